@@ -1,0 +1,299 @@
+//! Findings: what a scan found, with its evidence.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{FindingId, ScanId, Shared, TargetId, lenient};
+
+/// A finding as listed and looked up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct Finding {
+    pub id: FindingId,
+    #[serde(deserialize_with = "lenient::text")]
+    pub name: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub test_description: Shared,
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub test_finished: bool,
+    /// The scanner's claim that the content proves it.
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub confirmed: bool,
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub in_cisa_catalog: bool,
+    /// CVE identifiers; `N/A` entries are dropped while reading.
+    #[serde(deserialize_with = "cves")]
+    pub cve: Vec<Shared>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub vuln_description: Shared,
+    pub vuln_evidence: Evidence,
+    #[serde(deserialize_with = "lenient::text")]
+    pub risk_description: Shared,
+    pub risk_level: Risk,
+    #[serde(deserialize_with = "lenient::text")]
+    pub status: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub recommendation: Shared,
+    #[serde(deserialize_with = "lenient::texts")]
+    pub references: Vec<Shared>,
+    /// A flag that a person sets at the service.
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub verified: bool,
+    /// The kind of finding; `NONVULN-…` marks "tested, nothing found". Can be empty.
+    #[serde(deserialize_with = "lenient::text")]
+    pub vuln_id: Shared,
+    #[serde(deserialize_with = "lenient::object")]
+    pub owasp: Owasp,
+    #[serde(deserialize_with = "lenient::text")]
+    pub cwe: Shared,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub port: i64,
+    #[serde(deserialize_with = "lenient::text")]
+    pub protocol: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub service: Shared,
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<TargetId>,
+    /// The scan that found it.
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<ScanId>,
+    #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<Shared>,
+    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    pub epss_score: Option<f64>,
+    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    pub epss_percentile: Option<f64>,
+    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    pub cvss: Option<f64>,
+    #[serde(deserialize_with = "lenient::maybe_number", skip_serializing_if = "Option::is_none")]
+    pub cvssv3: Option<f64>,
+    #[serde(deserialize_with = "lenient::maybe_integer", skip_serializing_if = "Option::is_none")]
+    pub screenshots: Option<i64>,
+}
+
+fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
+    let mut all = lenient::texts(from)?;
+    all.retain(|cve| !cve.trim().is_empty() && !cve.trim().eq_ignore_ascii_case("n/a"));
+    Ok(all)
+}
+
+/// OWASP Top Ten categories of a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct Owasp {
+    #[serde(deserialize_with = "lenient::text")]
+    pub owasp_2017: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub owasp_2021: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub owasp_2025: Shared,
+}
+
+/// Risk of a finding: 0 info to 4 critical. A level outside counts as the nearest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Risk {
+    #[default]
+    Info = 0,
+    Low = 1,
+    Medium = 2,
+    High = 3,
+    Critical = 4,
+}
+
+impl Risk {
+    /// From critical down, the order of every list.
+    pub const DOWN: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
+
+    /// The level of the wire, 0 to 4.
+    pub fn level(self) -> i64 {
+        self as i64
+    }
+
+    /// Lower-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Risk::Info => "info",
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+            Risk::Critical => "critical",
+        }
+    }
+}
+
+impl From<i64> for Risk {
+    fn from(level: i64) -> Self {
+        match level {
+            ..=0 => Risk::Info,
+            1 => Risk::Low,
+            2 => Risk::Medium,
+            3 => Risk::High,
+            4.. => Risk::Critical,
+        }
+    }
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for Risk {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(self.level())
+    }
+}
+
+impl<'de> Deserialize<'de> for Risk {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        lenient::integer(from).map(Risk::from)
+    }
+}
+
+/// Evidence of a finding, kept as the JSON text it came as and read when it is shown: a list of 100,000 findings
+/// shows one of them at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence(Shared);
+
+/// What an [`Evidence`] holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EvidenceView {
+    /// None was sent.
+    Nothing,
+    /// Free text.
+    Text(String),
+    /// A table; rows may be shorter or longer than the heads.
+    Table {
+        /// Column heads, possibly none.
+        headers: Vec<String>,
+        /// Cells as text; HTML entities are still encoded.
+        rows: Vec<Vec<String>>,
+    },
+    /// Anything else, to be shown as a tree.
+    Tree(Value),
+}
+
+impl Evidence {
+    /// Evidence of type `table`, as the embedded service sends it.
+    pub fn table<R>(headers: &[&str], rows: R) -> Self
+    where
+        R: IntoIterator<Item = Vec<String>>,
+    {
+        let rows: Vec<Vec<String>> = rows.into_iter().collect();
+        Self::from_value(&serde_json::json!({"type": "table", "data": {"headers": headers, "rows": rows}}))
+    }
+
+    /// Any JSON value as evidence.
+    pub fn from_value(value: &Value) -> Self {
+        Self(Shared::from(value.to_string()))
+    }
+
+    /// The JSON text.
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads it, whatever its form.
+    pub fn view(&self) -> EvidenceView {
+        match serde_json::from_str::<Value>(&self.0) {
+            Ok(Value::String(text)) => EvidenceView::Text(text),
+            Ok(Value::Null) | Err(_) => EvidenceView::Nothing,
+            Ok(Value::Object(mut fields)) if fields.contains_key("data") => {
+                Self::view_of(fields.remove("data").unwrap_or_default())
+            }
+            Ok(Value::Object(fields)) if fields.is_empty() => EvidenceView::Nothing,
+            Ok(other) => Self::view_of(other),
+        }
+    }
+
+    /// The form is told by the data itself: services disagree about what they call it.
+    fn view_of(data: Value) -> EvidenceView {
+        match data {
+            Value::Null => EvidenceView::Nothing,
+            Value::String(text) => EvidenceView::Text(text),
+            Value::Object(fields) if fields.get("rows").is_some_and(Value::is_array) => {
+                let cells =
+                    |value: &Value| value.as_array().map(|all| all.iter().map(cell).collect()).unwrap_or_default();
+                EvidenceView::Table {
+                    headers: fields.get("headers").map(cells).unwrap_or_default(),
+                    rows: fields["rows"].as_array().into_iter().flatten().map(cells).collect(),
+                }
+            }
+            Value::Object(fields) if fields.is_empty() => EvidenceView::Nothing,
+            other => EvidenceView::Tree(other),
+        }
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self(Shared::from(r#"{"type":"","data":{}}"#))
+    }
+}
+
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(&self.0).map_err(serde::ser::Error::custom)?.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Evidence {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(from).map(|raw| Self(Shared::from(raw.get())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_is_read_as_string_table_or_anything() {
+        let view = |json: &str| serde_json::from_str::<Evidence>(json).unwrap().view();
+        assert_eq!(view(r#""plain""#), EvidenceView::Text("plain".into()));
+        assert_eq!(view(r#"{"type":"text","data":"GET /"}"#), EvidenceView::Text("GET /".into()));
+        assert_eq!(
+            view(r#"{"type":"table","data":{"headers":["a"],"rows":[[1,"x"],[]]}}"#),
+            EvidenceView::Table { headers: vec!["a".into()], rows: vec![vec!["1".into(), "x".into()], vec![]] }
+        );
+        assert_eq!(view("null"), EvidenceView::Nothing);
+        assert_eq!(view("[1]"), EvidenceView::Tree(serde_json::json!([1])));
+        assert_eq!(view(r#"{"type":"x","data":{"k":1}}"#), EvidenceView::Tree(serde_json::json!({"k":1})));
+    }
+
+    #[test]
+    fn one_odd_field_does_not_lose_the_finding() {
+        let finding: Finding = serde_json::from_str(
+            r#"{"id":4,"name":null,"port":"443","cve":["N/A"],"risk_level":9,"owasp":null,"references":"https://a","epss_score":"0.5"}"#,
+        )
+        .unwrap();
+        assert_eq!((finding.port, finding.risk_level, finding.cve.len()), (443, Risk::Critical, 0));
+        assert_eq!((finding.references[0].as_str(), finding.epss_score), ("https://a", Some(0.5)));
+    }
+
+    #[test]
+    fn every_field_of_the_contract_is_sent() {
+        let sent = serde_json::to_value(Finding::default()).unwrap();
+        for field in "id name test_description test_finished confirmed in_cisa_catalog cve vuln_description vuln_evidence \
+                      risk_description risk_level status recommendation references verified vuln_id owasp cwe port protocol service"
+            .split_whitespace()
+        {
+            assert!(sent.get(field).is_some_and(|value| !value.is_null()), "{field}");
+        }
+    }
+}

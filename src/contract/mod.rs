@@ -1,0 +1,160 @@
+//! The wire: every resource of the HTTP API v2 as a serde type, and nothing else.
+//!
+//! ```text
+//!   service ──serialises strictly──►  JSON  ──deserialises leniently──►  client
+//! ```
+//!
+//! Both wings share these types, and this module imports nothing of ours. *Strict when sending*: every field of
+//! the contract is present, integers are integers, only a scan's two times may be null. *Tolerant when taking*:
+//! unknown fields and enum strings, null, absent or differently typed values never lose the rest of an answer
+//! (see [`lenient`]). Optional fields that the contract does not name are left out when absent.
+
+/// Declares a set of strings of the wire as an enum that keeps strings it does not know as they came.
+macro_rules! string_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$vdoc])* $variant,)+
+            /// Not of the contract; kept as it came.
+            Other(crate::contract::Shared),
+        }
+
+        impl $name {
+            /// Every value the contract names.
+            pub const KNOWN: &[$name] = &[$($name::$variant),+];
+
+            /// The string of the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $text,)+
+                    $name::Other(text) => text,
+                }
+            }
+
+            /// The value the contract names so, if any.
+            pub fn known(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name::Other(crate::contract::Shared::default())
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::known(text).unwrap_or_else(|| $name::Other(text.into()))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                crate::contract::lenient::text(from).map(|text| Self::from(text.as_str()))
+            }
+        }
+    };
+}
+
+pub mod envelope;
+pub mod error;
+pub mod finding;
+pub mod lenient;
+pub mod logger;
+pub mod report;
+pub mod scan;
+pub mod shared;
+pub mod target;
+pub mod time;
+pub mod tool;
+pub mod wordlist;
+pub mod workspace;
+
+pub use envelope::{Created, Data, Requests};
+pub use error::ErrorBody;
+pub use finding::{Evidence, Finding, Owasp, Risk};
+pub use logger::{Capture, Logger};
+pub use report::{GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportSource, ReportStatus};
+pub use scan::{
+    NewScan, RedirectLevel, ReportCallback, ResourceType, ResultSummary, Scan, ScanCreated, ScanOutput, ScanStatus,
+    Test,
+};
+pub use shared::Shared;
+pub use target::{NewTarget, Target, TargetType};
+pub use time::Stamp;
+pub use tool::Tool;
+pub use wordlist::Wordlist;
+pub use workspace::{EditWorkspace, NewWorkspace, Workspace};
+
+/// Declares an id as a type of its own, so that a scan's id never passes for a target's.
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = std::num::ParseIntError;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+
+        impl From<i64> for $name {
+            fn from(id: i64) -> Self {
+                Self(id)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                lenient::integer(from).map(Self)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// Identifies a workspace.
+    WorkspaceId,
+    /// Identifies a target.
+    TargetId,
+    /// Identifies a scan (`task_id` in the findings' query).
+    ScanId,
+    /// Identifies a test of a scan.
+    TestId,
+    /// Identifies a finding: one occurrence, in one scan.
+    FindingId,
+    /// Identifies a report.
+    ReportId,
+    /// Identifies a word list.
+    WordlistId,
+    /// Identifies an HTTP logger.
+    LoggerId,
+    /// Identifies a captured request within its logger's service.
+    CaptureId,
+}

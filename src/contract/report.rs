@@ -1,0 +1,128 @@
+//! Reports: documents about scans or findings, made in the background and downloaded.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ReportId, Shared, Stamp, lenient};
+
+/// A report as listed and looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct Report {
+    pub id: ReportId,
+    #[serde(deserialize_with = "lenient::text")]
+    pub download_name: Shared,
+    pub status: ReportStatus,
+    pub format: ReportFormat,
+    #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    pub generation_date: Option<Stamp>,
+    #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    pub expiration_date: Option<Stamp>,
+}
+
+string_enum! {
+    /// Where a report is in its making.
+    ReportStatus {
+        /// Not yet made.
+        Waiting = "waiting",
+        /// Ready to download.
+        Finished = "finished",
+        /// Could not be made.
+        Failed = "failed",
+    }
+}
+
+string_enum! {
+    /// File formats of a report.
+    ReportFormat {
+        /// Portable document.
+        Pdf = "pdf",
+        /// One self-contained page.
+        Html = "html",
+        /// An array of groups with their findings.
+        Json = "json",
+        /// A row a finding.
+        Csv = "csv",
+        /// Spreadsheet.
+        Xlsx = "xlsx",
+        /// Word document.
+        Docx = "docx",
+    }
+}
+
+string_enum! {
+    /// How a report is arranged.
+    GroupBy {
+        /// A chapter a target.
+        Target = "target",
+        /// A chapter a kind of finding.
+        Vulnerability = "vulnerability",
+    }
+}
+
+string_enum! {
+    /// What the ids in `resources` are.
+    ReportSource {
+        /// Scan ids.
+        Scans = "scans",
+        /// Finding ids.
+        Findings = "findings",
+    }
+}
+
+/// Body of `POST /reports`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct NewReport {
+    pub format: ReportFormat,
+    pub group_by: GroupBy,
+    pub source: ReportSource,
+    /// Scan ids or finding ids, as `source` says.
+    pub resources: Vec<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filters: Option<ReportFilters>,
+    /// Told when the report is ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook_url: Option<String>,
+}
+
+/// What a report shows and leaves out. The defaults are the hosted service's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the service's
+pub struct ReportFilters {
+    pub include_finding_history: bool,
+    pub include_all_targets: bool,
+    pub include_how_to_reproduce: bool,
+    pub include_false_positives: bool,
+    pub include_info: bool,
+    pub include_not_verified: bool,
+    pub include_ignored: bool,
+    pub include_accepted: bool,
+    pub include_fixed: bool,
+    pub include_tool_configuration: bool,
+}
+
+impl Default for ReportFilters {
+    fn default() -> Self {
+        Self {
+            include_finding_history: false,
+            include_all_targets: false,
+            include_how_to_reproduce: true,
+            include_false_positives: false,
+            include_info: true,
+            include_not_verified: true,
+            include_ignored: false,
+            include_accepted: true,
+            include_fixed: true,
+            include_tool_configuration: true,
+        }
+    }
+}
+
+/// Answer of `POST /reports`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportCreated {
+    /// The new report's id.
+    pub report_id: ReportId,
+}

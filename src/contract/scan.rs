@@ -1,0 +1,291 @@
+//! Scans: one run of a tool against a target, its progress, output and tests.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
+
+/// A scan as listed and looked up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct Scan {
+    pub id: ScanId,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub tool_id: i64,
+    pub target_id: TargetId,
+    pub status_name: ScanStatus,
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub vpn_scan: bool,
+    /// 0 to 100; can be below 100 on a finished scan.
+    #[serde(deserialize_with = "lenient::integer")]
+    pub progress: i64,
+    #[serde(deserialize_with = "lenient::object")]
+    pub result_summary: ResultSummary,
+    #[serde(deserialize_with = "Stamp::maybe")]
+    pub start_time: Option<Stamp>,
+    #[serde(deserialize_with = "Stamp::maybe")]
+    pub end_time: Option<Stamp>,
+    /// Seconds.
+    #[serde(deserialize_with = "lenient::integer")]
+    pub duration: i64,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub num_tests: i64,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub num_finished_tests: i64,
+    #[serde(deserialize_with = "lenient::text")]
+    pub status_message: Shared,
+    #[serde(deserialize_with = "lenient::texts")]
+    pub info_text_lines: Vec<Shared>,
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    #[serde(deserialize_with = "lenient::boolean")]
+    pub scan_original_url: bool,
+    /// As the service echoes them; `authentication` is replaced by [`HIDDEN`] while it is read.
+    #[serde(deserialize_with = "without_secrets", skip_serializing_if = "Option::is_none")]
+    pub tool_params: Option<Value>,
+}
+
+impl Scan {
+    /// Queued or being worked on.
+    pub fn is_active(&self) -> bool {
+        self.status_name.is_active()
+    }
+
+    /// Will not change any more. A status we do not know has ended once its end time is set.
+    pub fn has_ended(&self) -> bool {
+        match self.status_name {
+            ScanStatus::Waiting | ScanStatus::Running => false,
+            ScanStatus::Other(_) => self.end_time.is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// Stands where a secret was.
+pub const HIDDEN: &str = "•••";
+
+fn without_secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    let mut params = Option::<Value>::deserialize(from)?;
+    if let Some(secret) = params.as_mut().and_then(|params| params.get_mut("authentication"))
+        && !secret.is_null()
+    {
+        *secret = Value::from(HIDDEN);
+    }
+    Ok(params)
+}
+
+/// Findings of a scan by risk. A count that the service sends as null stays unknown, never 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct ResultSummary {
+    #[serde(deserialize_with = "lenient::text")]
+    pub text: Shared,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    pub critical: Option<i64>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    pub high: Option<i64>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    pub medium: Option<i64>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    pub low: Option<i64>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    pub info: Option<i64>,
+}
+
+impl ResultSummary {
+    /// Counts from critical down to info.
+    pub fn by_risk(&self) -> [Option<i64>; 5] {
+        [self.critical, self.high, self.medium, self.low, self.info]
+    }
+}
+
+string_enum! {
+    /// The ten states of a scan.
+    ScanStatus {
+        /// Queued.
+        Waiting = "waiting",
+        /// Being worked on.
+        Running = "running",
+        /// All tests ended.
+        Finished = "finished",
+        /// Never began: name, rails, redirect, scanner.
+        FailedToStart = "failed to start",
+        /// By a person.
+        Stopped = "stopped",
+        /// `max_scan_time` passed; results kept.
+        TimedOut = "timed out",
+        /// Lost.
+        Aborted = "aborted",
+        /// The VPN profile could not be used.
+        VpnConnectionError = "VPN connection error",
+        /// The given authentication was refused.
+        AuthFailed = "auth failed",
+        /// No TCP answer.
+        ConnectionError = "connection error",
+    }
+}
+
+impl ScanStatus {
+    /// Queued or being worked on; an unknown status never counts.
+    pub fn is_active(&self) -> bool {
+        matches!(self, Self::Waiting | Self::Running)
+    }
+
+    /// Ended without doing all it was asked to.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::FailedToStart
+                | Self::TimedOut
+                | Self::Aborted
+                | Self::VpnConnectionError
+                | Self::AuthFailed
+                | Self::ConnectionError
+        )
+    }
+}
+
+string_enum! {
+    /// How far a scan follows redirects of its start URL.
+    RedirectLevel {
+        /// The target is passed directly to the scanner.
+        None = "none",
+        /// Any redirect is an error.
+        CheckAccessibility = "check_accessibility",
+        /// Only within the same host.
+        SameHost = "same_host",
+        /// To subdomains too.
+        SameDomain = "same_domain",
+        /// Any redirect.
+        AllowAll = "allow_all",
+    }
+}
+
+/// Limits of `max_scan_time`, in minutes (api-v2.md §8).
+pub const SCAN_MINUTES: std::ops::RangeInclusive<i64> = 1..=1440;
+
+/// Body of `POST /scans`. Exactly one of `target_id` and `target_name` is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct NewScan {
+    pub tool_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<TargetId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    /// Absent: the workspace's profile. `Some(None)` (null): no VPN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vpn_profile_uuid: Option<Option<String>>,
+    /// Minutes, within [`SCAN_MINUTES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_scan_time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_callback: Option<ReportCallback>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan_original_url: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect_level: Option<RedirectLevel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_params: Option<Value>,
+}
+
+/// Where a report goes when the scan has ended. The keys are the embedded service's; others are not documented.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportCallback {
+    /// An `http` or `https` URL.
+    pub url: String,
+    /// One of the report formats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+}
+
+/// Answer of `POST /scans`; some services answer `{}`, then both are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScanCreated {
+    /// The new scan.
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub created_id: Option<ScanId>,
+    /// The target it runs against, which may have been made for it.
+    #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<TargetId>,
+}
+
+/// Answer of `GET /scans/{id}/output` as JSON.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScanOutput {
+    /// `finding_list`, `port_scanner`, `subdomain_list`, …; unknown ones are shown as a tree.
+    #[serde(deserialize_with = "lenient::text")]
+    pub output_type: Shared,
+    /// Shape by `output_type`.
+    pub output_data: Value,
+}
+
+string_enum! {
+    /// What a test led to.
+    ResourceType {
+        /// No finding: the test belongs to its scan.
+        Scan = "scan",
+        /// A finding.
+        Finding = "finding",
+    }
+}
+
+/// One test of a scan (`GET /scans/{id}/tests`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the service's
+pub struct Test {
+    pub id: TestId,
+    #[serde(deserialize_with = "lenient::text")]
+    pub uid: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    pub description: Shared,
+    pub resource_type: ResourceType,
+    #[serde(deserialize_with = "lenient::integer")]
+    pub resource_id: i64,
+    /// Free object.
+    pub metadata: Value,
+    #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
+    pub performed_at: Option<Stamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_scan_with_nulls_and_unknown_fields_is_read_whole() {
+        let scan: Scan = serde_json::from_str(
+            r#"{"id":"7","tool_id":170,"target_id":3,"status_name":"pondering","progress":null,"x":[1],
+                "result_summary":{"high":2,"low":null},"start_time":"2026-11-21 10:00:00","end_time":null}"#,
+        )
+        .unwrap();
+        assert_eq!(scan.id, ScanId(7));
+        assert_eq!(scan.status_name, ScanStatus::Other("pondering".into()));
+        assert_eq!(scan.result_summary.by_risk(), [None, Some(2), None, None, None]);
+        assert!(!scan.is_active() && !scan.has_ended());
+    }
+
+    #[test]
+    fn passwords_of_tool_params_do_not_survive_reading() {
+        let scan: Scan =
+            serde_json::from_str(r#"{"tool_params":{"scan_type":"light","authentication":{"password":"x1"}}}"#)
+                .unwrap();
+        let params = scan.tool_params.unwrap().to_string();
+        assert!(!params.contains("x1") && params.contains(HIDDEN), "{params}");
+    }
+
+    #[test]
+    fn no_vpn_is_null_and_the_workspaces_vpn_is_absence() {
+        let mut scan = NewScan { tool_id: 70, ..NewScan::default() };
+        assert_eq!(serde_json::to_string(&scan).unwrap(), r#"{"tool_id":70}"#);
+        scan.vpn_profile_uuid = Some(None);
+        assert_eq!(serde_json::to_string(&scan).unwrap(), r#"{"tool_id":70,"vpn_profile_uuid":null}"#);
+    }
+}

@@ -1,0 +1,149 @@
+//! A string that equal values share.
+//!
+//! 100,000 findings carry a few hundred different texts. While an answer is decoded inside [`interned`], equal
+//! strings become one allocation; outside of it a `Shared` is a plain reference-counted string.
+
+use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+thread_local! {
+    static POOL: RefCell<Option<HashSet<Arc<str>>>> = const { RefCell::new(None) };
+}
+
+/// An immutable string, cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shared(Arc<str>);
+
+impl Shared {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether both are one allocation, not merely equal.
+    pub fn same(&self, other: &Shared) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Runs `decode` with equal strings stored once. Nested calls use the outer pool.
+pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
+    struct Emptied(bool);
+    impl Drop for Emptied {
+        fn drop(&mut self) {
+            if self.0 {
+                POOL.with_borrow_mut(|pool| *pool = None);
+            }
+        }
+    }
+    let outermost = POOL.with_borrow_mut(|pool| match pool {
+        Some(_) => false,
+        None => {
+            *pool = Some(HashSet::new());
+            true
+        }
+    });
+    let _emptied = Emptied(outermost);
+    decode()
+}
+
+impl From<&str> for Shared {
+    fn from(text: &str) -> Self {
+        POOL.with_borrow_mut(|pool| match pool {
+            None => Self(Arc::from(text)),
+            Some(pool) => match pool.get(text) {
+                Some(known) => Self(Arc::clone(known)),
+                None => {
+                    let fresh: Arc<str> = Arc::from(text);
+                    pool.insert(Arc::clone(&fresh));
+                    Self(fresh)
+                }
+            },
+        })
+    }
+}
+
+impl From<String> for Shared {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
+impl Deref for Shared {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Shared {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Shared {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Shared {
+    fn eq(&self, other: &str) -> bool {
+        &*self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Shared {
+    fn eq(&self, other: &&str) -> bool {
+        &*self.0 == *other
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for Shared {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shared {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        super::lenient::text(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_are_one_allocation_while_interning_and_not_outside() {
+        let (a, b) = interned(|| (Shared::from("TLS 1.0"), Shared::from("TLS 1.0")));
+        assert!(a.same(&b));
+        assert!(!Shared::from("TLS 1.0").same(&Shared::from("TLS 1.0")));
+    }
+}

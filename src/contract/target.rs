@@ -1,0 +1,54 @@
+//! Targets: what is scanned, a host name, an IP address or a URL.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Shared, TargetId, WorkspaceId, lenient};
+
+/// A target as listed and looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // the names are the contract's
+pub struct Target {
+    pub id: TargetId,
+    /// The host name, IP address or URL in canonical form.
+    #[serde(deserialize_with = "lenient::text")]
+    pub name: Shared,
+    #[serde(rename = "type")]
+    pub kind: TargetType,
+    #[serde(deserialize_with = "lenient::text")]
+    pub description: Shared,
+    pub workspace_id: WorkspaceId,
+}
+
+string_enum! {
+    /// The three forms of a target.
+    TargetType {
+        /// A DNS name, or `localhost`.
+        Hostname = "hostname",
+        /// An IPv4 or IPv6 address.
+        IpAddress = "ip_address",
+        /// An `http` or `https` URL.
+        Url = "url",
+    }
+}
+
+/// Body of `POST /targets` (form).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTarget {
+    /// A host name, an IP address or a URL.
+    pub name: String,
+    /// Free text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where it belongs; the service's current workspace when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)
+    }
+}

@@ -1,0 +1,90 @@
+//! Points in time as the wire writes them: `YYYY-MM-DD HH:MM:SS`, UTC unless told otherwise. RFC 3339 is taken too.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Shared, lenient};
+
+const FORM: &str = "%Y-%m-%d %H:%M:%S";
+
+/// A point in time, to the second when written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamp(pub Timestamp);
+
+impl Stamp {
+    /// Reads either form; a stamp without a zone is UTC. Nothing when it is neither.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Ok(stamp) = text.parse::<Timestamp>() {
+            return Some(Self(stamp));
+        }
+        let civil: DateTime = text.parse().or_else(|_| DateTime::strptime(FORM, text)).ok()?;
+        civil.to_zoned(TimeZone::UTC).ok().map(|zoned| Self(zoned.timestamp()))
+    }
+
+    /// Seconds since 1970.
+    pub fn as_second(self) -> i64 {
+        self.0.as_second()
+    }
+
+    /// Field reader: a stamp in either form, or nothing.
+    ///
+    /// # Errors
+    /// Only on broken JSON.
+    pub fn maybe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
+        Ok(lenient::maybe_text(from)?.and_then(|text| Self::parse(&text)))
+    }
+
+    /// Field writer for the fields that are strings, never null: nothing is the empty string.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn as_text<S: Serializer>(stamp: &Option<Self>, to: S) -> Result<S::Ok, S::Error> {
+        match stamp {
+            Some(stamp) => stamp.serialize(to),
+            None => to.serialize_str(""),
+        }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.strftime(FORM).fmt(f)
+    }
+}
+
+impl From<Timestamp> for Stamp {
+    fn from(stamp: Timestamp) -> Self {
+        Self(stamp)
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text: Shared = lenient::text(from)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("no point in time: {text:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read_and_the_first_is_written() {
+        let plain = Stamp::parse("2026-11-21 13:58:10").unwrap();
+        assert_eq!(Stamp::parse("2026-11-21T14:58:10+01:00"), Some(plain));
+        assert_eq!(plain.to_string(), "2026-11-21 13:58:10");
+        assert_eq!(Stamp::parse("yesterday"), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! The tools of the service by their known ids. No endpoint lists them, so a client carries the table.
+
+use std::fmt;
+
+/// A tool id with its name, where it is a known one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tool(pub i64);
+
+/// Ids, full names and the short names that lists show (`hosted-service.md`, Tools).
+const NAMES: &[(i64, &str, &str)] = &[
+    (20, "Subdomain Finder", "Subdomains"),
+    (30, "Whois Lookup", "Whois"),
+    (70, "Port Scanner", "Port scan"),
+    (80, "UDP Port Scanner", "UDP ports"),
+    (90, "URL Fuzzer", "URL fuzzer"),
+    (160, "Virtual Hosts Finder", "Virt. hosts"),
+    (170, "Website Scanner", "Website"),
+    (240, "ICMP Ping", "Ping"),
+    (260, "SharePoint Scanner", "SharePoint"),
+    (270, "WordPress Scanner", "WordPress"),
+    (280, "Drupal Scanner", "Drupal"),
+    (290, "Joomla Scanner", "Joomla"),
+    (310, "Website Recon", "Recon"),
+    (320, "Subdomain Takeover", "Takeover"),
+    (350, "Network Scanner", "Network"),
+    (380, "SQLi Exploiter", "SQLi"),
+    (390, "Domain Finder", "Domains"),
+    (400, "Password Auditor", "Passwords"),
+    (450, "SSL/TLS Scanner", "TLS"),
+    (490, "Sniper", "Sniper"),
+    (500, "WAF Detector", "WAF"),
+    (510, "API Scanner", "API"),
+    (520, "Cloud Scanner", "Cloud"),
+    (530, "People Hunter", "People"),
+    (540, "Kubernetes Scanner", "Kubernetes"),
+];
+
+impl Tool {
+    /// TCP ports and banners.
+    pub const PORTS: Tool = Tool(70);
+    /// Weaknesses of a web site.
+    pub const WEBSITE: Tool = Tool(170);
+    /// Protocol versions and certificate of a TLS server.
+    pub const TLS: Tool = Tool(450);
+
+    /// Every known tool, by id.
+    pub fn all() -> impl Iterator<Item = Tool> {
+        NAMES.iter().map(|row| Tool(row.0))
+    }
+
+    /// The full name of a known tool.
+    pub fn name(self) -> Option<&'static str> {
+        self.row().map(|row| row.1)
+    }
+
+    /// The short name of a known tool, at most 11 columns.
+    pub fn short_name(self) -> Option<&'static str> {
+        self.row().map(|row| row.2)
+    }
+
+    fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
+        NAMES.iter().find(|row| row.0 == self.0)
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.short_name() {
+            Some(name) => f.pad(name),
+            None => f.pad(&format!("tool {}", self.0)),
+        }
+    }
+}

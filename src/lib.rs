@@ -1,0 +1,19 @@
+//! scandeck: a terminal dashboard for security scans, and the scanning service's HTTP API v2 in the same binary.
+//!
+//! ```text
+//!             keys ─► input ─► Action ─┐
+//!                                      ▼
+//!  service ◄─HTTP─ client ◄─ poller ─► channel ─► app::update(&mut Model, Msg) -> Vec<Effect> ─► view::draw(&Model)
+//!  (own wing)        ▲          ▲                        │
+//!                    │          └── watch<PollPlan> ◄────┤
+//!                    └───────────── runtime::effects ◄───┘
+//! ```
+//!
+//! Two wings share only the wire types of [`contract`]: the **dashboard** and the **service**. Each builds alone
+//! (features `dashboard` and `service`); only `cli` and `runtime::local` know both. A test reads the imports of
+//! every file and holds these rules; `ARCHITECTURE.md` tells why they are so.
+
+pub mod contract;
+
+#[cfg(feature = "service")]
+pub mod service;

@@ -1,0 +1,3 @@
+//! Entry point: command line in, exit code out.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The service wing: a complete local implementation of the scanning service's HTTP API v2.
+
+pub mod engine;
