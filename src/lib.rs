@@ -13,6 +13,8 @@
 //! (features `dashboard` and `service`); only `cli` and `runtime::local` know both. A test reads the imports of
 //! every file and holds these rules; `ARCHITECTURE.md` tells why they are so.
 
+#[cfg(feature = "dashboard")]
+pub mod app;
 pub mod contract;
 
 #[cfg(feature = "service")]

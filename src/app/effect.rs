@@ -1,0 +1,127 @@
+//! What the core wants from the outside, as data. The runtime carries it out and answers with a message.
+
+use std::sync::Arc;
+
+use crate::contract::{
+    EditWorkspace, FindingId, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId,
+    Shared, TargetId, WordlistId, WorkspaceId,
+};
+
+/// Ties the answer of a call to what asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// One wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Leave the dashboard.
+    Quit,
+    /// Ask the service; answered by `Msg::Called`.
+    Call(Ticket, Call),
+    /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
+    Copy {
+        /// For the notice, such as `URL of logger probe`.
+        what: String,
+        /// The text.
+        text: String,
+    },
+    /// Write a file into the current directory under a cleaned name, never over another; answered by `Msg::Saved`.
+    Save {
+        /// The wished base name.
+        name: String,
+        /// Its content.
+        content: Arc<[u8]>,
+    },
+    /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
+    Edit(String),
+    /// Hand the terminal back to the shell until it is resumed.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Ring the bell.
+    Bell,
+    /// Leave the first-start screen with a choice.
+    Connect(Choice),
+}
+
+/// The answer to the first-start question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A service on this machine.
+    Here,
+    /// A service elsewhere.
+    Hosted {
+        /// Base URL as typed.
+        base_url: String,
+        /// Key as typed; goes to a 0600 file, nowhere else.
+        key: Secret,
+    },
+    /// The throw-away world.
+    Demo,
+}
+
+/// A secret a person typed. It has no printable form.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("•••")
+    }
+}
+
+/// A call that a person's action makes, beside the polling.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // each is one endpoint of the contract
+pub enum Call {
+    CreateWorkspace(NewWorkspace),
+    EditWorkspace(WorkspaceId, EditWorkspace),
+    DeleteWorkspace(WorkspaceId),
+    CreateTarget(NewTarget),
+    DeleteTarget(TargetId),
+    StartScan(NewScan),
+    StopScan(ScanId),
+    DeleteScan(ScanId),
+    /// The PDF of a scan's output, saved to a file.
+    DownloadScanPdf(ScanId),
+    /// One finding anew.
+    LookUpFinding(FindingId),
+    CreateLogger {
+        label: String,
+        workspace: Option<WorkspaceId>,
+    },
+    DeleteLogger(LoggerId),
+    ClearLogger(LoggerId),
+    CreateReport(NewReport),
+    DeleteReport(ReportId),
+    /// Saved to the current directory under its cleaned name.
+    DownloadReport(ReportId, Shared),
+    DeleteWordlist(WordlistId),
+    /// Its words, for looking.
+    WordlistContents(WordlistId),
+    /// Its words, saved to a file under this name.
+    DownloadWordlist(WordlistId, Shared),
+}
+
+/// What came of a call that succeeded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Done, nothing to tell.
+    Done,
+    /// The id of what was made.
+    Created(i64),
+    /// The scan that was started, where the service tells.
+    Scan(ScanCreated),
+    /// The report that is being made.
+    Report(ReportId),
+    /// The file that was written, with its full path.
+    Saved(std::path::PathBuf),
+    /// The report is not made yet.
+    NotReady,
+    /// There is nothing to download.
+    NoData,
+    /// Text to look at.
+    Text(Shared),
+    /// A finding read anew.
+    Finding(Arc<crate::contract::Finding>),
+}

@@ -1,0 +1,74 @@
+//! The state of one list pane: which id is selected, what is marked, what the filter keeps.
+//!
+//! Selection is an id. `rows` are positions in the table the list shows; they are computed anew when the table, the
+//! filter, the scope or the sort order changes, and the selection stays on its id. When that id has gone, it moves to
+//! the row that took its place.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::table::{Item, Table};
+
+/// State of a list of items `T`.
+#[derive(Clone, Debug)]
+pub struct List<T: Item> {
+    /// The selected item.
+    pub selected: Option<T::Id>,
+    /// Where the selected row was last: the selection goes there when its item is gone.
+    pub at: usize,
+    /// Marked items, shown or not.
+    pub marks: BTreeSet<T::Id>,
+    /// Where `v` began a range.
+    pub range_from: Option<T::Id>,
+    /// Words that must all occur.
+    pub filter: String,
+    /// Earlier filters, for backspace.
+    pub earlier: Vec<String>,
+    /// Which of the pane's sort orders is in use.
+    pub sort: usize,
+    /// Positions in the table, in the order shown.
+    pub rows: Arc<Vec<u32>>,
+}
+
+impl<T: Item> Default for List<T> {
+    fn default() -> Self {
+        Self {
+            selected: None,
+            at: 0,
+            marks: BTreeSet::new(),
+            range_from: None,
+            filter: String::new(),
+            earlier: Vec::new(),
+            sort: 0,
+            rows: Arc::default(),
+        }
+    }
+}
+
+impl<T: Item> List<T> {
+    /// Takes new rows and keeps the selection on its id.
+    pub fn show(&mut self, table: &Table<T>, rows: Vec<u32>) {
+        self.rows = Arc::new(rows);
+        let kept = self
+            .selected
+            .and_then(|id| table.position(id))
+            .and_then(|position| self.rows.iter().position(|&row| row as usize == position));
+        match kept {
+            Some(at) => self.at = at,
+            None => self.select_at(table, self.at),
+        }
+        self.marks.retain(|&id| table.position(id).is_some());
+        self.range_from = self.range_from.filter(|&id| table.position(id).is_some());
+    }
+
+    /// Selects the row at a place, or the last one.
+    pub fn select_at(&mut self, table: &Table<T>, at: usize) {
+        self.at = at.min(self.rows.len().saturating_sub(1));
+        self.selected = self.rows.get(self.at).map(|&row| table.items()[row as usize].id());
+    }
+
+    /// The ids shown, in order.
+    pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl DoubleEndedIterator<Item = T::Id> + 'a {
+        self.rows.iter().map(|&row| table.items()[row as usize].id())
+    }
+}

@@ -1,0 +1,53 @@
+//! The screen's size, and which of the four layouts that makes.
+
+/// Size of the terminal in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Size {
+    pub columns: u16,
+    pub rows: u16,
+}
+
+/// The layouts, by size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// All five panes at once: from 160 columns.
+    Wide,
+    /// List beside detail: 100 to 159 columns.
+    Beside,
+    /// List over detail: under 100 columns, 36 rows or more.
+    Portrait,
+    /// One pane at a time.
+    Stacked,
+}
+
+impl Layout {
+    /// The layout for a size.
+    pub fn of(size: Size) -> Self {
+        match (size.columns, size.rows) {
+            (160.., 24..) => Self::Wide,
+            (100.., 12..) => Self::Beside,
+            (40.., 36..) => Self::Portrait,
+            _ => Self::Stacked,
+        }
+    }
+
+    /// Whether the detail is on the screen beside its list.
+    pub fn shows_detail(self) -> bool {
+        self != Self::Stacked
+    }
+}
+
+/// What the last frame measured; the runtime puts it into the model after drawing, and paging and the clamping of
+/// scrolled text use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// Rows of the focused list that were visible.
+    pub list_rows: u16,
+    /// Lines of the shown detail that were visible.
+    pub detail_rows: u16,
+    /// Lines the shown detail has at its width.
+    pub detail_lines: u32,
+    /// Columns the shown detail has beyond its width when not wrapped.
+    pub detail_overhang: u16,
+}
