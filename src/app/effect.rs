@@ -17,7 +17,7 @@ pub enum Effect {
     /// Leave the dashboard.
     Quit,
     /// Ask the service; answered by `Msg::Called`.
-    Call(Ticket, Call),
+    Call(Ticket, Box<Call>),
     /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
     Copy {
         /// For the notice, such as `URL of logger probe`.

@@ -1,0 +1,4 @@
+//! Integration tests: one binary, whose modules mirror the layers.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod imports;
