@@ -1,0 +1,302 @@
+//! What a target is called: the three forms, and the one spelling each of them has here.
+//!
+//! ```text
+//!   "HTTP://Shop.Acme.TEST:80"  ─parse─►  url         http://shop.acme.test/
+//!   "[::1]"                     ─parse─►  ip_address  ::1
+//!   "Bücher.example."           ─parse─►  hostname    xn--bcher-kva.example
+//! ```
+//!
+//! Equal canonical names are the same target. Whether it may be scanned is not decided here: see
+//! [`rails`](super::rails).
+
+use std::net::IpAddr;
+
+use thiserror::Error;
+use url::{Host, Url};
+
+use crate::contract::TargetType;
+
+/// Longest address taken, in bytes.
+pub const MAX_LENGTH: usize = 2048;
+/// Longest DNS name, in bytes of its A-label form (RFC 1035 §2.3.4).
+const MAX_NAME: usize = 253;
+
+/// A target's address in canonical form.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    canonical: String,
+    host: Host<String>,
+    url: Option<Url>,
+}
+
+/// Why a text is no target; the message says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum AddressError {
+    #[error(
+        "a target is a host name (shop.example.com), an IP address (192.0.2.7, ::1) or a URL (https://shop.example.com/)"
+    )]
+    Empty,
+    #[error("a target's name has at most {MAX_LENGTH} bytes")]
+    TooLong,
+    #[error("`{0}` is no target: write http://{0}")]
+    NeedsScheme(String),
+    #[error("`{0}` is a range of addresses: one address a target")]
+    Range(String),
+    #[error("only http and https URLs are targets, not `{0}:`")]
+    Scheme(String),
+    #[error("a target's URL carries no user name or password: give them to the scan as `authentication`")]
+    UserInfo,
+    #[error("a target's URL carries no #fragment: servers never see it")]
+    Fragment,
+    #[error(
+        "`{name}` is no target ({why}): give a host name (shop.example.com), an IP address (192.0.2.7, ::1) \
+         or a URL (https://shop.example.com/)"
+    )]
+    Form { name: String, why: String },
+}
+
+impl Address {
+    /// Reads one of the three forms of `service.md` (Workspaces and targets).
+    ///
+    /// # Errors
+    /// Says which form was probably meant.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(AddressError::Empty);
+        }
+        if text.len() > MAX_LENGTH {
+            return Err(AddressError::TooLong);
+        }
+        if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(form(text, "it holds blanks or control characters"));
+        }
+        match text.split_once("://") {
+            Some((scheme, rest)) => parse_url(text, scheme, rest),
+            None => parse_host(text),
+        }
+    }
+
+    /// The one spelling of this target.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// Which of the three forms it is.
+    pub fn kind(&self) -> TargetType {
+        match (&self.url, &self.host) {
+            (Some(_), _) => TargetType::Url,
+            (None, Host::Domain(_)) => TargetType::Hostname,
+            (None, _) => TargetType::IpAddress,
+        }
+    }
+
+    /// The host: of a URL its host, else the name or address itself; IPv6 without brackets.
+    pub fn host(&self) -> String {
+        match &self.host {
+            Host::Domain(name) => name.clone(),
+            Host::Ipv4(ip) => ip.to_string(),
+            Host::Ipv6(ip) => ip.to_string(),
+        }
+    }
+
+    /// The address, where the host is one and needs no look-up.
+    pub fn ip(&self) -> Option<IpAddr> {
+        match &self.host {
+            Host::Domain(_) => None,
+            Host::Ipv4(ip) => Some(IpAddr::V4(*ip)),
+            Host::Ipv6(ip) => Some(IpAddr::V6(*ip)),
+        }
+    }
+
+    /// The URL, where the target is one.
+    pub fn url(&self) -> Option<&Url> {
+        self.url.as_ref()
+    }
+
+    /// The port a URL names or implies.
+    pub fn port(&self) -> Option<u16> {
+        self.url.as_ref().and_then(Url::port_or_known_default)
+    }
+
+    /// A URL of this host: the target's own, or `scheme://host/`.
+    pub fn url_with(&self, scheme: &str) -> Option<Url> {
+        match &self.url {
+            Some(url) => Some(url.clone()),
+            None => Url::parse(&format!("{scheme}://{}/", self.host)).ok(),
+        }
+    }
+}
+
+fn parse_url(text: &str, scheme: &str, rest: &str) -> Result<Address, AddressError> {
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme != "http" && scheme != "https" {
+        return Err(AddressError::Scheme(scheme));
+    }
+    if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#']) {
+        return Err(form(text, "the host is missing"));
+    }
+    let mut url = Url::parse(text).map_err(|error| form(text, &error.to_string()))?;
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(AddressError::UserInfo);
+    }
+    if url.fragment().is_some() {
+        return Err(AddressError::Fragment);
+    }
+    if url.port() == Some(0) {
+        return Err(form(text, "port 0 is no port"));
+    }
+    let host = checked_host(text, url.host().map(|host| host.to_owned()))?;
+    url.set_host(Some(&host.to_string())).map_err(|error| form(text, &error.to_string()))?;
+    Ok(Address { canonical: url.to_string(), host, url: Some(url) })
+}
+
+fn parse_host(text: &str) -> Result<Address, AddressError> {
+    if let Ok(ip) = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>()
+        && (text.starts_with('[') == text.ends_with(']'))
+        && (ip.is_ipv6() || !text.starts_with('['))
+    {
+        let host = match ip {
+            IpAddr::V4(ip) => Host::Ipv4(ip),
+            IpAddr::V6(ip) => Host::Ipv6(ip),
+        };
+        return Ok(Address { canonical: ip.to_string(), host, url: None });
+    }
+    if let Some((ip, bits)) = text.split_once('/')
+        && ip.parse::<IpAddr>().is_ok()
+        && bits.parse::<u8>().is_ok()
+    {
+        return Err(AddressError::Range(text.to_owned()));
+    }
+    if let Some(suggestion) = missing_scheme(text) {
+        return Err(AddressError::NeedsScheme(suggestion));
+    }
+    let host = checked_host(text, Host::parse(text).ok())?;
+    match &host {
+        Host::Domain(name) => Ok(Address { canonical: name.clone(), host, url: None }),
+        // "127.1" or "0x7f000001": an address to some programs and a typing error to most people.
+        _ => Err(form(text, "an IPv4 address has four decimal numbers")),
+    }
+}
+
+/// `host:port` and `host/path` are URLs without their beginning.
+fn missing_scheme(text: &str) -> Option<String> {
+    if !text.contains([':', '/']) || text.contains('@') {
+        return None;
+    }
+    let guess = Url::parse(&format!("http://{text}")).ok()?;
+    let host = guess.host()?;
+    (guess.fragment().is_none() && !text.starts_with(['/', ':'])).then(|| {
+        let port = guess.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{host}{port}{}", guess.path())
+    })
+}
+
+/// A host without trailing dot whose name is one of the DNS.
+fn checked_host(text: &str, host: Option<Host<String>>) -> Result<Host<String>, AddressError> {
+    match host {
+        Some(Host::Domain(name)) => {
+            let name = name.strip_suffix('.').unwrap_or(&name).to_ascii_lowercase();
+            check_dns_name(&name).map_err(|why| form(text, why))?;
+            Ok(Host::Domain(name))
+        }
+        Some(ip) => Ok(ip),
+        None => Err(form(text, "it is neither a name nor an address")),
+    }
+}
+
+/// Rules for a name in A-label form (RFC 1035 §2.3.1); underscores are taken because real names have them.
+pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        return Err("the name is empty");
+    }
+    if name.len() > MAX_NAME {
+        return Err("a DNS name has at most 253 bytes");
+    }
+    for label in name.split('.') {
+        if label.is_empty() {
+            return Err("it has an empty part between dots");
+        }
+        if label.len() > 63 {
+            return Err("a part of a DNS name has at most 63 bytes");
+        }
+        if label.starts_with('-') || label.ends_with('-') {
+            return Err("a part of it begins or ends with a hyphen");
+        }
+        if !label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+            return Err("a DNS name has letters, digits, hyphens and dots");
+        }
+    }
+    Ok(())
+}
+
+fn form(name: &str, why: &str) -> AddressError {
+    let name: String = name.chars().filter(|c| !c.is_control()).take(120).collect();
+    AddressError::Form { name, why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_has_one_spelling() {
+        for (given, canonical, kind, host) in [
+            ("HTTP://Shop.Acme.TEST:80", "http://shop.acme.test/", TargetType::Url, "shop.acme.test"),
+            ("https://shop.acme.test:443/a?b=1", "https://shop.acme.test/a?b=1", TargetType::Url, "shop.acme.test"),
+            ("https://shop.acme.test.:8443/", "https://shop.acme.test:8443/", TargetType::Url, "shop.acme.test"),
+            ("http://[::1]:8080", "http://[::1]:8080/", TargetType::Url, "::1"),
+            ("http://0x7f.1/", "http://127.0.0.1/", TargetType::Url, "127.0.0.1"),
+            (" 127.0.0.1 ", "127.0.0.1", TargetType::IpAddress, "127.0.0.1"),
+            ("[::1]", "::1", TargetType::IpAddress, "::1"),
+            ("2001:DB8::0:1", "2001:db8::1", TargetType::IpAddress, "2001:db8::1"),
+            ("LocalHost", "localhost", TargetType::Hostname, "localhost"),
+            ("Bücher.example.", "xn--bcher-kva.example", TargetType::Hostname, "xn--bcher-kva.example"),
+            ("a_b.example", "a_b.example", TargetType::Hostname, "a_b.example"),
+        ] {
+            let address = Address::parse(given).unwrap_or_else(|error| panic!("{given}: {error}"));
+            assert_eq!((address.canonical(), address.kind(), address.host().as_str()), (canonical, kind, host));
+            assert_eq!(Address::parse(canonical).as_ref(), Ok(&address), "{canonical} is its own spelling");
+        }
+    }
+
+    #[test]
+    fn what_is_no_target_says_what_to_write() {
+        for (given, says) in [
+            ("", "a host name"),
+            ("localhost:8080", "write http://localhost:8080/"),
+            ("shop.acme.test/login", "write http://shop.acme.test/login"),
+            ("[::1]:80", "write http://[::1]/"),
+            ("10.0.0.0/8", "one address a target"),
+            ("ftp://shop.acme.test", "only http and https"),
+            ("http://ana:secret@shop.acme.test/", "authentication"),
+            ("http://@shop.acme.test/", "authentication"),
+            ("http://shop.acme.test/#top", "#fragment"),
+            ("http:///etc/passwd", "host is missing"),
+            ("http://shop.acme.test:0/", "port 0"),
+            ("http://shop.acme.test:99999/", "port"),
+            ("shop acme", "blanks"),
+            ("shop\u{1b}[2J", "control"),
+            ("1.2.3", "four decimal numbers"),
+            ("1.2.3.999", "neither a name nor an address"),
+            ("-a.example", "hyphen"),
+            ("a..example", "empty part"),
+            ("[127.0.0.1]", "neither"),
+            ("fe80::1%eth0", "neither"),
+            (&"a.".repeat(140), "253"),
+            (&format!("{}.example", "a".repeat(64)), "63"),
+            (&"x".repeat(3000), "2048"),
+        ] {
+            let error = Address::parse(given).expect_err(given).to_string();
+            assert!(error.contains(says), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_not_repeated_in_the_message() {
+        let error = Address::parse("http://ana:secret@shop.acme.test/").unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+}

@@ -1,0 +1,374 @@
+//! The scope file: what may be scanned beyond this machine, who said so, and until when.
+//!
+//! ```text
+//!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced whole) ──► Rails, at the next check
+//! ```
+//!
+//! This file reads and writes; whether something is allowed is decided in [`rails`](super::rails). A person may
+//! edit `scope.toml` by hand: it is read live. Editing by command keeps the entries, not a person's comments.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use ipnet::IpNet;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use url::Host;
+
+use super::address::check_dns_name;
+use crate::contract::Stamp;
+
+/// Endings under which strangers register names: a wildcard there would be everybody's. Single labels need no list.
+#[rustfmt::skip]
+const SHARED_SUFFIXES: &[&str] = &[
+    "co.uk", "org.uk", "ac.uk", "gov.uk", "me.uk", "com.au", "net.au", "org.au", "co.nz", "co.jp", "ne.jp", "or.jp",
+    "co.kr", "co.in", "co.za", "com.br", "com.ar", "com.mx", "com.cn", "com.hk", "com.tw", "com.sg", "com.tr",
+    "com.ua", "com.pl", "co.il", "co.id", "co.th", "com.my", "com.vn", "com.ph", "com.sa", "com.eg", "com.ng",
+    "github.io", "gitlab.io", "pages.dev", "workers.dev", "vercel.app", "netlify.app", "herokuapp.com",
+    "azurewebsites.net", "cloudapp.net", "cloudfront.net", "amazonaws.com", "appspot.com", "web.app",
+    "firebaseapp.com", "blogspot.com", "wordpress.com", "fly.dev", "onrender.com", "ngrok.io", "duckdns.org",
+];
+
+/// What an entry is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// Exactly this DNS name.
+    Name(String),
+    /// Every name below this one, written `*.name`; not the name itself.
+    Below(String),
+    /// An address or a range of addresses.
+    Net(IpNet),
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{given}` is no scope entry: {why}")]
+pub struct PatternError {
+    given: String,
+    why: String,
+}
+
+impl Pattern {
+    /// Whether it covers this name; an address pattern covers none.
+    pub fn covers_name(&self, name: &str) -> bool {
+        match self {
+            Pattern::Name(own) => own == name,
+            Pattern::Below(own) => name.strip_suffix(own.as_str()).is_some_and(|rest| rest.ends_with('.')),
+            Pattern::Net(_) => false,
+        }
+    }
+
+    /// Whether it covers this address; a name pattern covers none.
+    pub fn covers_ip(&self, ip: IpAddr) -> bool {
+        matches!(self, Pattern::Net(net) if net.contains(&ip))
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    /// An address, a CIDR range, a name, or `*.` before a name that has at least two parts.
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        let text = text.trim();
+        let fail = |why: &str| Err(PatternError { given: text.to_owned(), why: why.to_owned() });
+        if let Ok(ip) = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            return Ok(Pattern::Net(ip.into()));
+        }
+        if text.contains("://") {
+            return fail("write the host alone, without http:// and path");
+        }
+        if text.contains('/') {
+            return match text.parse::<IpNet>() {
+                Ok(net) if net.prefix_len() == 0 => fail("that is every address there is"),
+                Ok(net) => Ok(Pattern::Net(net.trunc())),
+                Err(_) => fail("a range is written like 10.0.4.0/24"),
+            };
+        }
+        let (below, name) = match text.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, text),
+        };
+        let Some(Host::Domain(name)) = Host::parse(name).ok().filter(|_| !name.contains('*')) else {
+            return fail("give a name, *.name, an address or a range such as 10.0.4.0/24");
+        };
+        let name = name.strip_suffix('.').unwrap_or(&name).to_owned();
+        if let Err(why) = check_dns_name(&name) {
+            return fail(why);
+        }
+        if !below {
+            return Ok(Pattern::Name(name));
+        }
+        if !name.contains('.') || SHARED_SUFFIXES.contains(&name.as_str()) {
+            return fail("under that ending names belong to many owners; name a domain of your own");
+        }
+        Ok(Pattern::Below(name))
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Name(name) => f.write_str(name),
+            Pattern::Below(name) => write!(f, "*.{name}"),
+            Pattern::Net(net) if net.prefix_len() == net.max_prefix_len() => net.addr().fmt(f),
+            Pattern::Net(net) => net.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// One line of the scope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// What it is about.
+    pub target: Pattern,
+    /// Last day (UTC) on which it allows anything. A denial has none: it stands until it is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Date>,
+    /// Why, such as the number of the contract.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Who wrote the entry, `login@host`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub who: String,
+    /// When it was written, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<Stamp>,
+}
+
+/// Everything a scope file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// What may be scanned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<Entry>,
+    /// What must not be, whatever allows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<Entry>,
+}
+
+/// Why the scope file could not be used; nothing is allowed while it cannot be read.
+#[derive(Debug, Error)]
+#[allow(missing_docs)]
+pub enum ScopeError {
+    #[error("the scope file {path} cannot be read: {source}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("the scope file {path} is not valid: {source}")]
+    Syntax { path: PathBuf, source: Box<toml::de::Error> },
+    #[error("the scope file {path} cannot be written: {source}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("line {line}: {source}")]
+    Line { line: usize, source: PatternError },
+}
+
+/// The file and the edits the command line makes to it.
+#[derive(Clone, Debug)]
+pub struct ScopeFile {
+    path: PathBuf,
+}
+
+impl ScopeFile {
+    /// A file that need not exist yet; a missing one allows nothing.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says now.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no valid TOML of this form.
+    pub fn load(&self) -> Result<Scope, ScopeError> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|source| ScopeError::Syntax { path: self.path.clone(), source: Box::new(source) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Scope::default()),
+            Err(source) => Err(ScopeError::Read { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Allows each of the patterns of `entries`; an entry for the same pattern is replaced.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn add(&self, entries: Vec<Entry>) -> Result<(), ScopeError> {
+        self.edit(|scope| upsert(&mut scope.allow, entries))
+    }
+
+    /// Denies each of the patterns of `entries`; a denial wins over everything that allows.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn deny(&self, entries: Vec<Entry>) -> Result<(), ScopeError> {
+        self.edit(|scope| upsert(&mut scope.deny, entries.into_iter().map(|e| Entry { until: None, ..e }).collect()))
+    }
+
+    /// Takes every entry and denial for these patterns out; answers how many there were.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn remove(&self, patterns: &[Pattern]) -> Result<usize, ScopeError> {
+        let mut gone = 0;
+        self.edit(|scope| {
+            let before = scope.allow.len() + scope.deny.len();
+            scope.allow.retain(|entry| !patterns.contains(&entry.target));
+            scope.deny.retain(|entry| !patterns.contains(&entry.target));
+            gone = before - scope.allow.len() - scope.deny.len();
+        })?;
+        Ok(gone)
+    }
+
+    fn edit(&self, change: impl FnOnce(&mut Scope)) -> Result<(), ScopeError> {
+        let fail = |source| ScopeError::Write { path: self.path.clone(), source };
+        // Two commands at once must not lose an entry: the lock is a file beside, since this one is replaced.
+        let lock = File::create(self.path.with_extension("toml.lock")).map_err(fail)?;
+        lock.lock().map_err(fail)?;
+        let mut scope = self.load()?;
+        change(&mut scope);
+        self.replace(&scope).map_err(fail)
+    }
+
+    fn replace(&self, scope: &Scope) -> io::Result<()> {
+        let text = toml::to_string(scope).map_err(io::Error::other)?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(
+            b"# What may be scanned beyond this machine. Edit here or with `scandeck scope`; read live.\n\n",
+        )?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// Reads a list of patterns, one a line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
+///
+/// # Errors
+/// The first line that is no pattern, with its number.
+pub fn parse_list(text: &str) -> Result<Vec<Pattern>, ScopeError> {
+    let mut all = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if !line.is_empty() {
+            all.push(line.parse().map_err(|source| ScopeError::Line { line: number + 1, source })?);
+        }
+    }
+    Ok(all)
+}
+
+fn upsert(list: &mut Vec<Entry>, entries: Vec<Entry>) {
+    for entry in entries {
+        list.retain(|old| old.target != entry.target);
+        list.push(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(target: &str) -> Entry {
+        Entry {
+            target: target.parse().unwrap(),
+            until: None,
+            note: "SOW 114".into(),
+            who: "ana@box".into(),
+            added: None,
+        }
+    }
+
+    #[test]
+    fn patterns_are_names_wildcards_and_ranges() {
+        for (given, kept) in [
+            ("Shop.Acme.TEST.", "shop.acme.test"),
+            ("*.shop.acme.test", "*.shop.acme.test"),
+            ("*.acme.test", "*.acme.test"),
+            ("10.0.4.7", "10.0.4.7"),
+            ("10.0.4.7/24", "10.0.4.0/24"),
+            ("[::1]", "::1"),
+            ("2001:db8::/32", "2001:db8::/32"),
+        ] {
+            assert_eq!(given.parse::<Pattern>().unwrap().to_string(), kept);
+        }
+        for (given, why) in [
+            ("*", "give a name"),
+            ("*.test", "many owners"),
+            ("*.co.uk", "many owners"),
+            ("*.github.io", "many owners"),
+            ("a.*.test", "give a name"),
+            ("0.0.0.0/0", "every address"),
+            ("10.0.0.0/33", "10.0.4.0/24"),
+            ("http://a.test/", "without http://"),
+            ("", "give a name"),
+        ] {
+            let error = given.parse::<Pattern>().expect_err(given).to_string();
+            assert!(error.contains(why), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_covers_names_below_and_not_the_name_nor_look_alikes() {
+        let below: Pattern = "*.shop.acme.test".parse().unwrap();
+        assert!(below.covers_name("a.shop.acme.test") && below.covers_name("a.b.shop.acme.test"));
+        assert!(!below.covers_name("shop.acme.test") && !below.covers_name("evilshop.acme.test"));
+    }
+
+    #[test]
+    fn entries_survive_the_file_and_edits() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ScopeFile::new(folder.path().join("scope.toml"));
+        assert_eq!(file.load().unwrap(), Scope::default());
+        let until = Entry { until: Some("2026-12-31".parse().unwrap()), ..entry("10.0.4.0/24") };
+        file.add(vec![entry("shop.acme.test"), until.clone()]).unwrap();
+        file.deny(vec![entry("10.0.4.9")]).unwrap();
+        file.add(vec![entry("shop.acme.test")]).unwrap();
+        let scope = file.load().unwrap();
+        assert_eq!((scope.allow.len(), scope.deny.len()), (2, 1));
+        assert!(scope.allow.contains(&until));
+        assert_eq!(file.remove(&["10.0.4.9".parse().unwrap(), "1.1.1.1".parse().unwrap()]).unwrap(), 1);
+        assert!(file.load().unwrap().deny.is_empty());
+    }
+
+    #[test]
+    fn two_writers_at_once_lose_no_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ScopeFile::new(folder.path().join("scope.toml"));
+        std::thread::scope(|threads| {
+            for n in 0..8 {
+                let file = file.clone();
+                threads.spawn(move || file.add(vec![entry(&format!("10.0.0.{n}"))]).unwrap());
+            }
+        });
+        assert_eq!(file.load().unwrap().allow.len(), 8);
+    }
+
+    #[test]
+    fn a_list_names_the_line_that_is_wrong() {
+        assert_eq!(parse_list("# ours\n10.0.4.0/24  # lab\n\nshop.acme.test\n").unwrap().len(), 2);
+        let error = parse_list("10.0.4.1\n*.test\n").unwrap_err().to_string();
+        assert!(error.starts_with("line 2:"), "{error}");
+    }
+}
