@@ -17,5 +17,8 @@
 pub mod app;
 pub mod contract;
 
+#[cfg(feature = "dashboard")]
+pub mod client;
+
 #[cfg(feature = "service")]
 pub mod service;

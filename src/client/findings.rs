@@ -1,0 +1,42 @@
+//! Findings: list and look up (`api-v2.md §4`).
+
+use super::request::{Request, Size};
+use super::{Client, Result};
+use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
+
+/// Query of `GET /findings`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FindingQuery {
+    /// Only of this workspace.
+    pub workspace_id: Option<WorkspaceId>,
+    /// Only of this target.
+    pub target_id: Option<TargetId>,
+    /// Only of this scan.
+    pub task_id: Option<ScanId>,
+    /// Only the latest of each group of duplicates.
+    pub group_duplicates: Option<bool>,
+}
+
+impl Client {
+    /// `GET /findings`; not paged.
+    ///
+    /// # Errors
+    /// 400 invalid parameters; too large beyond 512 MB.
+    pub async fn list_findings(&self, query: &FindingQuery) -> Result<Vec<Finding>> {
+        let request = Request::get("/findings")
+            .with("workspace_id", query.workspace_id)
+            .with("target_id", query.target_id)
+            .with("task_id", query.task_id)
+            .with("group_duplicates", query.group_duplicates)
+            .with_size(Size::Big);
+        self.fetch_list(request).await
+    }
+
+    /// `GET /findings/{id}`.
+    ///
+    /// # Errors
+    /// 404 unknown.
+    pub async fn get_finding(&self, id: FindingId) -> Result<Finding> {
+        self.fetch(Request::get(format!("/findings/{id}"))).await
+    }
+}

@@ -1,0 +1,181 @@
+//! Scans: list, start, look up, delete, output, raw output, stop, tests (`api-v2.md §4`).
+
+use serde_json::Value;
+
+use super::request::{Pages, Request, Size};
+use super::{Client, Lane, Result};
+use crate::contract::{
+    NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId, Test, Tool, WorkspaceId,
+};
+
+/// Query of `GET /scans`. Without a workspace the service answers for the one last chosen in a browser.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanQuery {
+    /// Only of this tool.
+    pub tool: Option<Tool>,
+    /// Only of this workspace.
+    pub workspace_id: Option<WorkspaceId>,
+    /// Only of this target.
+    pub target_id: Option<TargetId>,
+    /// Only in this state.
+    pub status: Option<ScanStatus>,
+    /// 1 to 1000.
+    pub limit: Option<u32>,
+    /// From 1.
+    pub page: Option<u32>,
+    /// Only scans that started within.
+    pub start_time: Option<Interval>,
+}
+
+/// A span of time, open at a side that is not given. Sent as `start_time[from]` and `start_time[to]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Not before.
+    pub from: Option<Stamp>,
+    /// Not after.
+    pub to: Option<Stamp>,
+}
+
+/// Query of `GET /scans/{id}/tests`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestQuery {
+    /// Only tests that led to a finding, or only those that did not. Required with `resource_id`.
+    pub resource_type: Option<ResourceType>,
+    /// Only of this scan or finding, as `resource_type` says.
+    pub resource_id: Option<i64>,
+}
+
+impl Client {
+    /// `GET /scans`, one page.
+    ///
+    /// # Errors
+    /// 400 invalid parameters.
+    pub async fn list_scans(&self, query: &ScanQuery) -> Result<Vec<Scan>> {
+        let interval = query.start_time.unwrap_or_default();
+        let request = Request::get("/scans")
+            .with("tool_id", query.tool.map(|tool| tool.0))
+            .with("workspace_id", query.workspace_id)
+            .with("target_id", query.target_id)
+            .with("status", query.status.as_ref())
+            .with("limit", query.limit)
+            .with("page", query.page)
+            .with("start_time[from]", interval.from)
+            .with("start_time[to]", interval.to);
+        self.fetch_list(request).await
+    }
+
+    /// Every page of `GET /scans`.
+    ///
+    /// # Errors
+    /// 400 invalid parameters.
+    pub async fn list_all_scans(&self, query: &ScanQuery) -> Result<Vec<Scan>> {
+        let mut all = Pages::new();
+        while let Some((limit, page)) = all.next() {
+            let query = ScanQuery { limit: Some(limit), page: Some(page), ..query.clone() };
+            all.take(self.list_scans(&query).await?, |scan| scan.id);
+        }
+        Ok(all.into_items())
+    }
+
+    /// `POST /scans`. Where the service does not tell the new id, it is looked up: the newest scan of that tool and
+    /// target. Both ids stay absent only when even that finds none.
+    ///
+    /// # Errors
+    /// 400 and 422 invalid, 403 it may not be scanned, 404 unknown target or workspace.
+    pub async fn create_scan(&self, new: &NewScan) -> Result<ScanCreated> {
+        let answer = self.send(Request::post("/scans").with_json(new)).await?;
+        // `{}` and an empty body both mean "started, find it yourself".
+        let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
+        if created.created_id.is_some() {
+            return Ok(created);
+        }
+        // It was started: failing to find it must not read as if it was not.
+        Ok(self.newest_scan(new).await.unwrap_or_default().unwrap_or(created))
+    }
+
+    async fn newest_scan(&self, new: &NewScan) -> Result<Option<ScanCreated>> {
+        let query = ScanQuery {
+            tool: Some(Tool(new.tool_id)),
+            workspace_id: new.workspace_id,
+            target_id: new.target_id,
+            ..ScanQuery::default()
+        };
+        let newest = self.list_all_scans(&query).await?.into_iter().max_by_key(|scan| scan.id);
+        Ok(newest.map(|scan| ScanCreated { created_id: Some(scan.id), target_id: Some(scan.target_id) }))
+    }
+
+    /// `GET /scans/{id}`.
+    ///
+    /// # Errors
+    /// 404 unknown.
+    pub async fn get_scan(&self, id: ScanId) -> Result<Scan> {
+        self.fetch(Request::get(format!("/scans/{id}"))).await
+    }
+
+    /// `DELETE /scans/{id}`.
+    ///
+    /// # Errors
+    /// 404 unknown, 409 it is active.
+    pub async fn delete_scan(&self, id: ScanId) -> Result<()> {
+        self.perform(Request::delete(format!("/scans/{id}"))).await
+    }
+
+    /// `GET /scans/{id}/output` as JSON; partial while the scan runs.
+    ///
+    /// # Errors
+    /// 404 unknown or none yet, 406 this tool has no such output.
+    pub async fn scan_output(&self, id: ScanId) -> Result<ScanOutput> {
+        self.fetch(Request::get(format!("/scans/{id}/output")).in_lane(Lane::Output)).await
+    }
+
+    /// `GET /scans/{id}/output` as a PDF document.
+    ///
+    /// # Errors
+    /// 404 unknown or none yet, 406 this service or tool makes none.
+    pub async fn scan_output_pdf(&self, id: ScanId) -> Result<Vec<u8>> {
+        let request = Request::get(format!("/scans/{id}/output"))
+            .accepting("application/pdf")
+            .in_lane(Lane::Output)
+            .with_size(Size::Big);
+        Ok(self.send(request).await?.body)
+    }
+
+    /// `GET /scans/{id}/raw`: what the tool wrote, line by line or piece by piece.
+    ///
+    /// # Errors
+    /// 404 unknown.
+    pub async fn scan_raw(&self, id: ScanId) -> Result<Vec<String>> {
+        let pieces: Value = self.fetch(Request::get(format!("/scans/{id}/raw"))).await?;
+        Ok(match pieces {
+            Value::Array(pieces) => pieces.into_iter().map(as_text).collect(),
+            Value::Null => Vec::new(),
+            other => vec![as_text(other)],
+        })
+    }
+
+    /// `POST /scans/{id}/stop`.
+    ///
+    /// # Errors
+    /// 404 unknown.
+    pub async fn stop_scan(&self, id: ScanId) -> Result<()> {
+        self.perform(Request::post(format!("/scans/{id}/stop"))).await
+    }
+
+    /// `GET /scans/{id}/tests`.
+    ///
+    /// # Errors
+    /// 400 invalid parameters, 404 unknown.
+    pub async fn list_tests(&self, id: ScanId, query: &TestQuery) -> Result<Vec<Test>> {
+        let request = Request::get(format!("/scans/{id}/tests"))
+            .with("resource_type", query.resource_type.as_ref())
+            .with("resource_id", query.resource_id);
+        self.fetch_list(request).await
+    }
+}
+
+fn as_text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Targets: list, create, look up, delete (`api-v2.md §4`).
+
+use super::request::Request;
+use super::{Client, Result};
+use crate::contract::{Created, NewTarget, Target, TargetId, TargetType, WorkspaceId};
+
+/// Query of `GET /targets`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetQuery {
+    /// Only of this workspace.
+    pub workspace_id: Option<WorkspaceId>,
+    /// Only of this form.
+    pub kind: Option<TargetType>,
+    /// 1 to 1000.
+    pub limit: Option<u32>,
+    /// From 1.
+    pub page: Option<u32>,
+}
+
+impl Client {
+    /// `GET /targets`, one page.
+    ///
+    /// # Errors
+    /// 400 invalid parameters.
+    pub async fn list_targets(&self, query: &TargetQuery) -> Result<Vec<Target>> {
+        let request = Request::get("/targets")
+            .with("workspace_id", query.workspace_id)
+            .with("type", query.kind.as_ref())
+            .with("limit", query.limit)
+            .with("page", query.page);
+        self.fetch_list(request).await
+    }
+
+    /// Every page of `GET /targets`.
+    ///
+    /// # Errors
+    /// 400 invalid parameters.
+    pub async fn list_all_targets(&self, query: &TargetQuery) -> Result<Vec<Target>> {
+        let mut all = super::request::Pages::new();
+        while let Some((limit, page)) = all.next() {
+            let query = TargetQuery { limit: Some(limit), page: Some(page), ..query.clone() };
+            all.take(self.list_targets(&query).await?, |target| target.id);
+        }
+        Ok(all.into_items())
+    }
+
+    /// `POST /targets`.
+    ///
+    /// # Errors
+    /// 400 invalid, 403 it may not be scanned or there are too many, 404 unknown workspace, 409 it exists.
+    pub async fn create_target(&self, new: &NewTarget) -> Result<TargetId> {
+        let form = [
+            ("name", Some(new.name.clone())),
+            ("description", new.description.clone()),
+            ("workspace_id", new.workspace_id.map(|id| id.to_string())),
+        ];
+        let created: Created = self.fetch(Request::post("/targets").with_form(form)).await?;
+        Ok(TargetId(created.created_id))
+    }
+
+    /// `GET /targets/{id}`.
+    ///
+    /// # Errors
+    /// 404 unknown.
+    pub async fn get_target(&self, id: TargetId) -> Result<Target> {
+        self.fetch(Request::get(format!("/targets/{id}"))).await
+    }
+
+    /// `DELETE /targets/{id}`: the target and its scans.
+    ///
+    /// # Errors
+    /// 404 unknown, 409 it has running scans.
+    pub async fn delete_target(&self, id: TargetId) -> Result<()> {
+        self.perform(Request::delete(format!("/targets/{id}"))).await
+    }
+}
