@@ -19,6 +19,8 @@ pub mod contract;
 
 #[cfg(feature = "dashboard")]
 pub mod client;
+#[cfg(feature = "dashboard")]
+pub mod text;
 
 #[cfg(feature = "service")]
 pub mod service;

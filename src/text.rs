@@ -1,0 +1,294 @@
+//! The one door for outside text: everything a service, a scanned host or a stranger's request wrote passes here
+//! before it reaches a cell, the clipboard, a file name or an export.
+//!
+//! ```text
+//!  outside text ──► entities (only where the source encodes them) ──► clean_line / clean_text ──► plain visible text
+//! ```
+//!
+//! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing:
+//! somebody put them there. Floods of combining marks are cut with their number told. What comes out holds only
+//! printable characters (and `\n` in [`clean_text`]), so nothing downstream needs to be careful again.
+
+mod entities;
+mod fit;
+
+pub use entities::decode_entities;
+pub use fit::{middle, middle_with, start, start_with, width};
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Combining marks one character keeps; no living script stacks more.
+const MARKS: usize = 4;
+/// Columns between tab stops in text of several lines.
+const TAB: usize = 4;
+/// Longest file name made of outside text, in bytes.
+const NAME_BYTES: usize = 120;
+
+/// One line of visible text: a line feed shows as `␊`, a tab as one space. Plain ASCII is returned as it is.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, Form::Line)) }
+}
+
+/// Visible text of several lines: `\n` and `\r\n` end a line, tabs reach the next stop.
+pub fn clean_text(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(cleaned(text, Form::Text))
+    }
+}
+
+/// As [`clean`], for fields that come HTML-encoded (cells of evidence tables): entities are decoded first, so that
+/// what they hide is made visible too.
+pub fn clean_encoded(text: &str) -> Cow<'_, str> {
+    match decode_entities(text) {
+        Cow::Borrowed(text) => clean(text),
+        Cow::Owned(text) => Cow::Owned(clean(&text).into_owned()),
+    }
+}
+
+/// As [`clean_text`], for bytes: each byte that is no UTF-8 shows as `\xNN`.
+pub fn clean_bytes(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    match clean_text(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(clean) => clean,
+    }
+}
+
+/// A file name of the text's last path component: no separators, no leading dot or dash, at most 120 bytes with the
+/// extension kept, `download` when nothing is left.
+pub fn file_name(text: &str) -> String {
+    let base = text.rsplit(['/', '\\']).find(|part| !part.trim().is_empty()).unwrap_or_default();
+    let safe: String = clean(base)
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '(' | ')') { c } else { '_' })
+        .collect();
+    let safe = safe.trim_start_matches(['.', '-']).trim_end_matches('.');
+    if safe.is_empty() { "download".to_owned() } else { shorten_name(safe) }
+}
+
+fn shorten_name(name: &str) -> String {
+    if name.len() <= NAME_BYTES {
+        return name.to_owned();
+    }
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if extension.len() <= 10 => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    let mut end = NAME_BYTES - extension.len();
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}{extension}", &stem[..end])
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Line,
+    Text,
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+fn cleaned(text: &str, form: Form) -> String {
+    let mut out = Cleaner { out: String::with_capacity(text.len() + 16), column: 0, has_base: false, marks: 0 };
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\r' if form == Form::Text && rest.peek() == Some(&'\n') => {}
+            '\n' if form == Form::Text => out.end_line(),
+            '\t' if form == Form::Text => out.tab(),
+            '\t' => out.base(' ', 1),
+            c => out.push(c),
+        }
+    }
+    out.settle_marks();
+    out.out
+}
+
+/// What has been written of a line, and what the next mark would sit on.
+struct Cleaner {
+    out: String,
+    column: usize,
+    has_base: bool,
+    marks: usize,
+}
+
+impl Cleaner {
+    fn push(&mut self, c: char) {
+        match c {
+            '\0'..='\x1f' => self.base(picture(c as u32), 1),
+            '\x7f' => self.base('␡', 1),
+            // Presentation selectors change the width of what they follow in some terminals and not in others.
+            '\u{fe00}'..='\u{fe0f}' => {}
+            c if is_hidden(c) => self.code(c),
+            c => match c.width() {
+                Some(0) => self.mark(c),
+                Some(width) => self.base(c, width),
+                None => self.code(c),
+            },
+        }
+    }
+
+    fn base(&mut self, c: char, width: usize) {
+        self.settle_marks();
+        self.out.push(c);
+        self.column += width;
+        self.has_base = true;
+    }
+
+    fn mark(&mut self, c: char) {
+        if !self.has_base {
+            self.base('◌', 1);
+        }
+        self.marks += 1;
+        if self.marks <= MARKS {
+            self.out.push(c);
+        }
+    }
+
+    fn code(&mut self, c: char) {
+        for c in format!("<U+{:04X}>", c as u32).chars() {
+            self.base(c, 1);
+        }
+    }
+
+    fn settle_marks(&mut self) {
+        let dropped = self.marks.saturating_sub(MARKS);
+        self.marks = 0;
+        if dropped > 0 {
+            let note = format!("<+{dropped} marks>");
+            self.column += note.len();
+            self.out.push_str(&note);
+        }
+    }
+
+    fn tab(&mut self) {
+        for _ in 0..TAB - self.column % TAB {
+            self.base(' ', 1);
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.settle_marks();
+        self.out.push('\n');
+        (self.column, self.has_base) = (0, false);
+    }
+}
+
+/// The control picture of a C0 control.
+fn picture(code: u32) -> char {
+    char::from_u32(0x2400 + code).unwrap_or('?')
+}
+
+/// Characters that draw nothing, reorder what is around them, or whose width terminals disagree about.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{80}'..='\u{9f}'                // C1 controls
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' // soft hyphen, grapheme joiner, Arabic letter mark
+        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
+        | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'          // zero-width, direction marks
+        | '\u{2028}'..='\u{202e}'          // separators, embeddings, overrides
+        | '\u{2060}'..='\u{206f}'          // word joiner, isolates
+        | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' // private use
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}' // flag letters, skin tones
+        | '\u{e0000}'..='\u{e0fff}') // tags, more selectors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn plain_text_is_not_copied() {
+        assert!(matches!(clean("GET /index.html HTTP/1.1"), Cow::Borrowed(_)));
+        assert!(matches!(clean_text("two\nlines"), Cow::Borrowed(_)));
+        assert!(matches!(clean_encoded("a & b"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn controls_and_escape_sequences_become_visible() {
+        assert_eq!(clean("a\x1b[31mred\x07\x7f"), "a␛[31mred␇␡");
+        assert_eq!(clean("\x1b]52;c;aGk=\x1b\\"), "␛]52;c;aGk=␛\\");
+        assert_eq!(clean("\u{9b}31m"), "<U+009B>31m");
+        assert_eq!(clean("a\r\nb\tc"), "a␍␊b c");
+    }
+
+    #[test]
+    fn direction_and_zero_width_characters_become_visible() {
+        assert_eq!(clean("exe\u{202e}gpj"), "exe<U+202E>gpj");
+        assert_eq!(clean("ad\u{200b}min\u{feff}"), "ad<U+200B>min<U+FEFF>");
+        assert_eq!(clean("❤\u{fe0f}"), "❤");
+    }
+
+    #[test]
+    fn floods_of_combining_marks_are_cut_and_counted() {
+        let flood = format!("Z{}!", "\u{301}".repeat(1000));
+        assert_eq!(clean(&flood), "Z\u{301}\u{301}\u{301}\u{301}<+996 marks>!");
+        assert_eq!(clean("\u{301}x"), "◌\u{301}x");
+        assert_eq!(clean("Zoë, 日本語"), "Zoë, 日本語");
+    }
+
+    #[test]
+    fn lines_and_tab_stops_are_kept_in_text() {
+        assert_eq!(clean_text("a\tb\r\n\tc\rd"), "a   b\n    c␍d");
+    }
+
+    #[test]
+    fn entities_cannot_hide_controls() {
+        assert_eq!(clean_encoded("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;"), "<b> ␛[2J <U+202E> &lt;");
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_show_their_value() {
+        assert_eq!(clean_bytes(b"ok \xff\xc3( \xc3\xa9"), "ok \\xFF\\xC3( é");
+    }
+
+    #[test]
+    fn file_names_stay_in_their_directory() {
+        for (given, kept) in [
+            ("../../etc/passwd", "passwd"),
+            ("..", "download"),
+            ("C:\\tmp\\report 1.pdf", "report_1.pdf"),
+            (".bashrc", "bashrc"),
+            ("-rf", "rf"),
+            ("a\u{202e}fdp.exe", "a_U+202E_fdp.exe"),
+            ("", "download"),
+            ("dir/", "dir"),
+        ] {
+            assert_eq!(file_name(given), kept, "{given:?}");
+        }
+        let long = file_name(&format!("{}.json", "é".repeat(300)));
+        assert!(long.len() <= NAME_BYTES && long.ends_with(".json"), "{long}");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_only_visible_text_goes_out(text in any::<String>(), bytes in any::<Vec<u8>>()) {
+            for line in [clean(&text).into_owned(), clean_encoded(&text).into_owned()] {
+                prop_assert!(line.chars().all(|c| !c.is_control() && !is_hidden(c)), "{line:?}");
+                prop_assert_eq!(clean(&line), line.as_str());
+            }
+            for text in [clean_text(&text).into_owned(), clean_bytes(&bytes)] {
+                prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !is_hidden(c)), "{text:?}");
+            }
+            let name = file_name(&text);
+            prop_assert!(!name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "..", "{name:?}");
+        }
+    }
+}
