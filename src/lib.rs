@@ -21,6 +21,8 @@ pub mod contract;
 pub mod client;
 #[cfg(feature = "dashboard")]
 pub mod text;
+#[cfg(feature = "dashboard")]
+pub mod view;
 
 #[cfg(feature = "service")]
 pub mod service;

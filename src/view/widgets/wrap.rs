@@ -1,0 +1,137 @@
+//! Wrapping styled lines to a width, with kept indents, and the cache of what was wrapped.
+//!
+//! Wrapping a body of 1 MB takes longer than a frame may: it is done once for a body and a width, and a frame draws
+//! only the lines on the screen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Wraps lines at word ends where there are some, anywhere where not. Following lines keep the indent of the first
+/// (up to half the width).
+pub fn wrap(lines: Vec<Line<'static>>, width: u16) -> Vec<Line<'static>> {
+    let width = usize::from(width.max(1));
+    let mut out = Vec::with_capacity(lines.len());
+    for line in lines {
+        if line.width() <= width { out.push(line) } else { wrap_line(&line, width, &mut out) }
+    }
+    out
+}
+
+/// Plain text, already clean, as lines.
+pub fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
+    text.split('\n').map(|line| Line::from(Span::styled(line.to_owned(), style))).collect()
+}
+
+fn wrap_line(line: &Line<'static>, width: usize, out: &mut Vec<Line<'static>>) {
+    let mut wrapped = Wrapped { width, indent: indent_of(line).min(width / 2), line: Line::default(), used: 0, out };
+    for span in &line.spans {
+        for word in span.content.split_word_bounds() {
+            wrapped.word(word, line.style.patch(span.style));
+        }
+    }
+    wrapped.end_line();
+}
+
+fn indent_of(line: &Line<'_>) -> usize {
+    let mut columns = 0;
+    for span in &line.spans {
+        let blank = span.content.len() - span.content.trim_start_matches(' ').len();
+        columns += blank;
+        if blank < span.content.len() {
+            break;
+        }
+    }
+    columns
+}
+
+struct Wrapped<'a> {
+    width: usize,
+    indent: usize,
+    line: Line<'static>,
+    used: usize,
+    out: &'a mut Vec<Line<'static>>,
+}
+
+impl Wrapped<'_> {
+    fn word(&mut self, word: &str, style: Style) {
+        let columns = crate::text::width(word);
+        if self.used + columns <= self.width {
+            return self.put(word, columns, style);
+        }
+        if word.trim().is_empty() {
+            // Blanks at a break are not carried over.
+            return self.break_line();
+        }
+        if columns + self.indent <= self.width && self.used > self.indent {
+            self.break_line();
+            return self.put(word, columns, style);
+        }
+        for grapheme in word.graphemes(true) {
+            let columns = grapheme.width();
+            if self.used + columns > self.width && self.used > 0 {
+                self.break_line();
+            }
+            self.put(grapheme, columns, style);
+        }
+    }
+
+    fn put(&mut self, text: &str, columns: usize, style: Style) {
+        match self.line.spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(text),
+            _ => self.line.push_span(Span::styled(text.to_owned(), style)),
+        }
+        self.used += columns;
+    }
+
+    fn break_line(&mut self) {
+        self.end_line();
+        if self.indent > 0 {
+            self.line.push_span(Span::raw(" ".repeat(self.indent)));
+        }
+        self.used = self.indent;
+    }
+
+    fn end_line(&mut self) {
+        self.out.push(std::mem::take(&mut self.line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wrapped(text: &str, width: u16) -> Vec<String> {
+        wrap(plain(text, Style::new()), width).iter().map(Line::to_string).collect()
+    }
+
+    #[test]
+    fn words_stay_whole_and_indents_are_kept() {
+        assert_eq!(wrapped("the private key of a certificate", 12), ["the private ", "key of a ", "certificate"]);
+        assert_eq!(wrapped("  indented words here", 12), ["  indented ", "  words here"]);
+        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrapped("a\n\nb", 4), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn styles_survive_the_break() {
+        let bold = Style::new().bold();
+        let line = Line::from(vec![Span::raw("one "), Span::styled("two three", bold)]);
+        let lines = wrap(vec![line], 8);
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].spans.iter().all(|span| span.style == bold));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_asked_and_no_letter_is_lost(text in any::<String>(), width in 2u16..60) {
+            let text = crate::text::clean_text(&text).into_owned();
+            let lines = wrap(plain(&text, Style::new()), width);
+            prop_assert!(lines.iter().all(|line| line.width() <= usize::from(width)));
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&lines.iter().map(Line::to_string).collect::<String>()), letters(&text));
+        }
+    }
+}
