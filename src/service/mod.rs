@@ -1,6 +1,35 @@
 //! The service wing: a complete local implementation of the scanning service's HTTP API v2.
+//!
+//! ```text
+//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets (behind the rails)
+//!   anybody ─HTTP─► loggers ─────────────────►   │
+//!                                                └─► reports, callbacks
+//! ```
+//!
+//! [`start`] takes [`Settings`] and gives [`Running`]; everything it started ends by its token. `routes` speak HTTP,
+//! `store` speaks SQL, `engine` knows neither; the worker joins engine and store. The contract is api-v2.md with
+//! its gaps filled as hosted-service.md says.
 
 pub mod address;
+pub mod clock;
+pub mod data_dir;
+mod endpoint;
 pub mod engine;
+pub mod errors;
+mod guard;
+mod limits;
+mod openapi;
 pub mod rails;
+mod request;
+mod router;
+mod routes;
 pub mod scope;
+mod settings;
+mod start;
+mod state;
+mod store;
+
+pub use data_dir::{DataDir, Holder, ServiceInfo};
+pub use errors::StartError;
+pub use settings::{RateLimit, Settings};
+pub use start::{Running, start, start_with};

@@ -1,0 +1,147 @@
+//! The request budget of a key: fixed windows of one minute, one for each class of requests.
+//!
+//! GET has the whole number, POST, PUT and DELETE half of it, scan output a quarter (`hosted-service.md`, Rate
+//! limits). Windows are fixed and not sliding, because clients read `X-RateLimit-Reset` as one point in time.
+
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::{HeaderMap, HeaderValue, Method};
+use jiff::Timestamp;
+
+use super::settings::RateLimit;
+
+const WINDOW: i64 = 60;
+
+/// A class of requests with a budget of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// GET and HEAD.
+    Read,
+    /// Everything else.
+    Write,
+    /// `GET /scans/{id}/output`.
+    Output,
+}
+
+impl Class {
+    /// The class of a request.
+    pub fn of(method: &Method, path: &str) -> Self {
+        match *method {
+            Method::GET | Method::HEAD if path.starts_with("/api/v2/scans/") && path.ends_with("/output") => {
+                Self::Output
+            }
+            Method::GET | Method::HEAD => Self::Read,
+            _ => Self::Write,
+        }
+    }
+
+    fn share(self, limit: u32) -> u32 {
+        match self {
+            Self::Read => limit,
+            Self::Write => limit / 2,
+            Self::Output => limit / 4,
+        }
+    }
+}
+
+/// What is left of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    limit: u32,
+    remaining: u32,
+    /// Seconds since 1970 at which the window ends.
+    reset: i64,
+}
+
+impl Budget {
+    /// Writes `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
+    pub fn show(&self, headers: &mut HeaderMap) {
+        headers.insert("x-ratelimit-limit", HeaderValue::from(self.limit));
+        headers.insert("x-ratelimit-remaining", HeaderValue::from(self.remaining));
+    }
+
+    /// Writes what a 429 carries besides: `X-RateLimit-Reset` and `Retry-After`.
+    pub fn show_reset(&self, headers: &mut HeaderMap, now: Timestamp) {
+        headers.insert("x-ratelimit-reset", HeaderValue::from(self.reset));
+        headers.insert("retry-after", HeaderValue::from((self.reset - now.as_second()).max(1)));
+    }
+}
+
+/// Counts the requests of the running windows.
+#[derive(Debug)]
+pub struct Limiter {
+    limit: RateLimit,
+    windows: Mutex<[Window; 3]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    ends: i64,
+    used: u32,
+}
+
+impl Limiter {
+    /// Nothing used yet.
+    pub fn new(limit: RateLimit) -> Self {
+        Self { limit, windows: Mutex::default() }
+    }
+
+    /// What is left, without using any of it; nothing when there is no limit.
+    pub fn peek(&self, class: Class, now: Timestamp) -> Option<Budget> {
+        self.count(class, now, 0).map(|(budget, _)| budget)
+    }
+
+    /// Uses one request. The second value says whether it was still within the budget.
+    pub fn take(&self, class: Class, now: Timestamp) -> Option<(Budget, bool)> {
+        self.count(class, now, 1)
+    }
+
+    fn count(&self, class: Class, now: Timestamp, requests: u32) -> Option<(Budget, bool)> {
+        let RateLimit::PerMinute(limit) = self.limit else { return None };
+        let limit = class.share(limit);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = &mut windows[class as usize];
+        if window.ends <= now.as_second() {
+            *window = Window { ends: now.as_second() + WINDOW, used: 0 };
+        }
+        let within = window.used + requests <= limit;
+        if within {
+            window.used += requests;
+        }
+        Some((Budget { limit, remaining: limit - window.used, reset: window.ends }, within))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_its_share_and_a_new_window_starts_full() {
+        let limiter = Limiter::new(RateLimit::PerMinute(8));
+        let now = Timestamp::from_second(1000).unwrap();
+        for left in [3, 2, 1, 0] {
+            let (budget, within) = limiter.take(Class::Write, now).unwrap();
+            assert_eq!((budget.limit, budget.remaining, within), (4, left, true));
+        }
+        let (budget, within) = limiter.take(Class::Write, now).unwrap();
+        assert!(!within);
+        let mut headers = HeaderMap::new();
+        budget.show_reset(&mut headers, Timestamp::from_second(1030).unwrap());
+        assert_eq!(
+            (&headers["x-ratelimit-reset"], &headers["retry-after"]),
+            (&HeaderValue::from(1060), &HeaderValue::from(30))
+        );
+        assert_eq!(limiter.peek(Class::Read, now).unwrap().remaining, 8);
+        assert_eq!(limiter.peek(Class::Output, now).unwrap().limit, 2);
+        assert!(limiter.take(Class::Write, Timestamp::from_second(1060).unwrap()).unwrap().1);
+        assert_eq!(Limiter::new(RateLimit::Off).take(Class::Read, now), None);
+    }
+
+    #[test]
+    fn scan_output_is_a_class_of_its_own() {
+        assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7/output"), Class::Output);
+        assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7"), Class::Read);
+        assert_eq!(Class::of(&Method::PUT, "/api/v2/workspaces/7"), Class::Write);
+    }
+}

@@ -1,0 +1,340 @@
+//! Reading requests: path ids, query parameters, and bodies that are a form or JSON alike.
+//!
+//! Clients send either kind of body to every creation endpoint (`hosted-service.md`, Access), so a handler asks
+//! [`Fields`] for a field and its type and never sees which kind it was. In a form every value is text; a number or
+//! an object written as text is then taken as such. In JSON it must have the type.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+
+use super::errors::ApiError;
+
+/// Bytes of the largest body the API takes.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// The `{id}` of the path.
+pub struct Id<T>(pub T);
+
+impl<T: From<i64>, S: Send + Sync> FromRequestParts<S> for Id<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| ApiError::bad_request("the id in the path is not readable"))?;
+        match text.parse::<i64>() {
+            Ok(id) => Ok(Self(T::from(id))),
+            Err(_) => Err(ApiError::bad_request(format!("`{text}` is no id: ids are integers"))),
+        }
+    }
+}
+
+/// The query parameters. Unknown ones are ignored; an empty value counts as absent.
+pub struct Query(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Query {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(Self::parse(parts.uri.query().unwrap_or_default()))
+    }
+}
+
+impl Query {
+    /// Reads a query string.
+    pub fn parse(query: &str) -> Self {
+        Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    }
+
+    /// The text of a parameter.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    /// An integer, such as an id.
+    ///
+    /// # Errors
+    /// 400 when it is none.
+    pub fn integer<T: From<i64>>(&self, name: &str) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match text.trim().parse::<i64>() {
+            Ok(number) => Ok(Some(T::from(number))),
+            Err(_) => Err(ApiError::bad_request(format!("{name}: `{text}` is no integer"))),
+        }
+    }
+
+    /// A boolean: `true`, `false`, `1` or `0`.
+    ///
+    /// # Errors
+    /// 400 when it is none.
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match boolean(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(ApiError::bad_request(format!("{name}: `{text}` is neither true nor false"))),
+        }
+    }
+
+    /// `limit` and `page` as LIMIT and OFFSET (`hosted-service.md`, Lists).
+    ///
+    /// # Errors
+    /// 400 when `limit` is outside 1 to 1000, or `page` below 1.
+    pub fn page(&self) -> Result<(i64, i64), ApiError> {
+        let limit = self.integer("limit")?.unwrap_or(1000_i64);
+        let page = self.integer("page")?.unwrap_or(1_i64);
+        if !(1..=1000).contains(&limit) {
+            return Err(ApiError::bad_request(format!("limit: {limit} is outside 1 to 1000")));
+        }
+        if page < 1 {
+            return Err(ApiError::bad_request(format!("page: {page} is below 1")));
+        }
+        Ok((limit, (page - 1).saturating_mul(limit)))
+    }
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// The fields of a body, form or JSON.
+pub struct Fields {
+    map: Map<String, Value>,
+    form: bool,
+    wrong_type: StatusCode,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+        // The limit is set where the router is made; what passes it here is a broken connection.
+        let bytes = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            _ => ApiError::bad_request("the body could not be read"),
+        })?;
+        Self::parse(&kind, &bytes)
+    }
+}
+
+/// 413.
+fn too_large() -> ApiError {
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {BODY_LIMIT} bytes"))
+}
+
+/// The layer that holds [`Fields`] to its size.
+pub fn body_limit() -> axum::extract::DefaultBodyLimit {
+    axum::extract::DefaultBodyLimit::max(BODY_LIMIT)
+}
+
+impl Fields {
+    fn parse(kind: &str, bytes: &[u8]) -> Result<Self, ApiError> {
+        let looks_like_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let (map, form) = match kind {
+            "application/json" => (json_object(bytes)?, false),
+            "application/x-www-form-urlencoded" => (form_object(bytes), true),
+            "" if looks_like_json => (json_object(bytes)?, false),
+            "" => (form_object(bytes), true),
+            other => {
+                return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("`{other}` is not taken here"))
+                    .with_details("send application/json or application/x-www-form-urlencoded"));
+            }
+        };
+        Ok(Self { map, form, wrong_type: StatusCode::BAD_REQUEST })
+    }
+
+    /// Answers values of a wrong type with 422 instead of 400.
+    pub fn with_unprocessable(mut self) -> Self {
+        self.wrong_type = StatusCode::UNPROCESSABLE_ENTITY;
+        self
+    }
+
+    /// The value of a field; null counts as absent.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether the field is there, be it as null.
+    pub fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
+    fn wrong(&self, name: &str, expected: &str) -> ApiError {
+        ApiError::new(self.wrong_type, format!("{name}: {expected} is expected"))
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.wrong(name, "a string")),
+        }
+    }
+
+    /// An integer.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) if self.form && text.is_empty() => Ok(None),
+            Some(Value::String(text)) if self.form => {
+                text.trim().parse().map(Some).map_err(|_| self.wrong(name, "an integer"))
+            }
+            Some(value) => value.as_i64().map(Some).ok_or_else(|| self.wrong(name, "an integer")),
+        }
+    }
+
+    /// A boolean.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) if self.form => {
+                boolean(text).map(Some).ok_or_else(|| self.wrong(name, "true or false"))
+            }
+            Some(value) => value.as_bool().map(Some).ok_or_else(|| self.wrong(name, "true or false")),
+        }
+    }
+
+    /// An object; in a form, one written as JSON text.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ApiError> {
+        let value = match self.value(name) {
+            Some(Value::String(text)) if self.form && text.is_empty() => None,
+            Some(Value::String(text)) if self.form => Some(serde_json::from_str(text).unwrap_or_default()),
+            other => other.cloned(),
+        };
+        match value {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(self.wrong(name, "an object")),
+        }
+    }
+
+    /// A list of integers; in a form the field repeated (also as `name[]`), or one value with commas.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn integers(&self, name: &str) -> Result<Option<Vec<i64>>, ApiError> {
+        let value = self.value(name).or_else(|| self.value(&format!("{name}[]")));
+        let wrong = || self.wrong(name, "a list of integers");
+        match value {
+            None => Ok(None),
+            Some(Value::Array(items)) => {
+                items.iter().map(|item| self.number(item)).collect::<Option<_>>().map(Some).ok_or_else(wrong)
+            }
+            Some(Value::String(text)) if self.form => {
+                let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                parts.map(|part| part.parse().ok()).collect::<Option<_>>().map(Some).ok_or_else(wrong)
+            }
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    fn number(&self, value: &Value) -> Option<i64> {
+        match value {
+            Value::String(text) if self.form => text.trim().parse().ok(),
+            other => other.as_i64(),
+        }
+    }
+}
+
+fn json_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(ApiError::bad_request("the body is no JSON object")),
+        Err(error) => Err(ApiError::bad_request("the body is no JSON").with_details(error.to_string())),
+    }
+}
+
+/// A repeated field becomes a list.
+fn form_object(bytes: &[u8]) -> Map<String, Value> {
+    let mut map = Map::new();
+    for (name, value) in form_urlencoded::parse(bytes) {
+        let value = Value::from(value.into_owned());
+        match map.get_mut(name.as_ref()) {
+            None => {
+                map.insert(name.into_owned(), value);
+            }
+            Some(Value::Array(items)) => items.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    map
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &str) -> Fields {
+        Fields::parse("application/x-www-form-urlencoded", text.as_bytes()).unwrap()
+    }
+
+    fn json(text: &str) -> Fields {
+        Fields::parse("application/json", text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_form_and_json_give_the_same_fields() {
+        for fields in [
+            form("name=a+b&n=7&on=true&o=%7B%22k%22%3A1%7D&ids=1&ids=2"),
+            json(r#"{"name":"a b","n":7,"on":true,"o":{"k":1},"ids":[1,2]}"#),
+        ] {
+            assert_eq!(fields.text("name").unwrap(), Some("a b"));
+            assert_eq!(fields.integer("n").unwrap(), Some(7));
+            assert_eq!(fields.boolean("on").unwrap(), Some(true));
+            assert_eq!(fields.object("o").unwrap().unwrap()["k"], 1);
+            assert_eq!(fields.integers("ids").unwrap(), Some(vec![1, 2]));
+            assert_eq!(fields.text("absent").unwrap(), None);
+        }
+        assert_eq!(form("ids=3,4").integers("ids").unwrap(), Some(vec![3, 4]));
+        assert_eq!(form("ids%5B%5D=5&ids%5B%5D=6").integers("ids").unwrap(), Some(vec![5, 6]));
+    }
+
+    #[test]
+    fn a_wrong_json_type_has_the_status_the_endpoint_chose() {
+        assert_eq!(json(r#"{"n":"7"}"#).integer("n").unwrap_err().status, StatusCode::BAD_REQUEST);
+        let fields = json(r#"{"n":"7"}"#).with_unprocessable();
+        assert_eq!(fields.integer("n").unwrap_err().status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+
+    #[test]
+    fn bodies_of_no_known_kind_are_refused() {
+        let status = |kind, body: &str| Fields::parse(kind, body.as_bytes()).err().map(|error| error.status.as_u16());
+        assert_eq!(status("text/xml", "<a/>"), Some(415));
+        assert_eq!(status("application/json", "{\"a\":"), Some(400));
+        assert_eq!(status("application/json", "[1]"), Some(400));
+        assert_eq!(status("", "{\"a\":1}"), None);
+        assert_eq!(status("", "a=1"), None);
+    }
+
+    #[test]
+    fn pages_have_limits() {
+        assert_eq!(Query::parse("").page().unwrap(), (1000, 0));
+        assert_eq!(Query::parse("limit=10&page=3&x=y").page().unwrap(), (10, 20));
+        for refused in ["limit=0", "limit=1001", "page=0", "limit=ten"] {
+            assert_eq!(Query::parse(refused).page().unwrap_err().status, StatusCode::BAD_REQUEST, "{refused}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The endpoints of the API, one file a noun: they read requests, call the store and the worker, and answer.
+
+pub mod workspaces;
+
+use axum::Json;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use super::endpoint::Endpoint;
+use super::errors::ApiError;
+use super::store::StoreError;
+use crate::contract::{Created, Data};
+
+/// The answer of a handler.
+pub(super) type Answer<T> = Result<T, ApiError>;
+
+/// `{"data": …}`.
+pub(super) type Wrapped<T> = Json<Data<T>>;
+
+/// The route table: all 34 endpoints.
+pub fn endpoints() -> Vec<Endpoint> {
+    workspaces::endpoints()
+}
+
+/// 200 with the wrapper.
+fn data<T: Serialize>(data: T) -> Wrapped<T> {
+    Json(Data { data })
+}
+
+/// 201 with the new id.
+fn created(id: i64) -> (StatusCode, Wrapped<Created>) {
+    (StatusCode::CREATED, data(Created { created_id: id }))
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        ApiError::internal(error)
+    }
+}

@@ -1,0 +1,85 @@
+//! `/workspaces` (api-v2.md §4, §7).
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+
+use super::{Answer, Wrapped, created, data};
+use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
+use crate::service::endpoint::Endpoint;
+use crate::service::errors::ApiError;
+use crate::service::request::{Fields, Id};
+use crate::service::state::App;
+use crate::service::store::workspaces::Edited;
+
+/// Rows of the route table.
+pub fn endpoints() -> Vec<Endpoint> {
+    const NEW: &[(&str, &str, bool)] = &[("name", "string", true), ("description", "string", false)];
+    const EDIT: &[(&str, &str, bool)] = &[("name", "string", false), ("description", "string", false)];
+    vec![
+        Endpoint::list("/workspaces", "All workspaces", list),
+        Endpoint::post("/workspaces", "Makes a workspace", add).body(NEW).refuses(&[400, 409]),
+        Endpoint::get("/workspaces/{id}", "One workspace", show).refuses(&[400, 404]),
+        Endpoint::put("/workspaces/{id}", "Changes a workspace", edit).body(EDIT).refuses(&[400, 404, 409]),
+        Endpoint::delete("/workspaces/{id}", "Deletes a workspace and all of its assets", delete)
+            .refuses(&[400, 404, 409]),
+    ]
+}
+
+async fn list(State(app): State<App>) -> Answer<Wrapped<Vec<Workspace>>> {
+    Ok(data(app.store.workspaces().await?))
+}
+
+async fn show(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<Wrapped<Workspace>> {
+    app.store.workspace(id).await?.map(data).ok_or_else(|| ApiError::not_found("workspace", id))
+}
+
+async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse> {
+    let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
+    check_name(name)?;
+    let description = fields.text("description")?.unwrap_or_default();
+    match app.store.add_workspace(name, description).await? {
+        Some(id) => Ok(created(id.0)),
+        None => Err(taken(name)),
+    }
+}
+
+async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -> Answer<StatusCode> {
+    let text = |name| Ok::<_, ApiError>(fields.text(name)?.map(str::to_owned));
+    let edit = EditWorkspace { name: text("name")?, description: text("description")? };
+    match &edit {
+        EditWorkspace { name: None, description: None } => {
+            return Err(ApiError::bad_request("name, description or both must be given"));
+        }
+        EditWorkspace { name: Some(name), .. } => check_name(name)?,
+        EditWorkspace { name: None, .. } => {}
+    }
+    match app.store.edit_workspace(id, &edit).await? {
+        Edited::Done => Ok(StatusCode::NO_CONTENT),
+        Edited::Missing => Err(ApiError::not_found("workspace", id)),
+        Edited::NameTaken => Err(taken(edit.name.as_deref().unwrap_or_default())),
+    }
+}
+
+async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<StatusCode> {
+    if app.store.current_workspace().await? == id {
+        return Err(ApiError::conflict("this is the current workspace")
+            .with_details("another one becomes it by `scandeck serve --current-workspace ID`"));
+    }
+    match app.store.delete_workspace(id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(ApiError::not_found("workspace", id)),
+    }
+}
+
+fn check_name(name: &str) -> Answer<()> {
+    match name.trim().chars().count() {
+        0 => Err(ApiError::bad_request("name: must not be empty")),
+        1..=200 => Ok(()),
+        _ => Err(ApiError::bad_request("name: at most 200 characters")),
+    }
+}
+
+fn taken(name: &str) -> ApiError {
+    ApiError::conflict(format!("a workspace named `{}` already exists", name.trim()))
+}

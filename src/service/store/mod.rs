@@ -1,0 +1,118 @@
+//! The store: everything the API answers, in one SQLite file. The only place that speaks SQL.
+//!
+//! ```text
+//!   routes, worker ──► reading pool (several connections)        ┐
+//!                  └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
+//!                        └─ every commit moves `version`         ┘
+//! ```
+//!
+//! One writing connection means that writers queue here instead of failing with "database is locked". Every commit
+//! is synced before it is acknowledged: nothing acknowledged is ever lost. `version` moves with every commit, so
+//! that a list nobody changed is answered 304 without being read.
+
+mod open;
+pub mod workspaces;
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
+
+use crate::contract::Stamp;
+
+pub use open::Opened;
+
+/// What went wrong in the database; always an internal error for a client.
+pub type StoreError = sqlx::Error;
+
+/// The answer of a store call.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Handle to the database, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    read: SqlitePool,
+    write: SqlitePool,
+    version: Arc<AtomicU64>,
+}
+
+/// A writing transaction; dropped without a commit it changes nothing.
+pub struct Change {
+    transaction: Transaction<'static, Sqlite>,
+    version: Arc<AtomicU64>,
+}
+
+impl Store {
+    /// Moves with every change of what the API answers; compare only for equality.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Says that answers change without a write: the duration of a running scan does, every second.
+    pub fn touch(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Starts a writing transaction, after those before it.
+    pub(super) async fn change(&self) -> Result<Change> {
+        // IMMEDIATE: `scandeck wordlists import` writes from another process; waiting at the start is safe, a
+        // read that turns into a write half way is refused without waiting.
+        let transaction = self.write.begin_with("BEGIN IMMEDIATE").await?;
+        Ok(Change { transaction, version: Arc::clone(&self.version) })
+    }
+
+    /// The pool for reading.
+    pub(super) fn read(&self) -> &SqlitePool {
+        &self.read
+    }
+
+    /// Closes every connection; the write-ahead log goes into the database file.
+    pub async fn close(&self) {
+        self.read.close().await;
+        self.write.close().await;
+    }
+}
+
+impl Change {
+    /// Makes it durable, then visible.
+    pub async fn commit(self) -> Result<()> {
+        self.transaction.commit().await?;
+        self.version.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+impl Deref for Change {
+    type Target = SqliteConnection;
+    fn deref(&self) -> &SqliteConnection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for Change {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.transaction
+    }
+}
+
+/// A point in time as the database keeps it.
+pub(super) fn millis(at: Timestamp) -> i64 {
+    at.as_millisecond()
+}
+
+/// A point in time as the wire shows it. What no clock could have written reads as 1970.
+pub(super) fn stamp(millis: i64) -> Stamp {
+    Stamp(Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH))
+}
+
+/// JSON the service wrote itself; text that is none reads as null.
+pub(super) fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Whether the error is a violated UNIQUE rule.
+pub(super) fn is_taken(error: &StoreError) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}

@@ -1,0 +1,162 @@
+//! Opening the database: schema number, backup before a migration, journal by file system.
+//!
+//! ```text
+//!   no file ─► made        same schema ─► opened        older ─► copied to *.bak-N, migrated        newer ─► refused
+//! ```
+//!
+//! The schema number is SQLite's `user_version`, read from the file's header: a database of a newer program is
+//! refused without SQLite ever opening it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection};
+
+use super::Store;
+use crate::service::errors::StartError;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/sqlite");
+
+/// An opened store, and what a person should know about the opening.
+pub struct Opened {
+    /// The store.
+    pub store: Store,
+    /// Sentences for the log: a migration with its backup, a network file system.
+    pub notes: Vec<String>,
+}
+
+impl Store {
+    /// Opens or makes the database `file`.
+    ///
+    /// # Errors
+    /// [`StartError::Newer`] for a schema this program does not know, [`StartError::Database`] for anything else.
+    pub async fn open(file: &Path) -> Result<Opened, StartError> {
+        open_with(file, &MIGRATIONS).await
+    }
+}
+
+async fn open_with(file: &Path, migrations: &Migrator) -> Result<Opened, StartError> {
+    let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
+    let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
+    let found = schema_number(file).map_err(|error| failed(error.into()))?;
+    if found > known {
+        return Err(StartError::Newer { path: file.to_owned(), found, known });
+    }
+    let mut notes = Vec::new();
+    if 0 < found && found < known {
+        let backup = back_up(file).await.map_err(failed)?;
+        notes.push(format!(
+            "the database moves from schema {found} to {known}; the old one is kept as {}",
+            backup.display()
+        ));
+    }
+    let journal = if on_network(file) {
+        notes.push(
+            "the data directory is on a network file system: SQLite uses the rollback journal, which is slower".into(),
+        );
+        SqliteJournalMode::Delete
+    } else {
+        SqliteJournalMode::Wal
+    };
+    let store = connect(file, journal, migrations, found < known).await.map_err(failed)?;
+    Ok(Opened { store, notes })
+}
+
+async fn connect(
+    file: &Path,
+    journal: SqliteJournalMode,
+    migrations: &Migrator,
+    migrate: bool,
+) -> anyhow::Result<Store> {
+    let options = options(file).create_if_missing(true).journal_mode(journal).synchronous(SqliteSynchronous::Full);
+    let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
+    if migrate {
+        migrations.run(&write).await.context("the migration failed; nothing of it was kept")?;
+        // The header of the file tells the schema number only once the log is in it.
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&write).await?;
+    }
+    let read = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await?;
+    Ok(Store { read, write, version: Arc::default() })
+}
+
+fn options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(5)).disable_statement_logging()
+}
+
+/// `user_version` of the header (bytes 60 to 63, big-endian; the file format of SQLite, §1.3); 0 without a file.
+fn schema_number(file: &Path) -> std::io::Result<i64> {
+    let mut header = [0; 64];
+    match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
+        Ok(()) => Ok(i64::from(u32::from_be_bytes([header[60], header[61], header[62], header[63]]))),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof) => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies the database, with what is still in its log, to the first free `*.bak-N`.
+async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
+    let backup = (1..)
+        .map(|number| PathBuf::from(format!("{}.bak-{number}", file.display())))
+        .find(|path| !path.exists())
+        .context("no free name for the backup")?;
+    let mut connection = options(file).connect().await?;
+    sqlx::query("VACUUM INTO ?").bind(backup.display().to_string()).execute(&mut connection).await?;
+    connection.close().await?;
+    Ok(backup)
+}
+
+/// NFS, SMB, CIFS, 9P, AFS and FUSE do not share memory between hosts, which the write-ahead log needs.
+fn on_network(file: &Path) -> bool {
+    const MAGIC: [i64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x6573_5546];
+    let Some(directory) = file.parent() else { return false };
+    #[allow(clippy::unnecessary_cast)] // the type of `f_type` differs between platforms
+    rustix::fs::statfs(directory).is_ok_and(|found| MAGIC.contains(&(found.f_type as i64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The migrations of this program and one that does not exist yet.
+    async fn newer_program(dir: &Path) -> Migrator {
+        for migration in MIGRATIONS.iter() {
+            let name = format!("{:04}_known.sql", migration.version);
+            std::fs::write(dir.join(name), migration.sql.as_str()).unwrap();
+        }
+        std::fs::write(dir.join("9000_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 9000;")
+            .unwrap();
+        let mut migrator = Migrator::new(dir).await.unwrap();
+        migrator.set_ignore_missing(true);
+        migrator
+    }
+
+    #[tokio::test]
+    async fn an_older_database_is_copied_and_migrated_and_a_newer_one_is_refused_untouched() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let opened = Store::open(&file).await.unwrap();
+        assert!(opened.notes.is_empty());
+        opened.store.close().await;
+
+        let migrations = tempfile::tempdir().unwrap();
+        let newer = newer_program(migrations.path()).await;
+        let opened = open_with(&file, &newer).await.unwrap();
+        assert!(opened.notes[0].contains(".bak-1"), "{:?}", opened.notes);
+        let name: String =
+            sqlx::query_scalar("SELECT name FROM workspaces").fetch_one(opened.store.read()).await.unwrap();
+        assert_eq!(name, "Default");
+        opened.store.close().await;
+        assert!(temp.path().join("scandeck.db.bak-1").exists());
+
+        let before = std::fs::read(&file).unwrap();
+        let error = Store::open(&file).await.err().unwrap().to_string();
+        assert!(error.contains("9000") && error.contains("scandeck.db"), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
+}
