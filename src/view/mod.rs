@@ -8,6 +8,8 @@
 //!     └─ widgets/  tables, bars, wrapped text, frames          theme: all colours and glyphs
 //! ```
 
+pub mod facts;
 pub mod format;
+pub mod layout;
 pub mod theme;
 pub mod widgets;

@@ -2,6 +2,7 @@
 
 pub mod bar;
 pub mod frame;
+pub mod grid;
 pub mod hex;
 pub mod hints;
 pub mod lines;

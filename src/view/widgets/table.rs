@@ -199,14 +199,20 @@ fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[Column], wi
     }
     let end = area.x + area.width;
     let mut x = area.x + GUTTER;
-    for ((column, &width), cell) in columns.iter().zip(widths).zip(&row.cells) {
+    for (i, ((column, &width), cell)) in columns.iter().zip(widths).zip(&row.cells).enumerate() {
         if width == 0 || x >= end {
             continue;
         }
-        let room = Rect::new(x, area.y, width.min(end - x), 1);
-        draw_cell(buf, room, theme, column, cell);
+        let room = (width + spill(column, &widths[i + 1..], &row.cells[i + 1..])).min(end - x);
+        draw_cell(buf, Rect::new(x, area.y, room, 1), theme, column, cell);
         x += width + 1;
     }
+}
+
+/// A left-aligned cell may use the room of empty cells to its right.
+fn spill(column: &Column, widths: &[u16], cells: &[Line<'_>]) -> u16 {
+    let free = widths.iter().zip(cells).take_while(|(_, cell)| cell.width() == 0);
+    if column.right { 0 } else { free.map(|(&width, _)| if width > 0 { width + 1 } else { 0 }).sum() }
 }
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &Column, cell: &Line<'_>) {
@@ -253,18 +259,8 @@ mod tests {
 
     #[test]
     fn expendable_columns_go_in_their_order() {
-        assert_eq!(widths(COLUMNS, 30), [6, 10, 6, 0, 4].map(|w: u16| w).as_slice().to_vec().tap(|w| w[1] += 1));
+        assert_eq!(widths(COLUMNS, 30), [6, 11, 6, 0, 4]);
         assert_eq!(widths(COLUMNS, 24), [6, 10, 6, 0, 0]);
-    }
-
-    trait Tap: Sized {
-        fn tap(self, change: impl FnOnce(&mut Self)) -> Self;
-    }
-    impl<T> Tap for T {
-        fn tap(mut self, change: impl FnOnce(&mut Self)) -> Self {
-            change(&mut self);
-            self
-        }
     }
 
     proptest! {
@@ -284,6 +280,17 @@ mod tests {
             prop_assert!(first <= selected && selected < first + height);
             prop_assert!(first == 0 || first + height <= total);
         }
+    }
+
+    #[test]
+    fn words_run_into_the_empty_cells_behind_them() {
+        let area = Rect::new(0, 0, 40, 1);
+        let mut buf = Buffer::empty(area);
+        let columns = [Column::fixed("A", 5), Column::fixed("B", 5).right(), Column::fixed("C", 5)];
+        let row = Row { cells: ["connection", "", "end"].map(Line::raw).to_vec(), selected: true, ..Row::default() };
+        draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [row].into_iter());
+        let text: String = (0..40).map(|x| buf[(x, 0)].symbol()).collect();
+        assert_eq!(text.trim_end(), "▌ connection  end");
     }
 
     #[test]

@@ -1,0 +1,234 @@
+//! Where everything stands: size and focus in, areas out. All numbers of the layout are here.
+//!
+//! ```text
+//!  Wide                        Beside              Portrait        Stacked
+//!  header                      header              header          header
+//!  work-  findings   detail    tabs                list            list or detail
+//!  spaces                      list    detail      detail
+//!  targets scans     captures                      scans line
+//!  footer                      footer              captures line   footer
+//!                                                  footer
+//! ```
+//!
+//! Reports and word lists are full views: in the wide layout they take the places of findings, scans and captures.
+
+use ratatui::layout::Rect;
+
+use crate::app::model::{Focus, Pane};
+use crate::app::screen::{Layout, Size};
+
+/// Under this size one line says what is needed.
+pub const LEAST: Size = Size { columns: 20, rows: 5 };
+/// Greatest width of pop-ups.
+const POPUP_COLUMNS: u16 = 92;
+/// Columns of the left side in the wide layout.
+const LEFT: (u16, u16) = (30, 44);
+/// Rows of the list of workspaces in the wide layout, with its frame.
+const WORKSPACES: (u16, u16) = (4, 8);
+
+/// Which part of a pane an area shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its list.
+    List,
+    /// The detail of its selected row.
+    Detail,
+    /// One line that sums it up.
+    Line,
+}
+
+/// An area with what stands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The pane.
+    pub pane: Pane,
+    /// The part of it.
+    pub part: Part,
+    /// Where, with the frame.
+    pub area: Rect,
+    /// Whether it has a frame.
+    pub framed: bool,
+}
+
+/// The areas of a screen. Areas that a size has no room for are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Areas {
+    /// Where one is, and what is wrong or new.
+    pub header: Rect,
+    /// Names and counts of the panes that are not shown.
+    pub tabs: Rect,
+    /// Key hints.
+    pub footer: Rect,
+    /// The panes.
+    pub slots: Vec<Slot>,
+}
+
+/// The areas at a size. `stream` is what stands in the place of key 5: captures or loggers.
+pub fn areas(size: Size, focus: Focus, stream: Pane) -> Areas {
+    let whole = Rect::new(0, 0, size.columns, size.rows);
+    let (header, rest) = take_top(whole, 1);
+    let (rest, footer) = take_bottom(rest, 1);
+    let mut areas = Areas { header, tabs: Rect::ZERO, footer, slots: Vec::new() };
+    let layout = Layout::of(size);
+    if focus.zoomed || layout == Layout::Stacked {
+        let part = if focus.in_detail { Part::Detail } else { Part::List };
+        let framed = layout != Layout::Stacked && layout != Layout::Portrait;
+        areas.slots.push(Slot { pane: focus.pane, part, area: rest, framed });
+        return areas;
+    }
+    match layout {
+        Layout::Wide => areas.slots = wide(rest, focus, stream),
+        Layout::Beside => {
+            let (tabs, body) = take_top(rest, 1);
+            areas.tabs = tabs;
+            areas.slots = beside(body, focus);
+        }
+        Layout::Portrait | Layout::Stacked => areas.slots = portrait(rest, focus, stream),
+    }
+    areas
+}
+
+fn wide(body: Rect, focus: Focus, stream: Pane) -> Vec<Slot> {
+    let list = |pane, area| Slot { pane, part: Part::List, area, framed: true };
+    let detail = |area| Slot { pane: focus.pane, part: Part::Detail, area, framed: true };
+    let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
+    let (left, rest) = take_left(body, left_width);
+    let (workspaces, targets) = take_top(left, (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1));
+    let (middle, right) = take_left(rest, (u32::from(rest.width) * 58 / 100) as u16);
+    let mut slots = vec![list(Pane::Workspaces, workspaces), list(Pane::Targets, targets)];
+    if is_full_view(focus.pane) {
+        slots.extend([list(focus.pane, middle), detail(right)]);
+        return slots;
+    }
+    let (findings, scans) = take_top(middle, (u32::from(middle.height) * 58 / 100) as u16);
+    let (upper, lower) = take_top(right, (u32::from(right.height) * 68 / 100) as u16);
+    slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(stream, lower)]);
+    slots
+}
+
+fn beside(body: Rect, focus: Focus) -> Vec<Slot> {
+    let (left, right) = take_left(body, (u32::from(body.width) * 55 / 100) as u16);
+    vec![
+        Slot { pane: focus.pane, part: Part::List, area: left, framed: true },
+        Slot { pane: focus.pane, part: Part::Detail, area: right, framed: true },
+    ]
+}
+
+fn portrait(body: Rect, focus: Focus, stream: Pane) -> Vec<Slot> {
+    let others: Vec<Pane> =
+        [Pane::Findings, Pane::Scans, stream].into_iter().filter(|&pane| pane != focus.pane).collect();
+    let (body, lines) = take_bottom(body, others.len().min(2) as u16);
+    let (list, detail) = take_top(body, (u32::from(body.height) * 42 / 100) as u16);
+    let mut slots = vec![
+        Slot { pane: focus.pane, part: Part::List, area: list, framed: false },
+        Slot { pane: focus.pane, part: Part::Detail, area: detail, framed: false },
+    ];
+    // The two that are least like what is looked at: scans and captures beside findings, findings beside those.
+    for (y, pane) in others.into_iter().rev().take(2).rev().enumerate() {
+        let area = Rect { y: lines.y + y as u16, height: 1, ..lines };
+        slots.push(Slot { pane, part: Part::Line, area, framed: false });
+    }
+    slots
+}
+
+/// Reports and word lists have the screen for themselves.
+pub fn is_full_view(pane: Pane) -> bool {
+    matches!(pane, Pane::Reports | Pane::Wordlists)
+}
+
+/// A pop-up in the middle, of at most this size.
+pub fn popup(size: Size, columns: u16, rows: u16) -> Rect {
+    let width = columns.min(POPUP_COLUMNS).min(size.columns);
+    let height = rows.min(size.rows.saturating_sub(2).max(1)).min(size.rows);
+    Rect::new((size.columns - width) / 2, (size.rows - height) / 2, width, height)
+}
+
+/// A pop-up over the whole width at the lower end, leaving the list above visible.
+pub fn sheet(size: Size, rows: u16) -> Rect {
+    let height = rows.min(size.rows.saturating_sub(2));
+    Rect::new(0, size.rows.saturating_sub(1 + height), size.columns, height)
+}
+
+/// Cuts rows off the top.
+pub fn take_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })
+}
+
+/// Cuts rows off the bottom: the rest first.
+pub fn take_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let rest = area.height - rows;
+    (Rect { height: rest, ..area }, Rect { y: area.y + rest, height: rows, ..area })
+}
+
+/// Cuts columns off the left.
+pub fn take_left(area: Rect, columns: u16) -> (Rect, Rect) {
+    let columns = columns.min(area.width);
+    (Rect { width: columns, ..area }, Rect { x: area.x + columns, width: area.width - columns, ..area })
+}
+
+/// One column free on the left, where there is room for it.
+pub fn indented(area: Rect) -> Rect {
+    take_left(area, u16::from(area.width > 8)).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PANES: [Pane; 8] = [
+        Pane::Workspaces,
+        Pane::Targets,
+        Pane::Findings,
+        Pane::Scans,
+        Pane::Captures,
+        Pane::Loggers,
+        Pane::Reports,
+        Pane::Wordlists,
+    ];
+
+    fn shown(columns: u16, rows: u16, pane: Pane) -> Vec<(Pane, Part)> {
+        let focus = Focus { pane, in_detail: false, zoomed: false };
+        let areas = areas(Size { columns, rows }, focus, Pane::Captures);
+        areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
+    }
+
+    #[test]
+    fn each_size_shows_what_it_has_room_for() {
+        use Pane::*;
+        use Part::*;
+        assert_eq!(shown(80, 24, Findings), [(Findings, List)]);
+        assert_eq!(shown(120, 40, Scans), [(Scans, List), (Scans, Detail)]);
+        assert_eq!(shown(90, 50, Findings), [(Findings, List), (Findings, Detail), (Scans, Line), (Captures, Line)]);
+        let wide = shown(200, 60, Findings);
+        assert_eq!(wide.len(), 6);
+        for pane in [Workspaces, Targets, Findings, Scans, Captures] {
+            assert!(wide.contains(&(pane, List)), "{pane:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn areas_stay_on_the_screen_and_apart(
+            columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
+        ) {
+            let size = Size { columns, rows };
+            let focus = Focus { pane: PANES[pane], in_detail, zoomed };
+            let found = areas(size, focus, Pane::Captures);
+            let mut all = vec![found.header, found.tabs, found.footer];
+            all.extend(found.slots.iter().map(|slot| slot.area));
+            let whole = Rect::new(0, 0, columns, rows);
+            let cells: u32 = all.iter().map(|area| area.area()).sum();
+            prop_assert!(all.iter().all(|area| area.is_empty() || whole.intersection(*area) == *area), "{all:?}");
+            prop_assert_eq!(cells, whole.area());
+            for (i, one) in all.iter().enumerate() {
+                prop_assert!(all[i + 1..].iter().all(|other| one.intersection(*other).is_empty()));
+            }
+            for pop in [popup(size, 60, 12), sheet(size, 9)] {
+                prop_assert!(pop.is_empty() || whole.intersection(pop) == pop);
+            }
+        }
+    }
+}
