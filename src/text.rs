@@ -17,7 +17,8 @@ pub use fit::{middle, middle_with, start, start_with, width};
 
 use std::borrow::Cow;
 
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Combining marks one character keeps; no living script stacks more.
 const MARKS: usize = 4;
@@ -114,7 +115,29 @@ fn cleaned(text: &str, form: Form) -> String {
         }
     }
     out.settle_marks();
-    out.out
+    split_wide_clusters(out.out)
+}
+
+/// No terminal draws a cluster of more than two columns in one piece (stacked vowel signs, runs of leading jamo):
+/// from there on each of its characters gets a base of its own.
+fn split_wide_clusters(text: String) -> String {
+    if text.is_ascii() || text.graphemes(true).all(|cluster| cluster.width() <= 2) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for cluster in text.graphemes(true) {
+        let mut used = 0;
+        for c in cluster.chars() {
+            let width = c.width().unwrap_or(0);
+            if used > 0 && used + width > 2 {
+                out.push('◌');
+                used = 1;
+            }
+            out.push(c);
+            used += width;
+        }
+    }
+    out
 }
 
 /// What has been written of a line, and what the next mark would sit on.
@@ -241,6 +264,7 @@ mod tests {
         let flood = format!("Z{}!", "\u{301}".repeat(1000));
         assert_eq!(clean(&flood), "Z\u{301}\u{301}\u{301}\u{301}<+996 marks>!");
         assert_eq!(clean("\u{301}x"), "◌\u{301}x");
+        assert_eq!(clean("豈\u{cc1}\u{cc1}"), "豈◌\u{cc1}◌\u{cc1}");
         assert_eq!(clean("Zoë, 日本語"), "Zoë, 日本語");
     }
 
@@ -283,6 +307,7 @@ mod tests {
             for line in [clean(&text).into_owned(), clean_encoded(&text).into_owned()] {
                 prop_assert!(line.chars().all(|c| !c.is_control() && !is_hidden(c)), "{line:?}");
                 prop_assert_eq!(clean(&line), line.as_str());
+                prop_assert!(line.graphemes(true).all(|cluster| cluster.width() <= 2), "{line:?}");
             }
             for text in [clean_text(&text).into_owned(), clean_bytes(&bytes)] {
                 prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !is_hidden(c)), "{text:?}");

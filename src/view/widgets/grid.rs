@@ -98,7 +98,7 @@ mod tests {
     fn rows_become_blocks_where_they_do_not() {
         assert_eq!(
             text(&[&["/backup/site.tgz", "200"], &["/a\n/b", "404"]], 20),
-            ["PATH  ", "/backup/site.tgz", "STATUS  200", "", "PATH", "  /a", "  /b", "STATUS  404"]
+            ["PATH  /backup/", "site.tgz", "STATUS  200", "", "PATH", "  /a", "  /b", "STATUS  404"]
         );
     }
 }
