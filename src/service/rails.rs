@@ -151,7 +151,7 @@ impl Rails {
     /// Open without any entry.
     fn is_open(&self, host: &str, ip: Option<IpAddr>) -> bool {
         match ip {
-            Some(ip) => ip.is_loopback() || (self.settings.allow_private && is_private(ip)) || is_own(ip),
+            Some(ip) => (self.settings.allow_private && is_private(ip)) || is_this_host(ip),
             None => host == "localhost" || host.ends_with(".localhost") || self.own_name.as_deref() == Some(host),
         }
     }
@@ -266,12 +266,14 @@ fn is_private(ip: IpAddr) -> bool {
     }
 }
 
-/// An address of this machine: the kernel would send from it to itself. Connecting a datagram socket sends nothing.
-fn is_own(ip: IpAddr) -> bool {
+/// Whether connecting there meets this machine: loopback, or an address the kernel would reach from itself.
+pub fn is_this_host(ip: IpAddr) -> bool {
     let any: SocketAddr = match ip {
+        _ if ip.is_loopback() => return true,
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
+    // Connecting a datagram socket sends nothing; it only asks for the route.
     let local = || -> std::io::Result<SocketAddr> {
         let socket = UdpSocket::bind(any)?;
         socket.connect((ip, 9))?;

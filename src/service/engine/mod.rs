@@ -8,9 +8,85 @@
 //! The engine speaks neither HTTP API nor SQL. It gets a [`Job`], sends [`Event`]s as it learns things, and ends
 //! with an [`Outcome`]; who stores them, and how long it may take, is the worker's business: it cancels the token.
 
-use serde_json::Value;
+use std::sync::Arc;
 
+use rustls::pki_types::CertificateDer;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::address::Address;
+use super::rails::Rails;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
+
+pub mod kinds;
+mod own_ports;
+pub mod pace;
+pub mod params;
+pub mod ports;
+pub mod risks;
+mod run;
+#[cfg(test)]
+mod testing;
+
+pub use own_ports::OwnPorts;
+pub use params::{ParamsError, check_params, unknown_tool_message};
+use run::Run;
+
+/// Product and version, as sent in the User-Agent.
+pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
+
+/// What all scans share.
+#[derive(Clone)]
+pub struct EngineSettings {
+    /// What may be scanned; asked again after each resolution and at each redirect.
+    pub rails: Arc<Rails>,
+    /// Certificates trusted besides those of the system.
+    pub trust_anchors: Vec<CertificateDer<'static>>,
+    /// Listeners of the service itself, which are never findings.
+    pub own_ports: OwnPorts,
+}
+
+/// Runs scans; any number at a time.
+#[derive(Clone)]
+pub struct Engine {
+    settings: Arc<EngineSettings>,
+}
+
+impl Engine {
+    /// An engine; it holds no task and no socket until a scan runs.
+    pub fn new(settings: EngineSettings) -> Self {
+        Self { settings: Arc::new(settings) }
+    }
+
+    /// Runs one scan to its end. Cancelling `stop`, closing `events` or dropping the future ends it at once, with
+    /// everything it had opened.
+    pub async fn run(&self, job: Job, events: mpsc::Sender<Event>, stop: CancellationToken) -> Outcome {
+        let closed = events.clone();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Outcome::Cancelled,
+            () = closed.closed() => Outcome::Cancelled,
+            outcome = self.scan(&job, events) => outcome,
+        }
+    }
+
+    async fn scan(&self, job: &Job, events: mpsc::Sender<Event>) -> Outcome {
+        let address = match Address::parse(&job.target) {
+            Ok(address) => address,
+            Err(error) => return Outcome::FailedToStart(error.to_string()),
+        };
+        if let Err(refusal) = self.settings.rails.check_name(&address) {
+            return Outcome::FailedToStart(refusal.to_string());
+        }
+        let run = Run::new(job, address, &self.settings, events);
+        let ended = match job.tool {
+            Tool::PORTS => ports::scan(&run).await,
+            other => Err(Outcome::FailedToStart(unknown_tool_message(other.0))),
+        };
+        ended.map_or_else(|outcome| outcome, Outcome::Finished)
+    }
+}
 
 /// One scan to run.
 #[derive(Clone, Debug)]

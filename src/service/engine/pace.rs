@@ -1,0 +1,120 @@
+//! How fast a scan goes, by where its target is (`service.md`, Rails).
+//!
+//! ```text
+//!                 requests/s   connections   port probes
+//!   this machine      200           32        256 in flight
+//!   elsewhere          10            5        100 a second
+//! ```
+
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::service::rails::is_this_host;
+
+/// Limits of one scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// HTTP requests a second.
+    pub requests_per_second: u32,
+    /// HTTP connections at a time.
+    pub connections: usize,
+    /// Port probes a second; none means as fast as they are answered.
+    pub probes_per_second: Option<u32>,
+    /// Port probes at a time.
+    pub probes_in_flight: usize,
+    /// How long a connection may take to be accepted.
+    pub connect_timeout: Duration,
+}
+
+impl Limits {
+    /// The limits for a target at this address.
+    pub fn of(ip: IpAddr) -> Self {
+        if is_this_host(ip) {
+            Self {
+                requests_per_second: 200,
+                connections: 32,
+                probes_per_second: None,
+                probes_in_flight: 256.min(descriptors() / 4).max(8),
+                connect_timeout: Duration::from_secs(1),
+            }
+        } else {
+            Self {
+                requests_per_second: 10,
+                connections: 5,
+                probes_per_second: Some(100),
+                probes_in_flight: 256.min(descriptors() / 4).max(8),
+                connect_timeout: Duration::from_secs(3),
+            }
+        }
+    }
+
+    /// Lowered, never raised, to what the scan asks for.
+    pub fn at_most(self, requests_per_second: Option<u32>) -> Self {
+        let asked = requests_per_second.unwrap_or(u32::MAX).max(1);
+        Self { requests_per_second: self.requests_per_second.min(asked), ..self }
+    }
+}
+
+/// File descriptors this process may have.
+fn descriptors() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(4096)
+}
+
+/// Hands out turns at a steady rate.
+#[derive(Debug)]
+pub struct Pace {
+    interval: Duration,
+    next: Mutex<Instant>,
+}
+
+impl Pace {
+    /// Turns at this rate a second; without one every turn comes at once.
+    pub fn new(per_second: Option<u32>) -> Self {
+        let interval = per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
+        Self { interval, next: Mutex::new(Instant::now()) }
+    }
+
+    /// Waits for the next turn.
+    pub async fn turn(&self) {
+        if self.interval.is_zero() {
+            return;
+        }
+        tokio::time::sleep_until(self.take(Instant::now())).await;
+    }
+
+    /// When the next turn is, seen from `now`.
+    fn take(&self, now: Instant) -> Instant {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = (*next).max(now);
+        *next = at + self.interval;
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_may_ask_for_less_and_never_gets_more() {
+        let here = Limits::of("127.0.0.1".parse().unwrap());
+        let there = Limits::of("192.0.2.1".parse().unwrap());
+        assert_eq!((here.requests_per_second, there.requests_per_second), (200, 10));
+        assert_eq!(here.at_most(Some(3)).requests_per_second, 3);
+        assert_eq!(there.at_most(Some(5000)).requests_per_second, 10);
+    }
+
+    #[test]
+    fn turns_come_at_the_rate_and_unused_ones_are_not_saved_up() {
+        let pace = Pace::new(Some(10));
+        let start = Instant::now() + Duration::from_secs(60);
+        let turns: Vec<Duration> = (0..4).map(|_| pace.take(start) - start).collect();
+        assert_eq!(turns, [0, 100, 200, 300].map(Duration::from_millis));
+        let later = start + Duration::from_secs(9);
+        assert_eq!((pace.take(later), pace.take(later)), (later, later + Duration::from_millis(100)));
+    }
+}

@@ -1,0 +1,285 @@
+//! Tool 70: which TCP ports take a connection, and what says hello there.
+//!
+//! ```text
+//!   ports ──► probe (256 in flight) ──► open? ──► real? ──► banner ──► finding
+//!                                  └──► closed, filtered: counted, 256 to a test
+//! ```
+//!
+//! A connect scan of one's own host can meet itself: a socket that connects to its own local port succeeds with
+//! nobody listening. Such ports, and the service's own listeners, are not findings.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+use super::pace::{Limits, Pace};
+use super::run::Run;
+use super::{NewFinding, Outcome, TestDone, kinds};
+use crate::service::rails::is_this_host;
+
+pub mod banner;
+pub mod select;
+pub mod top;
+
+use banner::Banner;
+use select::PortSelection;
+
+/// Quiet ports that one test entry stands for.
+const BATCH: usize = 256;
+/// First port the kernel gives to outgoing connections on any common system.
+const EPHEMERAL: u16 = 32_768;
+/// Asked when the scan shall look first whether the host answers at all.
+const ALIVE_PORTS: &[u16] = &[80, 443, 22, 445, 3389, 25, 8080, 53];
+
+/// What a probe learned.
+#[derive(Debug)]
+enum Probe {
+    Open(Banner),
+    Closed,
+    /// No answer, or a router's refusal.
+    Filtered,
+    /// One of the service's own listeners, or the probe itself.
+    Own,
+}
+
+/// Ports by what became of them.
+#[derive(Default)]
+struct Tally {
+    open: BTreeMap<u16, Banner>,
+    closed: usize,
+    filtered: usize,
+    batch: Vec<u16>,
+}
+
+/// Runs the scan.
+pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
+    let host = run.address.host();
+    let ip = run.resolve(&host).await?[0];
+    let params = run.job.params.as_object().cloned().unwrap_or_default();
+    let ports = PortSelection::parse(&params).map_err(|error| Outcome::FailedToStart(error.to_string()))?.ports();
+    run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
+    run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
+
+    let limits = Limits::of(ip);
+    let pace = Pace::new(limits.probes_per_second);
+    if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, &limits, &pace).await {
+        run.info("The host did not answer on any of the common ports, so no port was scanned (check_alive).").await;
+        run.output("port_scanner", output(run, ip, &BTreeMap::new())).await;
+        return Ok("The host did not answer; nothing was scanned".to_owned());
+    }
+    let mut tally = Tally::default();
+    let (pace, limits) = (&pace, &limits);
+    let mut probes = stream::iter(ports.iter().copied())
+        .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), limits, pace).await) })
+        .buffer_unordered(limits.probes_in_flight);
+    while let Some((port, probe)) = probes.next().await {
+        tally.take(run, ip, port, probe).await;
+    }
+    drop(probes);
+    tally.flush(run).await;
+    run.output("port_scanner", output(run, ip, &tally.open)).await;
+    Ok(tally.summary(ports.len()))
+}
+
+impl Tally {
+    async fn take(&mut self, run: &Run<'_>, ip: IpAddr, port: u16, probe: Probe) {
+        match probe {
+            Probe::Open(banner) => {
+                run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
+                let test = TestDone {
+                    uid: format!("port.{port}"),
+                    description: format!("TCP port {port} takes a connection"),
+                    metadata: json!({"port": port, "state": "open"}),
+                    weight: 1,
+                    findings: vec![finding(port, &banner)],
+                };
+                run.tested(test).await;
+                self.open.insert(port, banner);
+                run.output("port_scanner", output(run, ip, &self.open)).await;
+                return;
+            }
+            Probe::Closed => self.closed += 1,
+            Probe::Filtered => self.filtered += 1,
+            Probe::Own => run.raw(format!("{port}/tcp is a socket of this service or of this scan: left out")).await,
+        }
+        self.batch.push(port);
+        if self.batch.len() == BATCH {
+            self.flush(run).await;
+        }
+    }
+
+    async fn flush(&mut self, run: &Run<'_>) {
+        let batch = std::mem::take(&mut self.batch);
+        let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { return };
+        let test = TestDone {
+            uid: format!("port.{first}-{last}"),
+            description: format!("{} TCP ports between {first} and {last} take no connection", batch.len()),
+            metadata: json!({"first": first, "last": last, "ports": batch.len()}),
+            weight: u32::try_from(batch.len()).unwrap_or(u32::MAX),
+            findings: Vec::new(),
+        };
+        run.tested(test).await;
+    }
+
+    fn summary(&self, asked: usize) -> String {
+        let mut text = format!("{} of {asked} ports open, {} closed", self.open.len(), self.closed);
+        if self.filtered > 0 {
+            text.push_str(&format!(", {} without an answer", self.filtered));
+        }
+        text
+    }
+}
+
+async fn probe(run: &Run<'_>, to: SocketAddr, limits: &Limits, pace: &Pace) -> Probe {
+    if run.settings.own_ports.contains(to.ip(), to.port()) {
+        return Probe::Own;
+    }
+    let mut stream = match connect(to, limits, pace).await {
+        Ok(stream) => stream,
+        Err(quiet) => return quiet,
+    };
+    // The kernel may lend the very port that is probed to the probe; a listener answers a second time, a passing
+    // socket does not.
+    if is_this_host(to.ip()) && to.port() >= EPHEMERAL {
+        drop(stream);
+        stream = match connect(to, limits, pace).await {
+            Ok(stream) => stream,
+            Err(_) => return Probe::Own,
+        };
+    }
+    Probe::Open(banner::grab(stream, to).await)
+}
+
+async fn connect(to: SocketAddr, limits: &Limits, pace: &Pace) -> Result<TcpStream, Probe> {
+    use std::io::ErrorKind::{AddrNotAvailable, ConnectionRefused, ConnectionReset};
+    // Out of descriptors or local ports: wait for others to close theirs.
+    for _ in 0..100 {
+        pace.turn().await;
+        match timeout(limits.connect_timeout, TcpStream::connect(to)).await {
+            Ok(Ok(stream)) => {
+                let itself = stream.local_addr().ok() == stream.peer_addr().ok();
+                return if itself { Err(Probe::Own) } else { Ok(stream) };
+            }
+            Ok(Err(error)) if matches!(error.kind(), ConnectionRefused | ConnectionReset) => return Err(Probe::Closed),
+            Ok(Err(error)) if is_shortage(&error) || error.kind() == AddrNotAvailable => {
+                sleep(Duration::from_millis(10)).await;
+            }
+            Ok(Err(_)) | Err(_) => return Err(Probe::Filtered),
+        }
+    }
+    Err(Probe::Filtered)
+}
+
+/// EMFILE or ENFILE.
+fn is_shortage(error: &std::io::Error) -> bool {
+    let code = error.raw_os_error();
+    [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
+}
+
+async fn is_alive(ip: IpAddr, limits: &Limits, pace: &Pace) -> bool {
+    stream::iter(ALIVE_PORTS.iter().copied())
+        .map(|port| async move { !matches!(connect(SocketAddr::new(ip, port), limits, pace).await, Err(Probe::Filtered)) })
+        .buffer_unordered(ALIVE_PORTS.len())
+        .any(|answered| async move { answered })
+        .await
+}
+
+fn finding(port: u16, banner: &Banner) -> NewFinding {
+    let kind = kinds::ports::OPEN;
+    let row =
+        [port.to_string(), "open".to_owned(), banner.service.clone(), banner.told_by.to_owned(), banner.text.clone()];
+    NewFinding {
+        name: format!("{}: {port}/tcp {}", kind.name, banner.service),
+        confirmed: true,
+        port,
+        service: banner.service.clone(),
+        evidence: kinds::table(&["Port", "State", "Service", "Known by", "Banner"], vec![row.to_vec()]),
+        ..kind.finding()
+    }
+}
+
+fn output(run: &Run<'_>, ip: IpAddr, open: &BTreeMap<u16, Banner>) -> Value {
+    let host = run.address.host();
+    let hostnames: Vec<String> = if run.address.ip().is_some() { Vec::new() } else { vec![host] };
+    let ports: Vec<Value> = open
+        .iter()
+        .map(|(port, banner)| {
+            json!({"number": port, "protocol": "tcp", "state": "open", "service": banner.service, "banner": banner.text})
+        })
+        .collect();
+    json!({"ip_address": ip.to_string(), "hostnames": hostnames, "ports": ports})
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::contract::Tool;
+    use crate::service::engine::testing::Trial;
+
+    /// A listener that greets everybody so, until the test ends.
+    async fn greeter(ip: &str, greeting: &'static str) -> u16 {
+        let listener = TcpListener::bind((ip, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let _ = stream.write_all(greeting.as_bytes()).await;
+            }
+        });
+        port
+    }
+
+    #[tokio::test]
+    async fn open_ports_are_findings_with_their_banner_and_closed_ones_are_counted() {
+        let ssh = greeter("127.0.0.1", "SSH-2.0-Practice_1.0\r\n").await;
+        let own = greeter("127.0.0.1", "").await;
+        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        let trial = Trial::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [ssh, own, closed]}));
+        trial.own_ports.add(([127, 0, 0, 1], own).into());
+        let told = trial.run().await;
+        told.check();
+        let found: Vec<_> = told.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
+        assert_eq!(found, [(ssh, "ssh", true)]);
+        assert!(told.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
+        assert_eq!(told.outcome, Outcome::Finished("1 of 3 ports open, 1 closed".into()));
+        assert_eq!(told.output.unwrap().output_data["ports"][0]["number"], ssh);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_scan_of_all_ports_finds_each_listener_and_no_phantom() {
+        let listeners = [greeter("127.0.0.9", "220 ftp\r\n").await, greeter("127.0.0.9", "hi").await];
+        let told =
+            Trial::new(Tool::PORTS, "127.0.0.9", json!({"port_range":{"start_port":1,"end_port":65535}})).run().await;
+        told.check();
+        let found: Vec<u16> = told.findings().map(|finding| finding.port).collect();
+        assert!(listeners.iter().all(|port| found.contains(port)), "{found:?}");
+        // Whatever else is found must listen on every address of this machine: it answers once more.
+        for port in found {
+            let again = TcpStream::connect(("127.0.0.9", port)).await.expect("a listener is there");
+            assert_ne!(again.local_addr().unwrap(), again.peer_addr().unwrap(), "port {port}");
+        }
+        assert_eq!(told.tests.iter().map(|test| test.weight).sum::<u32>(), 65_535);
+    }
+
+    #[tokio::test]
+    async fn a_refused_target_and_a_missing_name_do_not_start() {
+        let told = Trial::new(Tool::PORTS, "192.0.2.1", json!({})).run().await;
+        let Outcome::FailedToStart(why) = told.outcome else { panic!("{:?}", told.outcome) };
+        assert!(why.contains("scandeck scope add 192.0.2.1"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn stopping_ends_a_scan_at_once() {
+        let trial = Trial::new(Tool::PORTS, "127.0.0.1", json!({"port_range":{"start_port":1,"end_port":65535}}));
+        trial.stop.cancel();
+        assert_eq!(trial.run().await.outcome, Outcome::Cancelled);
+    }
+}

@@ -1,0 +1,117 @@
+//! What the engine's tests share: one scan from start to end, everything it told kept.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::pki_types::CertificateDer;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Engine, EngineSettings, Event, Job, NewFinding, Outcome, OwnPorts, TestDone, check_params};
+use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
+use crate::service::rails::{Rails, RailsSettings};
+
+/// Everything one scan told.
+pub struct Told {
+    pub outcome: Outcome,
+    pub planned: u32,
+    pub tests: Vec<TestDone>,
+    pub raw: Vec<String>,
+    pub info: Vec<String>,
+    pub output: Option<ScanOutput>,
+    pub took: Duration,
+}
+
+impl Told {
+    /// Every finding, in the order found.
+    pub fn findings(&self) -> impl Iterator<Item = &NewFinding> {
+        self.tests.iter().flat_map(|test| &test.findings)
+    }
+
+    /// The findings of one kind.
+    pub fn of(&self, vuln_id: &str) -> Vec<&NewFinding> {
+        self.findings().filter(|finding| finding.vuln_id == vuln_id).collect()
+    }
+
+    /// What must hold of every scan that ran to its end.
+    pub fn check(&self) {
+        assert!(matches!(self.outcome, Outcome::Finished(_)), "{:?}\n{}", self.outcome, self.raw.join("\n"));
+        assert_eq!(self.tests.iter().map(|test| test.weight).sum::<u32>(), self.planned, "tests done of planned");
+        assert!(self.output.is_some());
+        for finding in self.findings() {
+            for (field, text) in [
+                ("name", &finding.name),
+                ("test_description", &finding.test_description),
+                ("vuln_description", &finding.vuln_description),
+                ("risk_description", &finding.risk_description),
+                ("recommendation", &finding.recommendation),
+                ("cwe", &finding.cwe),
+                ("protocol", &finding.protocol),
+                ("service", &finding.service),
+            ] {
+                assert!(!text.is_empty(), "{} has no {field}", finding.vuln_id);
+            }
+            assert!(finding.port > 0 && !finding.references.is_empty(), "{}", finding.vuln_id);
+            assert!(finding.evidence.as_json().starts_with(r#"{"type":"table""#), "{}", finding.vuln_id);
+        }
+    }
+}
+
+/// A scan to make; `Trial::new` has the defaults of `POST /scans`.
+pub struct Trial {
+    pub job: Job,
+    pub own_ports: OwnPorts,
+    pub trust_anchors: Vec<CertificateDer<'static>>,
+    pub stop: CancellationToken,
+}
+
+impl Trial {
+    pub fn new(tool: Tool, target: &str, params: Value) -> Self {
+        let job = Job {
+            scan: ScanId(7),
+            tool,
+            target: target.to_owned(),
+            params: check_params(tool, &params).unwrap(),
+            redirect_level: RedirectLevel::SameDomain,
+            scan_original_url: false,
+        };
+        Self { job, own_ports: OwnPorts::default(), trust_anchors: Vec::new(), stop: CancellationToken::new() }
+    }
+
+    /// Runs it under rails that allow this machine alone.
+    pub async fn run(self) -> Told {
+        let rails =
+            Rails::new(RailsSettings { scope_file: PathBuf::from("/nonexistent/scope.toml"), ..Default::default() });
+        let engine = Engine::new(EngineSettings {
+            rails: Arc::new(rails),
+            trust_anchors: self.trust_anchors,
+            own_ports: self.own_ports,
+        });
+        let (events, mut told) = mpsc::channel(16);
+        let start = Instant::now();
+        let scan = tokio::spawn(async move { engine.run(self.job, events, self.stop).await });
+        let mut all = Told {
+            outcome: Outcome::Cancelled,
+            planned: 0,
+            tests: Vec::new(),
+            raw: Vec::new(),
+            info: Vec::new(),
+            output: None,
+            took: Duration::ZERO,
+        };
+        while let Some(event) = told.recv().await {
+            match event {
+                Event::Planned(tests) => all.planned = tests,
+                Event::Tested(test) => all.tests.push(test),
+                Event::Raw(line) => all.raw.push(line),
+                Event::Info(line) => all.info.push(line),
+                Event::Output(output) => all.output = Some(output),
+            }
+        }
+        all.outcome = scan.await.unwrap();
+        all.took = start.elapsed();
+        all
+    }
+}
