@@ -20,6 +20,7 @@ mod guard;
 mod limits;
 mod openapi;
 pub mod rails;
+pub mod reports;
 mod request;
 mod router;
 mod routes;

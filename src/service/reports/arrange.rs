@@ -1,0 +1,162 @@
+//! From the data of a report to its chapters: filters applied, findings grouped and ordered.
+
+use std::collections::BTreeMap;
+
+use super::{ReportData, ReportFinding, ReportScan};
+use crate::contract::{Evidence, GroupBy, Risk, Stamp};
+
+/// A report in the order it is read.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Document {
+    pub workspace: String,
+    pub generated: Stamp,
+    pub group_by: GroupBy,
+    /// From the highest risk down.
+    pub groups: Vec<Group>,
+    /// Findings by risk, critical first.
+    pub counts: [usize; 5],
+    /// The scans, when the tool configuration is wanted.
+    pub scans: Vec<ReportScan>,
+}
+
+/// A chapter: the findings of a target, or of a kind.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Group {
+    pub name: String,
+    /// From the highest risk down.
+    pub findings: Vec<ReportFinding>,
+}
+
+impl Document {
+    /// Applies the filters and arranges what is left.
+    pub fn new(data: &ReportData) -> Self {
+        let kept: Vec<ReportFinding> = data
+            .findings
+            .iter()
+            .filter(|found| is_wanted(data, found))
+            .cloned()
+            .map(|found| trim(data, found))
+            .collect();
+        let mut counts = [0; 5];
+        for found in &kept {
+            counts[4 - found.finding.risk_level.level() as usize] += 1;
+        }
+        let scans = if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() };
+        Self {
+            workspace: data.workspace.clone(),
+            generated: data.generated,
+            group_by: data.group_by.clone(),
+            groups: group(data, kept),
+            counts,
+            scans,
+        }
+    }
+
+    /// Whether the filters left nothing: such a report is never made (204).
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+}
+
+fn is_wanted(data: &ReportData, found: &ReportFinding) -> bool {
+    let filters = &data.filters;
+    let by_status = match found.finding.status.as_str() {
+        "false_positive" => filters.include_false_positives,
+        "ignored" => filters.include_ignored,
+        "accepted" => filters.include_accepted,
+        "fixed" => filters.include_fixed,
+        _ => true,
+    };
+    by_status
+        && (filters.include_info || found.finding.risk_level != Risk::Info)
+        && (filters.include_not_verified || found.finding.verified)
+}
+
+/// Takes off what the filters leave out of each finding.
+fn trim(data: &ReportData, mut found: ReportFinding) -> ReportFinding {
+    if !data.filters.include_how_to_reproduce {
+        found.finding.vuln_evidence = Evidence::default();
+    }
+    if !data.filters.include_finding_history {
+        found.history.clear();
+    }
+    found
+}
+
+fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
+    let mut by_name: BTreeMap<String, Vec<ReportFinding>> = BTreeMap::new();
+    let by_target = data.group_by == GroupBy::Target;
+    if by_target && data.filters.include_all_targets {
+        by_name.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
+    }
+    for found in kept {
+        let name = if by_target { found.target.clone() } else { found.finding.name.to_string() };
+        by_name.entry(name).or_default().push(found);
+    }
+    let mut groups: Vec<Group> = by_name
+        .into_iter()
+        .map(|(name, mut findings)| {
+            findings.sort_by(|a, b| {
+                let key = |found: &ReportFinding| std::cmp::Reverse(found.finding.risk_level);
+                key(a)
+                    .cmp(&key(b))
+                    .then_with(|| a.finding.name.cmp(&b.finding.name))
+                    .then_with(|| a.target.cmp(&b.target))
+            });
+            Group { name, findings }
+        })
+        .collect();
+    // The sort is stable, so groups of equal risk stay in the order of their names.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.findings.first().map(|found| found.finding.risk_level)));
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::data;
+    use super::*;
+
+    #[test]
+    fn the_highest_risk_comes_first_in_either_grouping() {
+        let names = |by| Document::new(&data(by)).groups.into_iter().map(|group| group.name).collect::<Vec<_>>();
+        assert_eq!(names(GroupBy::Target), ["shop.test", "api.test"]);
+        assert_eq!(names(GroupBy::Vulnerability)[1], "Server names its version");
+    }
+
+    #[test]
+    fn filters_take_out_what_they_name() {
+        let mut wanted = data(GroupBy::Target);
+        wanted.filters.include_info = false;
+        wanted.filters.include_how_to_reproduce = false;
+        let document = Document::new(&wanted);
+        assert_eq!(document.counts, [1, 0, 0, 0, 0]);
+        assert_eq!(document.groups[0].findings[0].finding.vuln_evidence, Evidence::default());
+
+        wanted.filters.include_not_verified = false;
+        assert!(Document::new(&wanted).is_empty());
+        wanted.filters.include_all_targets = true;
+        assert_eq!(Document::new(&wanted).groups.len(), 3, "targets without findings are named when asked for");
+    }
+
+    #[test]
+    fn the_service_status_decides_by_its_own_filters() {
+        for (status, kept_by_default) in
+            [("open", true), ("accepted", true), ("fixed", true), ("ignored", false), ("false_positive", false)]
+        {
+            let mut one = data(GroupBy::Target);
+            one.findings.truncate(1);
+            one.findings[0].finding.status = status.into();
+            assert_eq!(!Document::new(&one).is_empty(), kept_by_default, "{status}");
+        }
+    }
+
+    #[test]
+    fn history_is_shown_only_when_asked_for() {
+        let mut wanted = data(GroupBy::Target);
+        assert!(Document::new(&wanted).groups[0].findings[0].history.is_empty());
+        wanted.filters.include_finding_history = true;
+        assert_eq!(Document::new(&wanted).groups[0].findings[0].history.len(), 1);
+    }
+}

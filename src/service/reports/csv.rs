@@ -1,0 +1,92 @@
+//! The CSV report: a row a finding, one head line, RFC 4180, UTF-8.
+
+use csv::{Terminator, WriterBuilder};
+
+use super::{Document, RenderError, ReportFinding};
+use crate::contract::finding::EvidenceView;
+
+const HEADS: [&str; 21] = [
+    "group",
+    "id",
+    "target",
+    "risk",
+    "name",
+    "status",
+    "confirmed",
+    "verified",
+    "port",
+    "protocol",
+    "service",
+    "vuln_id",
+    "cve",
+    "cwe",
+    "owasp_2021",
+    "tool",
+    "found_at",
+    "description",
+    "recommendation",
+    "evidence",
+    "references",
+];
+
+pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    writer.write_record(HEADS)?;
+    for group in &document.groups {
+        for found in &group.findings {
+            writer.write_record(row(&group.name, found).iter().map(|cell| neutral(cell)))?;
+        }
+    }
+    writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))
+}
+
+fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
+    let finding = &found.finding;
+    [
+        group.to_owned(),
+        finding.id.to_string(),
+        found.target.clone(),
+        finding.risk_level.to_string(),
+        finding.name.to_string(),
+        finding.status.to_string(),
+        finding.confirmed.to_string(),
+        finding.verified.to_string(),
+        finding.port.to_string(),
+        finding.protocol.to_string(),
+        finding.service.to_string(),
+        finding.vuln_id.to_string(),
+        finding.cve.join(" "),
+        finding.cwe.to_string(),
+        finding.owasp.owasp_2021.to_string(),
+        found.tool.to_string(),
+        found.found_at.map(|at| at.to_string()).unwrap_or_default(),
+        finding.vuln_description.to_string(),
+        finding.recommendation.to_string(),
+        evidence(&finding.vuln_evidence.view()),
+        finding.references.join(" "),
+    ]
+}
+
+/// Evidence in one cell: a line a row, `head: cell` pairs.
+fn evidence(view: &EvidenceView) -> String {
+    match view {
+        EvidenceView::Nothing => String::new(),
+        EvidenceView::Text(text) => text.clone(),
+        EvidenceView::Tree(tree) => tree.to_string(),
+        EvidenceView::Table { headers, rows } => {
+            let line = |row: &Vec<String>| {
+                let pair = |(column, cell): (usize, &String)| match headers.get(column) {
+                    Some(head) if !head.is_empty() => format!("{head}: {cell}"),
+                    _ => cell.clone(),
+                };
+                row.iter().enumerate().map(pair).collect::<Vec<_>>().join("; ")
+            };
+            rows.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// A spreadsheet takes a cell that starts with one of these for a formula; an apostrophe makes it text.
+fn neutral(cell: &str) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell.to_owned() }
+}

@@ -1,0 +1,199 @@
+//! Reports: findings arranged and written as a file. Pure: data in, bytes out.
+//!
+//! ```text
+//!   store ──► ReportData ──arrange──► Document (groups of findings, after the filters) ──► json | csv | html
+//! ```
+//!
+//! Finding text is data everywhere: HTML is escaped by the template engine, cells of a spreadsheet that would start a
+//! formula are neutralised. Who may be told about a finished report, and where its bytes are kept, is not decided here.
+
+mod arrange;
+mod csv;
+mod html;
+mod json;
+
+use thiserror::Error;
+
+use crate::contract::{Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
+
+pub use arrange::{Document, Group};
+
+/// Formats this service writes.
+pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
+
+/// Everything a report is made of: a copy, so that it stays what it was when its scans are deleted.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct ReportData {
+    pub workspace: String,
+    pub generated: Stamp,
+    pub group_by: GroupBy,
+    pub filters: ReportFilters,
+    pub findings: Vec<ReportFinding>,
+    /// Targets in question, also those without findings.
+    pub targets: Vec<String>,
+    /// The scans in question, for the appendix.
+    pub scans: Vec<ReportScan>,
+}
+
+/// A finding with where it comes from.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct ReportFinding {
+    pub finding: Finding,
+    pub target: String,
+    pub tool: Tool,
+    pub found_at: Option<Stamp>,
+    /// Older findings of the same duplicate group, newest first.
+    pub history: Vec<Earlier>,
+}
+
+/// An older finding of the same duplicate group.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Earlier {
+    pub id: FindingId,
+    pub found_at: Option<Stamp>,
+    pub risk: Risk,
+}
+
+/// A scan for the appendix.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct ReportScan {
+    pub scan: Scan,
+    pub target: String,
+}
+
+/// Why a report could not be written.
+#[derive(Debug, Error)]
+#[allow(missing_docs)]
+pub enum RenderError {
+    #[error("reports in {0} are not made by this service; it makes json, csv and html")]
+    Format(String),
+    #[error("the page template failed")]
+    Template(#[from] minijinja::Error),
+    #[error("the table could not be written")]
+    Table(#[from] ::csv::Error),
+    #[error("the text could not be written")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Writes a report.
+///
+/// # Errors
+/// When the format is none of [`FORMATS`], or a writer fails.
+pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
+    match format {
+        ReportFormat::Json => json::render(document),
+        ReportFormat::Csv => csv::render(document),
+        ReportFormat::Html => html::render(document),
+        other => Err(RenderError::Format(other.to_string())),
+    }
+}
+
+/// The content type of a format's download.
+pub fn content_type(format: &ReportFormat) -> &'static str {
+    match format {
+        ReportFormat::Json => "application/json",
+        ReportFormat::Csv => "text/csv; charset=utf-8",
+        ReportFormat::Html => "text/html; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Evidence, ScanId, ScanStatus, TargetId};
+
+    /// Two targets with three findings, one of them hostile, and a third target without any.
+    pub(super) fn data(group_by: GroupBy) -> ReportData {
+        let finding = |id: i64, name: &str, risk: Risk, vuln: &str| Finding {
+            id: FindingId(id),
+            name: name.into(),
+            risk_level: risk,
+            vuln_id: vuln.into(),
+            status: "open".into(),
+            references: vec!["https://example.org/a".into(), "javascript:alert(1)".into()],
+            vuln_evidence: Evidence::table(&["Request", "Answer"], [vec!["GET /<b>".into(), "=1+1".into()]]),
+            target_id: Some(TargetId(1)),
+            task_id: Some(ScanId(7)),
+            ..Finding::default()
+        };
+        let at = Stamp::parse("2026-11-20 10:00:00");
+        let of = |target: &str, finding: Finding| ReportFinding {
+            finding,
+            target: target.into(),
+            tool: Tool::WEBSITE,
+            found_at: at,
+            history: vec![Earlier { id: FindingId(90), found_at: at, risk: Risk::Low }],
+        };
+        ReportData {
+            workspace: "Acme <external>".into(),
+            generated: Stamp::parse("2026-11-21 09:30:00").unwrap(),
+            group_by,
+            filters: ReportFilters::default(),
+            findings: vec![
+                of("shop.test", finding(1, "Server names its version", Risk::Info, "version")),
+                of("shop.test", finding(2, "=cmd|'/C calc'!A0<script>x</script>", Risk::Critical, "key")),
+                of("api.test", finding(3, "Server names its version", Risk::Info, "version")),
+            ],
+            targets: vec!["api.test".into(), "quiet.test".into(), "shop.test".into()],
+            scans: vec![ReportScan {
+                scan: Scan {
+                    id: ScanId(7),
+                    tool_id: 170,
+                    status_name: ScanStatus::Finished,
+                    tool_params: Some(serde_json::json!({"scan_type": "light"})),
+                    ..Scan::default()
+                },
+                target: "shop.test".into(),
+            }],
+        }
+    }
+
+    fn text(data: &ReportData, format: ReportFormat) -> String {
+        String::from_utf8(render(&Document::new(data), &format).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn json_is_an_array_of_groups_with_findings() {
+        let groups: serde_json::Value =
+            serde_json::from_str(&text(&data(GroupBy::Target), ReportFormat::Json)).unwrap();
+        assert_eq!(groups[0]["name"], "shop.test", "the target with the highest risk comes first");
+        assert_eq!(groups[0]["findings"][0]["risk_level"], 4);
+        assert_eq!(groups[0]["findings"][0]["target_name"], "shop.test");
+        assert_eq!(groups.as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_cell_that_would_start_a_formula_is_neutralised() {
+        let table = text(&data(GroupBy::Vulnerability), ReportFormat::Csv);
+        assert!(table.contains("'=cmd|"), "{table}");
+        let mut reader = ::csv::Reader::from_reader(table.as_bytes());
+        for row in reader.records() {
+            for cell in &row.unwrap() {
+                assert!(!cell.starts_with(['=', '+', '-', '@']), "{cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_holds_no_markup_of_a_finding_and_links_only_web_addresses() {
+        let page = text(&data(GroupBy::Vulnerability), ReportFormat::Html);
+        assert!(!page.contains("<script"), "no script of ours nor theirs");
+        assert!(page.contains("&lt;script&gt;x"));
+        assert!(
+            page.contains(r#"href="https://example.org/a""#) || page.contains("href=\"https:&#x2f;&#x2f;example.org")
+        );
+        assert!(!page.contains("href=\"javascript"));
+        assert!(page.contains("Acme &lt;external&gt;"));
+    }
+
+    #[test]
+    fn formats_that_are_not_made_are_refused() {
+        let error = render(&Document::new(&data(GroupBy::Target)), &ReportFormat::Pdf).unwrap_err();
+        assert!(error.to_string().contains("json, csv and html"));
+    }
+}
