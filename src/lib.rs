@@ -23,6 +23,7 @@ pub mod client;
 pub mod text;
 #[cfg(feature = "dashboard")]
 pub mod view;
+pub mod poller;
 
 #[cfg(feature = "service")]
 pub mod service;

@@ -15,6 +15,7 @@ mod budget;
 mod calls;
 mod error;
 mod exchange;
+mod problem;
 mod request;
 
 mod findings;
