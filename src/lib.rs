@@ -20,10 +20,11 @@ pub mod contract;
 #[cfg(feature = "dashboard")]
 pub mod client;
 #[cfg(feature = "dashboard")]
+pub mod poller;
+#[cfg(feature = "dashboard")]
 pub mod text;
 #[cfg(feature = "dashboard")]
 pub mod view;
-pub mod poller;
 
 #[cfg(feature = "service")]
 pub mod service;
