@@ -1,0 +1,15 @@
+//! The throw-away world of `scandeck demo`: everything in it is real, on loopback, and gone at the end.
+//!
+//! ```text
+//!   practice target ◄── scans ── service ◄── client ── dashboard, or plain lines
+//!          └── requests ──► logger of the service
+//! ```
+//!
+//! [`world`] starts and seeds it, [`plain`] runs it without a screen, [`practice`] is the target with weaknesses that
+//! can be mended and broken while it runs.
+
+pub mod plain;
+pub mod practice;
+pub mod world;
+
+pub use world::World;

@@ -1,0 +1,107 @@
+//! Starts the world: a service in a temporary directory, the practice target, and in a workspace of their own a
+//! logger, targets and scans. All of it is made through the API, as a person would.
+
+use anyhow::{Context, Result};
+use secrecy::SecretString;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::practice::Practice;
+use crate::client::{BaseUrl, Client, ClientSettings};
+use crate::contract::{LoggerId, NewScan, NewTarget, NewWorkspace, TargetId, Tool, WorkspaceId};
+use crate::service::{self, RateLimit, Running, Settings};
+
+/// Requests a second of the demo's website scans: slow enough to watch, quick enough to end within half a minute.
+const REQUESTS_PER_SECOND: u32 = 12;
+
+/// A world that runs. Dropping it without [`World::end`] leaves its temporary directory to the system's clean-up.
+pub struct World {
+    /// A client with the world's key.
+    pub client: Client,
+    /// `http://127.0.0.1:PORT/api/v2`.
+    pub base_url: String,
+    /// The workspace with everything in it.
+    pub workspace: WorkspaceId,
+    /// The logger that hears of visits to the practice target.
+    pub logger: LoggerId,
+    /// The target with weaknesses.
+    pub practice: Practice,
+    service: Running,
+    shutdown: CancellationToken,
+    dir: TempDir,
+}
+
+impl World {
+    /// Starts everything; the scans are under way when this returns.
+    ///
+    /// # Errors
+    /// When no temporary directory or no free port is to be had, or the service refuses what it is asked.
+    pub async fn start() -> Result<Self> {
+        let shutdown = CancellationToken::new();
+        let dir = tempfile::Builder::new().prefix("scandeck-demo-").tempdir().context("no temporary directory")?;
+        let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
+        let mut settings = Settings::new(dir.path()).with_free_ports();
+        settings.rate_limit = RateLimit::Off;
+        settings.trust_anchors = vec![practice.anchor()];
+        let service = service::start(settings, shutdown.clone()).await.context("the demo's service did not start")?;
+        let base_url = service.base_url.to_string();
+        let base = BaseUrl::parse(&base_url, false)?;
+        let client = Client::new(ClientSettings::new(base, SecretString::from(service.api_key.clone())))?;
+        let (workspace, logger) = furnish(&client, &practice).await.context("the demo could not be furnished")?;
+        Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
+    }
+
+    /// The key of the world's service.
+    pub fn api_key(&self) -> SecretString {
+        SecretString::from(self.service.api_key.clone())
+    }
+
+    /// Ends everything and removes the temporary directory.
+    ///
+    /// # Errors
+    /// When a part of the service ended by a panic, or the directory cannot be removed.
+    pub async fn end(self) -> Result<()> {
+        self.shutdown.cancel();
+        self.service.stopped().await?;
+        self.dir.close().context("the temporary directory of the demo could not be removed")
+    }
+}
+
+/// Makes the workspace, its logger and targets, and starts the scans.
+async fn furnish(client: &Client, practice: &Practice) -> Result<(WorkspaceId, LoggerId)> {
+    let description = "A throw-away world on loopback: mend and break its weaknesses at the control address";
+    let workspace = client
+        .create_workspace(&NewWorkspace { name: "Practice range".into(), description: Some(description.into()) })
+        .await?;
+    let logger = client.create_logger("practice-visits", Some(workspace)).await?;
+    practice.report_visits_to(client.get_logger(logger).await?.handler_url.parse()?);
+
+    let target = async |name: String, description: &str| {
+        let new = NewTarget { name, description: Some(description.into()), workspace_id: Some(workspace) };
+        client.create_target(&new).await
+    };
+    let shop = target(practice.http_url(), "The practice shop").await?;
+    let portal = target(practice.https_url(), "The practice portal, with a certificate worth a look").await?;
+    let host = target("127.0.0.1".into(), "This machine").await?;
+    let name = target("localhost".into(), "This machine by name").await?;
+
+    let scan = async |tool: Tool, target: TargetId, params: serde_json::Value| {
+        let new = NewScan {
+            tool_id: tool.0,
+            target_id: Some(target),
+            workspace_id: Some(workspace),
+            tool_params: Some(params),
+            ..NewScan::default()
+        };
+        client.create_scan(&new).await
+    };
+    let website = json!({"scan_type": "light", "requests_per_second": REQUESTS_PER_SECOND});
+    let every_port = json!({"scan_type": "custom", "port_range": {"start_port": 1, "end_port": 65535}});
+    scan(Tool::WEBSITE, shop, website.clone()).await?;
+    scan(Tool::WEBSITE, portal, website).await?;
+    scan(Tool::PORTS, host, every_port).await?;
+    scan(Tool::TLS, portal, json!({"scan_type": "light"})).await?;
+    scan(Tool::PORTS, name, json!({"scan_type": "light"})).await?;
+    Ok((workspace, logger))
+}
