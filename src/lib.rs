@@ -20,6 +20,8 @@ pub mod contract;
 #[cfg(feature = "dashboard")]
 pub mod client;
 #[cfg(feature = "dashboard")]
+pub mod config;
+#[cfg(feature = "dashboard")]
 pub mod poller;
 #[cfg(feature = "dashboard")]
 pub mod text;

@@ -1,0 +1,109 @@
+//! Where the API key comes from, and reading it: never from argv, never into a log, never through a shell.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::process::Command;
+
+use super::{ConfigError, Environment, Flags, Profile};
+
+/// Longest a key command may take.
+const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+
+/// Where a key comes from.
+#[derive(Clone, Debug)]
+pub enum KeySource {
+    /// `SCANDECK_API_KEY`, or typed.
+    Given(SecretString),
+    /// Program and arguments; the key is what it prints.
+    Command(Vec<String>),
+    /// A file that only its owner can read.
+    File(PathBuf),
+}
+
+/// The first source there is, in the order of precedence. The profile's and the remembered key are offered only where
+/// they belong to the base URL in use.
+pub(super) fn source(
+    flags: &Flags,
+    environment: &Environment,
+    profile: Option<&Profile>,
+    remembered: bool,
+) -> Option<KeySource> {
+    if let Some(file) = &flags.api_key_file {
+        return Some(KeySource::File(file.clone()));
+    }
+    if let Some(key) = &environment.api_key {
+        return Some(KeySource::Given(key.trim().to_owned().into()));
+    }
+    if let Some(words) = profile.and_then(|profile| profile.api_key_command.as_ref()) {
+        return Some(KeySource::Command(words.split()));
+    }
+    if let Some(file) = profile.and_then(|profile| profile.api_key_file.as_ref()) {
+        let path = match file.strip_prefix("~/") {
+            Some(rest) => environment.home.join(rest),
+            None => PathBuf::from(file),
+        };
+        return Some(KeySource::File(path));
+    }
+    remembered.then(|| KeySource::File(environment.state_dir().key_file()))
+}
+
+impl KeySource {
+    /// Reads the key. A command gets the terminal for its own questions, and 10 s.
+    ///
+    /// # Errors
+    /// When there is none, others could read the file, or the command fails.
+    pub async fn read(&self) -> Result<SecretString, ConfigError> {
+        match self {
+            KeySource::Given(key) => Ok(key.clone()),
+            KeySource::File(path) => from_file(path),
+            KeySource::Command(words) => from_command(words).await,
+        }
+    }
+}
+
+fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
+    let io = |error| ConfigError::io("read the API key in", path, &error);
+    let mode = fs::metadata(path).map_err(io)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let message = format!("others can read the API key in {} (mode {:04o})", path.display(), mode & 0o7777);
+        return Err(ConfigError::new(message, format!("chmod 600 {}", path.display())));
+    }
+    let key = fs::read_to_string(path).map_err(io)?;
+    parse(&key).ok_or_else(|| {
+        let message = format!("{} holds no API key", path.display());
+        ConfigError::new(message, "write the key into it, alone on one line")
+    })
+}
+
+async fn from_command(words: &[String]) -> Result<SecretString, ConfigError> {
+    let hint = "run it by hand to see what it says";
+    let fail = |why: String| ConfigError::new(format!("api_key_command `{}` {why}", words.join(" ")), hint);
+    let Some((program, arguments)) = words.split_first() else { return Err(fail("is empty".into())) };
+    let child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::inherit())
+        .stderr(Stdio::inherit())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| fail(format!("cannot be started: {error}")))?;
+    let output = match tokio::time::timeout(COMMAND_LIMIT, child.wait_with_output()).await {
+        Ok(output) => output.map_err(|error| fail(format!("broke off: {error}")))?,
+        Err(_) => return Err(fail(format!("took longer than {} s", COMMAND_LIMIT.as_secs()))),
+    };
+    if !output.status.success() {
+        return Err(fail(format!("failed ({})", output.status)));
+    }
+    parse(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| fail("printed nothing that is a key".into()))
+}
+
+/// The first line, trimmed; nothing when it is empty.
+fn parse(text: &str) -> Option<SecretString> {
+    let key = text.lines().next().unwrap_or_default().trim();
+    (!key.is_empty()).then(|| key.to_owned().into())
+}
