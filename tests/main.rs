@@ -1,4 +1,6 @@
 //! Integration tests: one binary, whose modules mirror the layers.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+#[cfg(feature = "dashboard")]
+mod client;
 mod imports;

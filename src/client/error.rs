@@ -165,7 +165,7 @@ impl From<reqwest::Error> for Error {
             () if speaks_of_tls(&chain) => Kind::Tls,
             () if at_connect => Kind::Connect,
             () if error.is_timeout() => Kind::Timeout,
-            () if error.is_decode() => Kind::Decode,
+            () if error.is_decode() && is_corrupt(&chain) => Kind::Decode,
             () => Kind::Connect,
         };
         let lead = match kind {
@@ -183,7 +183,13 @@ impl From<reqwest::Error> for Error {
 /// reqwest hides rustls in its sources; its own types would make rustls a second direct dependency of this wing.
 fn speaks_of_tls(chain: &str) -> bool {
     let chain = chain.to_ascii_lowercase();
-    ["certificate", "tls", "handshake", "corrupt message", "no ca"].iter().any(|word| chain.contains(word))
+    ["certificate", "tls", "handshake", "corrupt message", "no ca certificates"].iter().any(|word| chain.contains(word))
+}
+
+/// reqwest calls everything that goes wrong in a body a decoding error, a broken connection too.
+fn is_corrupt(chain: &str) -> bool {
+    let chain = chain.to_ascii_lowercase();
+    ["gzip", "deflate", "corrupt"].iter().any(|word| chain.contains(word))
 }
 
 fn causes(error: &dyn StdError) -> String {
