@@ -2,7 +2,7 @@
 
 use csv::{Terminator, WriterBuilder};
 
-use super::{Document, RenderError, ReportFinding};
+use super::{Document, RenderError, ReportFinding, entities};
 use crate::contract::finding::EvidenceView;
 
 const HEADS: [&str; 21] = [
@@ -62,7 +62,7 @@ fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
         found.found_at.map(|at| at.to_string()).unwrap_or_default(),
         finding.vuln_description.to_string(),
         finding.recommendation.to_string(),
-        evidence(&finding.vuln_evidence.view()),
+        evidence(&entities::decoded(finding.vuln_evidence.view())),
         finding.references.join(" "),
     ]
 }

@@ -5,7 +5,7 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Document, RenderError, ReportFinding, ReportScan};
+use super::{Document, RenderError, ReportFinding, ReportScan, entities};
 use crate::contract::finding::EvidenceView;
 use crate::contract::{Risk, Tool};
 
@@ -99,7 +99,7 @@ fn entry(found: &ReportFinding) -> Entry {
         risk_description: finding.risk_description.to_string(),
         recommendation: finding.recommendation.to_string(),
         classification: classes.filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" · "),
-        evidence: shown(finding.vuln_evidence.view()),
+        evidence: shown(entities::decoded(finding.vuln_evidence.view())),
         links,
         other_references,
         history: found

@@ -9,6 +9,7 @@
 
 mod arrange;
 mod csv;
+mod entities;
 mod html;
 mod json;
 

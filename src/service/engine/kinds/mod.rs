@@ -82,14 +82,16 @@ impl Kind {
     }
 }
 
-/// Evidence as a table of at most [`MAX_ROWS`] rows; what was left out is counted in a last row.
+/// Evidence as a table of at most [`MAX_ROWS`] rows; what was left out is counted in a last row. Cells hold HTML
+/// entities (`hosted-service.md`, Findings): clients decode them, so a bare `&copy=1` of a URL would reach them wrong.
 pub fn table(headers: &[&str], mut rows: Vec<Vec<String>>) -> Evidence {
     let more = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
     if more > 0 {
         rows.push(vec![format!("and {more} more")]);
     }
-    Evidence::table(headers, rows)
+    let encoded = |cell: String| cell.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    Evidence::table(headers, rows.into_iter().map(|row| row.into_iter().map(encoded).collect()))
 }
 
 #[cfg(test)]

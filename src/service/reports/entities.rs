@@ -1,0 +1,79 @@
+//! HTML entities of evidence, back to plain text before a report escapes it for its own format.
+//!
+//! Cells of evidence hold entities on the wire (`hosted-service.md`, Findings). A report that escaped them once more
+//! would show `&amp;` where the server said `&`.
+
+use crate::contract::finding::EvidenceView;
+
+/// The same evidence with plain text in its cells.
+pub fn decoded(view: EvidenceView) -> EvidenceView {
+    let all = |cells: Vec<String>| cells.iter().map(|cell| decode(cell)).collect::<Vec<_>>();
+    match view {
+        EvidenceView::Text(text) => EvidenceView::Text(decode(&text)),
+        EvidenceView::Table { headers, rows } => {
+            EvidenceView::Table { headers: all(headers), rows: rows.into_iter().map(all).collect() }
+        }
+        other => other,
+    }
+}
+
+/// Decodes `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numeric references; anything else stays as it is.
+fn decode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        // Looking far for a semicolon would make a text of ampersands quadratic.
+        let end = rest.bytes().take(12).position(|b| b == b';');
+        match end.and_then(|end| Some((end, character(&rest[1..end])?))) {
+            Some((end, c)) => {
+                out.push(c);
+                rest = &rest[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn character(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entities_become_text_once_and_other_ampersands_stay() {
+        for (given, plain) in [
+            ("a&amp;b", "a&b"),
+            ("&lt;b&gt; &quot;&#39;&#x41;", "<b> \"'A"),
+            ("&amp;lt;", "&lt;"),
+            ("?a=1&b=2;&&", "?a=1&b=2;&&"),
+            ("&#xD800;é&", "&#xD800;é&"),
+            ("&éééééééé;", "&éééééééé;"),
+        ] {
+            assert_eq!(decode(given), plain);
+        }
+    }
+}
