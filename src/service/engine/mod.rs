@@ -19,6 +19,7 @@ use super::address::Address;
 use super::rails::Rails;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
+mod http;
 pub mod kinds;
 mod own_ports;
 pub mod pace;
@@ -28,6 +29,7 @@ pub mod risks;
 mod run;
 #[cfg(test)]
 mod testing;
+mod website;
 
 pub use own_ports::OwnPorts;
 pub use params::{ParamsError, check_params, unknown_tool_message};
@@ -82,6 +84,7 @@ impl Engine {
         let run = Run::new(job, address, &self.settings, events);
         let ended = match job.tool {
             Tool::PORTS => ports::scan(&run).await,
+            Tool::WEBSITE => website::scan(&run).await,
             other => Err(Outcome::FailedToStart(unknown_tool_message(other.0))),
         };
         ended.map_or_else(|outcome| outcome, Outcome::Finished)

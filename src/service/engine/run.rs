@@ -8,11 +8,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tokio::net::lookup_host;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{EngineSettings, Event, Job, Outcome, TestDone};
+use super::{EngineSettings, Event, Job, NewFinding, Outcome, TestDone};
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
 
@@ -29,12 +30,13 @@ pub struct Run<'a> {
     pub settings: &'a EngineSettings,
     events: mpsc::Sender<Event>,
     groups: Mutex<HashSet<(String, u16, String)>>,
+    found: Mutex<Vec<Value>>,
 }
 
 impl<'a> Run<'a> {
     /// A run of `job` that tells `events`.
     pub fn new(job: &'a Job, address: Address, settings: &'a EngineSettings, events: mpsc::Sender<Event>) -> Self {
-        Self { job, address, settings, events, groups: Mutex::default() }
+        Self { job, address, settings, events, groups: Mutex::default(), found: Mutex::default() }
     }
 
     /// Tells how many tests there will be.
@@ -53,6 +55,7 @@ impl<'a> Run<'a> {
             if finding.test_description.is_empty() {
                 finding.test_description.clone_from(&test.description);
             }
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(listed(finding));
         }
         self.send(Event::Tested(test)).await;
     }
@@ -68,8 +71,14 @@ impl<'a> Run<'a> {
     }
 
     /// The output as known so far.
-    pub async fn output(&self, output_type: &str, output_data: serde_json::Value) {
+    pub async fn output(&self, output_type: &str, output_data: Value) {
         self.send(Event::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
+    }
+
+    /// Tells the output of tools whose result is their findings, as known so far.
+    pub async fn finding_list(&self) {
+        let findings = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.output("finding_list", json!({"findings": findings})).await;
     }
 
     /// Resolves `host` and keeps the addresses the rails allow, in the order to try them.
@@ -96,6 +105,20 @@ impl<'a> Run<'a> {
         // A closed channel means that nobody keeps this scan any more; `Engine::run` sees that and ends it.
         let _ = self.events.send(event).await;
     }
+}
+
+/// A finding as the output lists it.
+fn listed(finding: &NewFinding) -> Value {
+    json!({
+        "vuln_id": finding.vuln_id,
+        "name": finding.name,
+        "risk_level": finding.risk,
+        "confirmed": finding.confirmed,
+        "port": finding.port,
+        "protocol": finding.protocol,
+        "service": finding.service,
+        "vuln_evidence": finding.evidence,
+    })
 }
 
 /// Every address of a host, IPv4 first. `localhost` is loopback whatever a resolver says (RFC 6761 §6.3).

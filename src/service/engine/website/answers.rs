@@ -1,0 +1,214 @@
+//! How the server answers to requests that are a little unusual: another origin, OPTIONS, pages that do not exist.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use url::Url;
+
+use super::site::Site;
+use crate::service::engine::NewFinding;
+use crate::service::engine::http::{Page, headers};
+use crate::service::engine::kinds::web;
+
+/// Methods by which files are written or removed.
+const WRITING: &[&str] = &["PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH"];
+
+/// Words in a path that tell of a private place.
+const PRIVATE: &[&str] = &[
+    "admin",
+    "backup",
+    "private",
+    "secret",
+    "internal",
+    "intern",
+    "config",
+    "database",
+    "db",
+    "sql",
+    "dump",
+    "old",
+    "test",
+    "staging",
+    "dev",
+    "debug",
+    "log",
+    "logs",
+    "tmp",
+    "temp",
+    "upload",
+    "uploads",
+    "user",
+    "users",
+    "account",
+    "invoice",
+    "invoices",
+    "export",
+    "exports",
+    "api",
+    "cgi-bin",
+    "phpmyadmin",
+    "console",
+    "manage",
+    "manager",
+];
+
+/// What internals look like in a page, each with what it is.
+const INTERNALS: &[(&str, &str)] = &[
+    (r"Traceback \(most recent call last\)", "Python stack trace"),
+    (r"(?m)^\s*at [\w.$]+\([\w.$]+\.(java|kt|scala):\d+\)", "Java stack trace"),
+    (r"(?m)^\s*at .+ \((/|[A-Z]:\\).+\.js:\d+:\d+\)", "JavaScript stack trace"),
+    (r"(?m)^\s*at .+ in .+\.cs:line \d+", ".NET stack trace"),
+    (r"(Fatal error|Warning|Parse error|Notice)(</b>)?: .{0,300} on line (<b>)?\d+", "PHP error with path and line"),
+    (
+        r"SQLSTATE\[\w+\]|You have an error in your SQL syntax|ORA-\d{5}:|PG::\w+Error|SQLite3?::\w*Exception|psycopg2\.",
+        "database message",
+    ),
+    (r"goroutine \d+ \[running\]", "Go stack trace"),
+    (r"thread '.{1,80}' panicked at", "Rust panic"),
+    (r"\.rb:\d+:in [`'].{1,80}'", "Ruby stack trace"),
+    (r"DEBUG = True|Werkzeug Debugger|Whoops, looks like something went wrong|Unhandled Exception:", "debug page"),
+];
+
+static INTERNAL: LazyLock<Vec<(Regex, &str)>> =
+    LazyLock::new(|| INTERNALS.iter().filter_map(|(pattern, what)| Some((Regex::new(pattern).ok()?, *what))).collect());
+
+/// Access-Control-Allow-Origin that repeats a strange origin.
+pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
+    let origin = format!("https://{}.example", site.nonsense);
+    let mut with_credentials = Vec::new();
+    let mut without = Vec::new();
+    for page in site.pages.iter().filter(|page| page.is_success()).take(3) {
+        let asked = headers([("origin", origin.as_str())]);
+        let Ok(answer) = site.web.send(Method::GET, &page.url, asked).await else { continue };
+        let allowed = answer.header("access-control-allow-origin");
+        if allowed != origin {
+            continue;
+        }
+        let credentials = answer.header("access-control-allow-credentials").eq_ignore_ascii_case("true");
+        let word = if credentials { "true" } else { "absent" };
+        let row = vec![format!("GET {}", page.url), origin.clone(), allowed.to_owned(), word.to_owned()];
+        if credentials { with_credentials.push(row) } else { without.push(row) }
+    }
+    let heads = &["Request", "Origin sent", "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"];
+    let mut found = site.finding_of_rows(&web::CORS_CREDENTIALS, heads, with_credentials);
+    found.extend(site.finding_of_rows(&web::CORS_REFLECTED, heads, without));
+    found
+}
+
+/// Methods that `Allow` lists in the answer to OPTIONS; none of them is tried.
+pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
+    let Ok(answer) = site.web.send(Method::OPTIONS, &site.start.url, HeaderMap::new()).await else { return Vec::new() };
+    let allowed: Vec<String> =
+        answer.all("allow").flat_map(|value| value.split(',')).map(|one| one.trim().to_ascii_uppercase()).collect();
+    let row = || vec![format!("OPTIONS {}", answer.url), answer.status.to_string(), allowed.join(", ")];
+    let heads = &["Request", "Status", "Allow"];
+    let mut found = Vec::new();
+    if allowed.iter().any(|method| method == "TRACE") {
+        found.push(site.finding(&web::METHOD_TRACE, heads, vec![row()]));
+    }
+    if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
+        found.push(site.finding(&web::METHOD_WRITE, heads, vec![row()]));
+    }
+    // What a header says is no proof that the server does it.
+    found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
+}
+
+/// Internals in the pages read, in the page for what does not exist and in the one for a malformed path.
+pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
+    let mut rows: Vec<Vec<String>> = site.pages.iter().filter_map(internals).collect();
+    for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
+        let Some(url) = site.at(&path) else { continue };
+        if let Ok(page) = site.web.get(&url).await {
+            rows.extend(internals(&page));
+        }
+    }
+    site.finding_of_rows(&web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
+}
+
+fn internals(page: &Page) -> Option<Vec<String>> {
+    let text = page.text();
+    INTERNAL.iter().find_map(|(pattern, what)| {
+        let found = pattern.find(&text)?;
+        let shown: String = found.as_str().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
+        Some(vec![page.url.to_string(), page.status.to_string(), (*what).to_owned(), shown])
+    })
+}
+
+/// Private places that robots.txt names.
+pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
+    let Some(page) = text_file(site, "/robots.txt").await else { return Vec::new() };
+    let text = page.text();
+    let rows = private_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
+    site.finding_of_rows(&web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
+}
+
+fn private_paths(robots: &str) -> impl Iterator<Item = String> {
+    let paths = robots.lines().filter_map(|line| {
+        let (rule, path) = line.split('#').next()?.split_once(':')?;
+        rule.trim().eq_ignore_ascii_case("disallow").then(|| path.trim())
+    });
+    paths
+        .filter(|path| {
+            let path = path.to_ascii_lowercase();
+            path.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| PRIVATE.contains(&word))
+        })
+        .map(|path| path.chars().take(200).collect())
+}
+
+/// No security.txt with a Contact line (RFC 9116 §2.5.3).
+pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
+    let mut rows = Vec::new();
+    for path in ["/.well-known/security.txt", "/security.txt"] {
+        let Some(url) = site.at(path) else { continue };
+        let Ok(page) = site.web.get(&url).await else { return Vec::new() };
+        let has_contact = page.text().lines().any(|line| line.to_ascii_lowercase().starts_with("contact:"));
+        if page.is_success() && !page.is_html() && has_contact {
+            return Vec::new();
+        }
+        rows.push(vec![url.to_string(), page.status.to_string(), "no Contact line".to_owned()]);
+    }
+    site.finding_of_rows(&web::SECURITY_TXT, &["URL", "Status", "What"], rows)
+}
+
+/// A file that is really there, and no web page in its place.
+async fn text_file(site: &Site<'_>, path: &str) -> Option<Page> {
+    let url: Url = site.at(path)?;
+    let page = site.web.get(&url).await.ok()?;
+    (page.is_success() && !page.is_html()).then_some(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(body: &str) -> Page {
+        let url = Url::parse("http://a.test/x").unwrap();
+        Page { url, status: 500, headers: HeaderMap::new(), body: body.into() }
+    }
+
+    #[test]
+    fn internals_are_recognised_and_ordinary_pages_are_not() {
+        for (body, what) in [
+            ("<pre>Traceback (most recent call last):\n  File", "Python"),
+            ("x\n\tat org.acme.Shop.run(Shop.java:42)\n", "Java"),
+            ("    at open (/srv/app/index.js:12:7)", "JavaScript"),
+            ("<b>Warning</b>: include(): failed in /var/www/a.php on line <b>3</b>", "PHP"),
+            ("SQLSTATE[42000]: Syntax error", "database"),
+            ("thread 'main' panicked at src/main.rs", "Rust"),
+        ] {
+            assert!(internals(&page(body)).is_some_and(|row| row[2].contains(what)), "{body}");
+        }
+        for body in ["Page not found", "Warning: wet floor", "We met at Acme (Shop) on line 3", ""] {
+            assert_eq!(internals(&page(body)), None, "{body}");
+        }
+        assert_eq!(INTERNAL.len(), INTERNALS.len(), "every pattern is one");
+    }
+
+    #[test]
+    fn private_places_are_told_by_whole_words() {
+        let robots = "User-agent: *\nDisallow: /admin/ # x\ndisallow:/old-backup\nDisallow: /shop/db/\nDisallow: /adminton\nAllow: /secret\nDisallow:\n";
+        assert_eq!(private_paths(robots).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Headers that harden a site: present, and saying something that protects.
+
+use url::Host;
+
+use super::site::Site;
+use crate::service::engine::NewFinding;
+use crate::service::engine::http::Page;
+use crate::service::engine::kinds::{Kind, web};
+
+/// Half a year: below that a visitor's next visit is likely to be unprotected.
+const LEAST_HSTS: u64 = 180 * 24 * 3600;
+const HEADS: &[&str] = &["URL", "Header", "Value"];
+
+/// Content-Security-Policy missing, or letting any script run.
+pub fn csp(site: &Site) -> Vec<NewFinding> {
+    let name = "content-security-policy";
+    let mut found = missing(site, &web::CSP_MISSING, site.html(), name, |page| policies(page).is_empty());
+    let weak: Vec<Vec<String>> = site
+        .html()
+        .filter_map(|page| {
+            let policies = policies(page);
+            // Every policy must allow a script for it to run: one strict policy is enough.
+            let weak = !policies.is_empty() && policies.iter().all(|policy| weakness(policy).is_some());
+            let why = policies.iter().find_map(|policy| weakness(policy))?;
+            weak.then(|| vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")])
+        })
+        .collect();
+    found.extend(site.finding_of_rows(&web::CSP_WEAK, HEADS, weak));
+    found
+}
+
+/// Strict-Transport-Security missing or short; asked of HTTPS on a name, since browsers ignore it elsewhere
+/// (RFC 6797 §8.1.1).
+pub fn hsts(site: &Site) -> Vec<NewFinding> {
+    let name = "strict-transport-security";
+    if !site.is_https() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
+        return Vec::new();
+    }
+    let mut found = missing(site, &web::HSTS_MISSING, site.pages.iter(), name, |page| page.header(name).is_empty());
+    let short = site.pages.iter().filter(|page| !page.header(name).is_empty());
+    let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < LEAST_HSTS);
+    found.extend(site.finding_of_rows(&web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
+    found
+}
+
+/// X-Content-Type-Options missing.
+pub fn nosniff(site: &Site) -> Vec<NewFinding> {
+    let name = "x-content-type-options";
+    let pages = site.pages.iter().filter(|page| page.is_success());
+    missing(site, &web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
+}
+
+/// Referrer-Policy missing, or one that sends everything.
+pub fn referrer(site: &Site) -> Vec<NewFinding> {
+    let name = "referrer-policy";
+    missing(site, &web::REFERRER_MISSING, site.html(), name, |page| {
+        // The last value that a browser knows counts (Referrer Policy §8.1).
+        let last = page.header(name).rsplit(',').next().unwrap_or_default().trim().to_ascii_lowercase();
+        last.is_empty() || last == "unsafe-url"
+    })
+}
+
+/// Neither frame-ancestors nor X-Frame-Options.
+pub fn frames(site: &Site) -> Vec<NewFinding> {
+    missing(site, &web::FRAMES_OPEN, site.html(), "x-frame-options", |page| {
+        let by_policy = policies(page).iter().any(|policy| directive(policy, "frame-ancestors").is_some());
+        let by_header = page.header("x-frame-options").trim().to_ascii_lowercase();
+        !by_policy && by_header != "deny" && by_header != "sameorigin"
+    })
+}
+
+fn missing<'p>(
+    site: &Site,
+    kind: &Kind,
+    pages: impl Iterator<Item = &'p Page>,
+    name: &str,
+    lacks: impl Fn(&Page) -> bool,
+) -> Vec<NewFinding> {
+    let rows = pages.filter(|page| lacks(page)).map(|page| row(page, name)).collect();
+    site.finding_of_rows(kind, HEADS, rows)
+}
+
+fn row(page: &Page, name: &str) -> Vec<String> {
+    let value = page.header(name);
+    let value = if value.is_empty() { "absent" } else { value };
+    vec![page.url.to_string(), name.to_owned(), value.to_owned()]
+}
+
+fn policies(page: &Page) -> Vec<String> {
+    page.all("content-security-policy").filter(|value| !value.trim().is_empty()).map(str::to_owned).collect()
+}
+
+fn directive<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
+    policy.split(';').find_map(|part| {
+        let mut words = part.split_whitespace();
+        words.next().filter(|word| word.eq_ignore_ascii_case(name)).map(|_| words.collect())
+    })
+}
+
+/// Why a policy holds no script back, if so.
+fn weakness(policy: &str) -> Option<&'static str> {
+    let Some(sources) = directive(policy, "script-src").or_else(|| directive(policy, "default-src")) else {
+        return Some("no script-src and no default-src");
+    };
+    let sources: Vec<String> = sources.iter().map(|source| source.to_ascii_lowercase()).collect();
+    let has = |source: &str| sources.iter().any(|one| one == source);
+    // Nonces and hashes switch 'unsafe-inline' off; 'strict-dynamic' switches hosts and schemes off.
+    let by_nonce = sources.iter().any(|one| one.starts_with("'nonce-") || one.starts_with("'sha"));
+    match () {
+        () if has("'unsafe-inline'") && !by_nonce && !has("'strict-dynamic'") => Some("'unsafe-inline'"),
+        () if has("'strict-dynamic'") => None,
+        () if has("*") || has("http:") || has("https:") => Some("scripts from anywhere"),
+        () if has("data:") => Some("scripts from data:"),
+        () => None,
+    }
+}
+
+fn max_age(value: &str) -> Option<u64> {
+    value.split(';').find_map(|part| {
+        let (name, seconds) = part.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("max-age").then(|| seconds.trim().trim_matches('"').parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_weak_when_any_script_may_run() {
+        for (policy, weak) in [
+            ("default-src 'self'", false),
+            ("default-src 'self' 'unsafe-inline'", true),
+            ("default-src *; script-src 'self'", false),
+            ("script-src https:", true),
+            ("script-src 'nonce-abc' 'unsafe-inline'", false),
+            ("script-src 'strict-dynamic' 'nonce-abc' https: 'unsafe-inline'", false),
+            ("SCRIPT-SRC DATA:", true),
+            ("img-src 'self'", true),
+        ] {
+            assert_eq!(weakness(policy).is_some(), weak, "{policy}");
+        }
+    }
+
+    #[test]
+    fn the_age_of_hsts_is_read_with_and_without_quotes() {
+        assert_eq!(max_age("max-age=31536000; includeSubDomains"), Some(31_536_000));
+        assert_eq!(max_age("includeSubDomains; Max-Age=\"60\""), Some(60));
+        assert_eq!(max_age("includeSubDomains"), None);
+    }
+}

@@ -1,0 +1,215 @@
+//! What a fetched file is, told by its content and never by its name or status alone.
+//!
+//! Each judge answers what proves the matter, fit for a report: secrets themselves are never repeated, only what
+//! kind they are.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::service::engine::http::Page;
+
+/// What proves that a page is what was looked for.
+pub type Judge = fn(&Page) -> Option<String>;
+
+static SETTING: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?:export\s+)?([A-Z][A-Z0-9_]{2,60})\s*=\s*(\S.*)?$").ok());
+static KEY: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"-----BEGIN ((?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY)-----").ok());
+static HASH: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^[\w.@-]{1,64}:(\$apr1\$|\$2[aby]\$|\$[156]\$|\{SHA\})").ok());
+static DUMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?im)^(-- (?:mysql|mariadb|postgresql database) dump|create table |insert into |pragma foreign_keys|drop table if exists )").ok()
+});
+
+/// A web page, whatever its type says.
+fn is_markup(page: &Page) -> bool {
+    let start = page.body.trim_ascii_start();
+    page.is_html() || matches!(start, [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', ..])
+}
+
+/// The head of a repository.
+pub fn git_head(page: &Page) -> Option<String> {
+    let text = page.text();
+    let line = text.trim_end();
+    let is_reference = line.starts_with("ref: refs/") && line.len() < 200;
+    let is_commit = line.len() == 40 && line.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_reference || is_commit).then(|| line.to_owned())
+}
+
+/// The settings of a repository; an address in them may hold a password and is not shown.
+pub fn git_config(page: &Page) -> Option<String> {
+    let text = page.text();
+    let is_config = text.contains("[core]") && text.contains("repositoryformatversion");
+    is_config
+        .then(|| if text.contains("[remote ") { "[core] and [remote] settings" } else { "[core] settings" }.to_owned())
+}
+
+/// The index of a repository.
+pub fn git_index(page: &Page) -> Option<String> {
+    page.body.starts_with(b"DIRC\0\0\0").then(|| "DIRC: index of the files".to_owned())
+}
+
+/// Files of a Subversion working copy.
+pub fn svn(page: &Page) -> Option<String> {
+    if page.body.starts_with(b"SQLite format 3\0") {
+        return Some("SQLite database of the working copy".to_owned());
+    }
+    let text = page.text();
+    let mut lines = text.lines();
+    let format = lines.next()?.trim();
+    let is_entries = matches!(format, "8" | "9" | "10") && lines.any(|line| line == "dir");
+    (is_entries || (format == "12" && text.trim() == "12")).then(|| format!("working copy format {format}"))
+}
+
+/// What a Mercurial repository requires.
+pub fn mercurial(page: &Page) -> Option<String> {
+    let text = page.text();
+    let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let known = ["revlogv1", "store", "fncache", "dotencode", "generaldelta", "share-safe", "sparserevlog"];
+    let is_it = words.len() >= 2 && words.len() < 30 && words.iter().filter(|word| known.contains(word)).count() >= 2;
+    is_it.then(|| words.join(", "))
+}
+
+/// Settings of a program; their names are shown, their values are not.
+pub fn environment(page: &Page) -> Option<String> {
+    let text = page.text();
+    if is_markup(page) {
+        return None;
+    }
+    let names: Vec<&str> =
+        SETTING.as_ref()?.captures_iter(&text).filter_map(|one| Some(one.get(1)?.as_str())).collect();
+    let telling = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_", "REDIS"];
+    let is_it = names.len() >= 2 && names.iter().any(|name| telling.iter().any(|word| name.contains(word)));
+    is_it.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
+}
+
+/// Passwords, their hashes, or access keys.
+pub fn credentials(page: &Page) -> Option<String> {
+    let text = page.text();
+    if is_markup(page) {
+        return None;
+    }
+    let hashes = HASH.as_ref()?.find_iter(&text).count();
+    match () {
+        () if text.contains("aws_access_key_id") && text.contains("aws_secret_access_key") => {
+            Some("access key of AWS".to_owned())
+        }
+        () if text.contains(":_authToken=") => Some("token of a package registry".to_owned()),
+        () if text
+            .lines()
+            .any(|line| line.starts_with("https://") && line.contains('@') && line.matches(':').count() >= 2) =>
+        {
+            Some("address with user name and password".to_owned())
+        }
+        () if hashes > 0 => Some(format!("{hashes} password hashes")),
+        () => None,
+    }
+}
+
+/// An archive, or source code delivered as text.
+pub fn backup(page: &Page) -> Option<String> {
+    let body = page.body.as_slice();
+    let what = match body {
+        [b'P', b'K', 3, 4, ..] => "zip archive",
+        [0x1f, 0x8b, 8, ..] => "gzip archive",
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "7z archive",
+        [0x42, 0x5a, 0x68, b'1'..=b'9', ..] => "bzip2 archive",
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz archive",
+        _ if body.get(257..262) == Some(b"ustar") => "tar archive",
+        _ if body.trim_ascii_start().starts_with(b"<?php") => "PHP source",
+        _ if body.starts_with(b"<?xml") && page.text().contains("<configuration") => "web.config",
+        _ => return None,
+    };
+    Some(what.to_owned())
+}
+
+/// A dump of a database, or its own file.
+pub fn database(page: &Page) -> Option<String> {
+    if page.body.starts_with(b"SQLite format 3\0") {
+        return Some("SQLite database".to_owned());
+    }
+    let text = page.text();
+    let statement = DUMP.as_ref()?.find(&text)?;
+    (!is_markup(page)).then(|| format!("SQL: {}", statement.as_str().trim().to_ascii_lowercase()))
+}
+
+/// A private key in PEM form.
+pub fn private_key(page: &Page) -> Option<String> {
+    let text = page.text();
+    // In a page about keys the words stand in the midst of others; a key file begins with them.
+    let found = KEY.as_ref()?.captures(&text).filter(|_| !is_markup(page))?;
+    let after = text.get(found.get(0)?.end()..)?;
+    let has_body = after.lines().skip(1).any(|line| line.len() >= 40 && !line.contains(' '));
+    has_body.then(|| format!("-----BEGIN {}-----", &found[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{HeaderMap, HeaderValue};
+    use url::Url;
+
+    use super::*;
+
+    fn page(body: &[u8]) -> Page {
+        let url = Url::parse("http://a.test/x").unwrap();
+        Page { url, status: 200, headers: HeaderMap::new(), body: body.to_vec() }
+    }
+
+    #[test]
+    fn each_judge_knows_its_own_by_content() {
+        let key = format!("-----BEGIN EC PRIVATE KEY-----\n{}\n-----END", "A".repeat(64));
+        let tar = [vec![b'a'; 257], b"ustar\0".to_vec()].concat();
+        let cases: &[(Judge, &[u8])] = &[
+            (git_head, b"ref: refs/heads/main\n"),
+            (git_config, b"[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]"),
+            (git_index, b"DIRC\0\0\0\x02"),
+            (svn, b"12\n"),
+            (svn, b"SQLite format 3\0..."),
+            (mercurial, b"revlogv1\nstore\nfncache\n"),
+            (environment, b"APP_ENV=prod\nDB_PASSWORD=hunter2\n"),
+            (credentials, b"ana:$apr1$x$y\n"),
+            (credentials, b"[default]\naws_access_key_id = A\naws_secret_access_key = hunter2"),
+            (credentials, b"//registry.test/:_authToken=hunter2"),
+            (credentials, b"https://ana:hunter2@git.test"),
+            (backup, b"PK\x03\x04"),
+            (backup, b"\x1f\x8b\x08\x00"),
+            (backup, &tar),
+            (backup, b"<?php $password = 'hunter2';"),
+            (database, b"-- MySQL dump 10.13\nCREATE TABLE users"),
+            (database, b"SQLite format 3\0"),
+            (private_key, key.as_bytes()),
+        ];
+        for (judge, body) in cases {
+            let told = judge(&page(body)).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
+            assert!(!told.contains("hunter2"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_web_page_that_talks_about_it_is_not_it() {
+        let html = "<!doctype html><p>Not found: ref: refs/heads/main -----BEGIN PRIVATE KEY----- CREATE TABLE \
+                    APP_KEY=1\nDB_PASSWORD=2\nana:$apr1$x [core]</p>";
+        let mut page = page(html.as_bytes());
+        for with_type in [false, true] {
+            if with_type {
+                page.headers.insert("content-type", HeaderValue::from_static("text/html"));
+            }
+            let judges: &[Judge] = &[
+                git_head,
+                git_config,
+                git_index,
+                svn,
+                mercurial,
+                environment,
+                credentials,
+                backup,
+                database,
+                private_key,
+            ];
+            for (at, judge) in judges.iter().enumerate() {
+                assert_eq!(judge(&page), None, "judge {at}");
+            }
+        }
+    }
+}

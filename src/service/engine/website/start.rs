@@ -1,0 +1,106 @@
+//! Where a website scan begins: the target's start page, after the redirects that `redirect_level` allows.
+//!
+//! The rules are those of api-v2.md §4 (`redirect_level`) and `service.md` (Scans); a redirect that is refused is a
+//! scan that failed to start.
+
+use url::Url;
+
+use crate::contract::RedirectLevel;
+use crate::service::engine::Outcome;
+use crate::service::engine::http::{Page, Web, WebError};
+use crate::service::engine::run::Run;
+
+/// Redirects that are followed at most.
+const MAX_REDIRECTS: usize = 10;
+
+/// Finds the page the scan starts at.
+///
+/// # Errors
+/// How the scan ends when there is none.
+pub async fn find(run: &Run<'_>, web: &Web<'_>) -> Result<Page, Outcome> {
+    let first = first_answer(run, web).await?;
+    let level = &run.job.redirect_level;
+    if *level == RedirectLevel::None || first.redirect().is_none() {
+        return Ok(first);
+    }
+    let original = first.url.clone();
+    let last = follow(run, web, first.clone(), level).await?;
+    if run.job.scan_original_url {
+        return Ok(first);
+    }
+    run.info(format!("{original} redirects to {}, which was scanned.", last.url)).await;
+    Ok(last)
+}
+
+/// The answer of the target itself. A bare host is asked by https, then by http.
+async fn first_answer(run: &Run<'_>, web: &Web<'_>) -> Result<Page, Outcome> {
+    let schemes: &[&str] = if run.address.url().is_some() { &["as given"] } else { &["https", "http"] };
+    let mut silent = Vec::new();
+    for url in schemes.iter().filter_map(|scheme| run.address.url_with(scheme)) {
+        match web.get(&url).await {
+            Ok(page) => return Ok(page),
+            Err(WebError::Refused(why)) => return Err(Outcome::FailedToStart(why)),
+            Err(error) => silent.push(format!("{url}: {error}")),
+        }
+    }
+    Err(Outcome::ConnectionError(silent.join("; ")))
+}
+
+async fn follow(run: &Run<'_>, web: &Web<'_>, mut page: Page, level: &RedirectLevel) -> Result<Page, Outcome> {
+    let home = run.address.host();
+    for _ in 0..MAX_REDIRECTS {
+        let Some(next) = page.redirect() else { return Ok(page) };
+        check(level, &home, &page.url, &next).map_err(Outcome::FailedToStart)?;
+        page = match web.get(&next).await {
+            Ok(page) => page,
+            Err(WebError::Refused(why)) => return Err(Outcome::FailedToStart(format!("redirected to {next}: {why}"))),
+            Err(error) => return Err(Outcome::ConnectionError(format!("redirected to {next}: {error}"))),
+        };
+    }
+    Err(Outcome::FailedToStart(format!("more than {MAX_REDIRECTS} redirects, the last to {}", page.url)))
+}
+
+fn check(level: &RedirectLevel, home: &str, from: &Url, to: &Url) -> Result<(), String> {
+    let host = to.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let refused = |rule: &str| Err(format!("{from} redirects to {to}, and redirect_level {level} {rule}"));
+    if !matches!(to.scheme(), "http" | "https") {
+        return Err(format!("{from} redirects to {to}, which is no web address"));
+    }
+    match level {
+        RedirectLevel::CheckAccessibility => refused("allows no redirect"),
+        RedirectLevel::SameHost if host != home => refused("keeps to the same host"),
+        RedirectLevel::SameDomain if !same_domain(home, host) => refused("keeps to the same domain"),
+        _ => Ok(()),
+    }
+}
+
+/// The host itself, with or without `www.`, or a name below it.
+fn same_domain(home: &str, host: &str) -> bool {
+    let base = home.strip_prefix("www.").unwrap_or(home);
+    host == base || host.strip_suffix(base).is_some_and(|rest| rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_allows_what_it_says() {
+        let from = Url::parse("http://www.shop.test/").unwrap();
+        for (to, allowed_by) in [
+            ("https://www.shop.test/in", "same_host same_domain allow_all"),
+            ("http://shop.test/", "same_domain allow_all"),
+            ("http://login.shop.test/", "same_domain allow_all"),
+            ("http://evilshop.test/", "allow_all"),
+            ("http://shop.test.evil.test/", "allow_all"),
+            ("http://test/", "allow_all"),
+            ("file:///etc/passwd", ""),
+        ] {
+            let to = Url::parse(to).unwrap();
+            for level in ["check_accessibility", "same_host", "same_domain", "allow_all"] {
+                let allowed = check(&RedirectLevel::from(level), "www.shop.test", &from, &to).is_ok();
+                assert_eq!(allowed, allowed_by.split(' ').any(|name| name == level), "{level} {to}");
+            }
+        }
+    }
+}
