@@ -16,6 +16,8 @@
 #[cfg(feature = "dashboard")]
 pub mod app;
 pub mod contract;
+#[cfg(feature = "dashboard")]
+pub mod input;
 
 #[cfg(feature = "dashboard")]
 pub mod client;

@@ -28,6 +28,8 @@ pub struct List<T: Item> {
     pub sort: usize,
     /// Positions in the table, in the order shown.
     pub rows: Arc<Vec<u32>>,
+    /// Something was made here: it becomes the selection when it arrives, unless the selection was moved since.
+    wanted: Option<(T::Id, Option<T::Id>)>,
 }
 
 impl<T: Item> Default for List<T> {
@@ -41,6 +43,7 @@ impl<T: Item> Default for List<T> {
             earlier: Vec::new(),
             sort: 0,
             rows: Arc::default(),
+            wanted: None,
         }
     }
 }
@@ -49,6 +52,14 @@ impl<T: Item> List<T> {
     /// Takes new rows and keeps the selection on its id.
     pub fn show(&mut self, table: &Table<T>, rows: Vec<u32>) {
         self.rows = Arc::new(rows);
+        if let Some((id, since)) = self.wanted
+            && table.position(id).is_some()
+        {
+            self.wanted = None;
+            if self.selected == since {
+                self.selected = Some(id);
+            }
+        }
         let kept = self
             .selected
             .and_then(|id| table.position(id))
@@ -59,6 +70,11 @@ impl<T: Item> List<T> {
         }
         self.marks.retain(|&id| table.position(id).is_some());
         self.range_from = self.range_from.filter(|&id| table.position(id).is_some());
+    }
+
+    /// Selects this item as soon as it arrives, unless the selection is moved before.
+    pub fn want(&mut self, id: T::Id) {
+        self.wanted = Some((id, self.selected));
     }
 
     /// Selects the row at a place, or the last one.

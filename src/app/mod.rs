@@ -10,15 +10,28 @@
 //!
 //! Reading order: [`model`], [`msg`], [`effect`], [`plan`], then `update`.
 
+pub mod batch;
+pub mod cursor;
+pub mod detail;
 pub mod effect;
+pub mod form;
 pub mod list;
+pub mod modal;
 pub mod model;
 pub mod msg;
+mod needs;
+pub mod notices;
 pub mod plan;
 pub mod problem;
+pub mod prompt;
 pub mod remote;
+mod rows;
 pub mod screen;
+pub mod sorts;
+pub mod stream;
 pub mod table;
+mod update;
+pub mod watch;
 
 pub use effect::{Answer, Call, Effect, Ticket};
 pub use model::Model;
@@ -26,3 +39,4 @@ pub use msg::{Msg, Now};
 pub use plan::{News, Noun, PollPlan, Update};
 pub use problem::Problem;
 pub use remote::Remote;
+pub use update::update;

@@ -6,16 +6,26 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::batch::Batch;
+use super::detail::{Detail, Tab};
+use super::effect::Ticket;
+use super::form::{Form, FormTag};
 use super::list::List;
+use super::modal::{Modal, Setup};
 use super::msg::Now;
+use super::notices::Notices;
 use super::plan::{Budget, Generation, Link, Noun, ScanPart};
+use super::problem::Problem;
 use super::remote::Remote;
 use super::screen::{Layout, Measures, Size};
+use super::stream::{Stream, StreamList};
 use super::table::Table;
+use super::watch::{Tally, Watch};
 use crate::contract::{
-    Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Target, TargetId, Test, Wordlist,
-    Workspace, WorkspaceId,
+    Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Target, TargetId, Test, Wordlist, Workspace,
+    WorkspaceId,
 };
+use crate::input::{Context, Keymap};
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
 #[derive(Debug)]
@@ -38,6 +48,30 @@ pub struct Model {
     pub focus: Focus,
     /// State of each pane's list.
     pub lists: Lists,
+    /// State of the details.
+    pub detail: Detail,
+    /// What lies over the panes; the last one has the keys.
+    pub modals: Vec<Modal>,
+    /// The first key of a two-key sequence was pressed.
+    pub pending: Option<Prefix>,
+    /// Short sentences that come and go.
+    pub notices: Notices,
+    /// Calls under way, oldest first.
+    pub batches: Vec<Batch>,
+    /// Forms that were closed without being sent.
+    pub drafts: BTreeMap<FormTag, Form>,
+    /// What the progress of scans tells.
+    pub watch: Watch,
+    /// How many scans are in which state, for the header.
+    pub tally: Tally,
+    /// Captures that came since the stream was looked at last.
+    pub new_captures: u64,
+    /// What pane 5 shows: captures, or the list of loggers.
+    pub fifth: Pane,
+    /// Where `-` goes.
+    pub previous: Option<(Focus, Scope)>,
+    /// The keys.
+    pub keymap: Arc<Keymap>,
     /// The terminal.
     pub size: Size,
     /// What the last frame measured.
@@ -48,6 +82,35 @@ pub struct Model {
     pub generation: Generation,
     /// Raised to ask the poller for a list now.
     pub asked: BTreeMap<Noun, u32>,
+    /// The last ticket given out.
+    pub(super) tickets: Ticket,
+    /// The row whose detail is on the screen, and since when: after a second it counts as seen.
+    pub(super) looking: Option<(Pane, i64, Duration)>,
+    /// When ctrl-c was pressed last.
+    pub(super) cancelled: Option<Duration>,
+    /// When the first message came.
+    pub(super) started: Option<Now>,
+    /// The key being handled, for prompts that it opens.
+    pub(super) key: Option<crate::input::Key>,
+}
+
+/// The first key of a two-key sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefix {
+    /// `g`
+    Go,
+    /// `y`
+    Copy,
+}
+
+impl Prefix {
+    /// Where the second key is looked up.
+    pub fn context(self) -> Context {
+        match self {
+            Self::Go => Context::Go,
+            Self::Copy => Context::Copy,
+        }
+    }
 }
 
 /// Which service the dashboard is on.
@@ -63,6 +126,8 @@ pub struct Session {
     pub demo: bool,
     /// Where the practice target of the demo is mended and broken.
     pub practice_control: Option<String>,
+    /// Name or id of the workspace to work in at first; otherwise it is the first one that has targets.
+    pub workspace: Option<String>,
 }
 
 /// What the service told, each list with how good the knowledge is.
@@ -80,22 +145,6 @@ pub struct Data {
     pub captures: Stream,
     /// Parts of the scan whose detail is or was open last.
     pub scan_parts: ScanParts,
-}
-
-/// A captured request with the logger that recorded it.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct Caught {
-    pub logger: LoggerId,
-    pub capture: Arc<Capture>,
-}
-
-/// The captures held in memory; the oldest go first when it is full, and `dropped` says how many.
-#[derive(Debug, Default)]
-#[allow(missing_docs)]
-pub struct Stream {
-    pub caught: std::collections::VecDeque<Caught>,
-    pub dropped: u64,
 }
 
 /// Parts of one scan, read while they are looked at.
@@ -155,8 +204,70 @@ pub struct Lists {
     pub scans: List<Scan>,
     pub findings: List<Finding>,
     pub loggers: List<Logger>,
+    pub captures: StreamList,
     pub reports: List<Report>,
     pub wordlists: List<Wordlist>,
+}
+
+impl Pane {
+    /// All, in the order of their keys.
+    pub const ALL: [Pane; 8] = [
+        Pane::Workspaces,
+        Pane::Targets,
+        Pane::Findings,
+        Pane::Scans,
+        Pane::Captures,
+        Pane::Loggers,
+        Pane::Reports,
+        Pane::Wordlists,
+    ];
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Workspaces => "Workspaces",
+            Self::Targets => "Targets",
+            Self::Findings => "Findings",
+            Self::Scans => "Scans",
+            Self::Captures => "Captures",
+            Self::Loggers => "Loggers",
+            Self::Reports => "Reports",
+            Self::Wordlists => "Word lists",
+        }
+    }
+
+    /// Its section of the key table.
+    pub fn context(self) -> Context {
+        match self {
+            Self::Workspaces => Context::Workspaces,
+            Self::Targets => Context::Targets,
+            Self::Findings => Context::Findings,
+            Self::Scans => Context::Scans,
+            Self::Captures => Context::Captures,
+            Self::Loggers => Context::Loggers,
+            Self::Reports => Context::Reports,
+            Self::Wordlists => Context::Wordlists,
+        }
+    }
+
+    /// The list of the service it shows.
+    pub fn noun(self) -> Noun {
+        match self {
+            Self::Workspaces => Noun::Workspaces,
+            Self::Targets => Noun::Targets,
+            Self::Findings => Noun::Findings,
+            Self::Scans => Noun::Scans,
+            Self::Captures => Noun::Captures,
+            Self::Loggers => Noun::Loggers,
+            Self::Reports => Noun::Reports,
+            Self::Wordlists => Noun::Wordlists,
+        }
+    }
+
+    /// It takes the whole screen, beside no other pane.
+    pub fn is_full_view(self) -> bool {
+        matches!(self, Self::Reports | Self::Wordlists)
+    }
 }
 
 impl Model {
@@ -172,12 +283,41 @@ impl Model {
             scope: Scope::default(),
             focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },
             lists: Lists::default(),
+            detail: Detail::default(),
+            modals: Vec::new(),
+            pending: None,
+            notices: Notices::default(),
+            batches: Vec::new(),
+            drafts: BTreeMap::new(),
+            watch: Watch::default(),
+            tally: Tally::default(),
+            new_captures: 0,
+            fifth: Pane::Captures,
+            previous: None,
+            keymap: Keymap::builtin(),
             size,
             measures: Measures::default(),
             dirty: true,
             generation: 0,
             asked: BTreeMap::new(),
+            tickets: Ticket::default(),
+            looking: None,
+            cancelled: None,
+            started: None,
+            key: None,
         }
+    }
+
+    /// The same with the first-start question open, and why the last answer to it did not work.
+    pub fn with_setup(mut self, problem: Option<Problem>) -> Self {
+        self.modals.push(Modal::Setup(Box::new(Setup { problem, ..Setup::default() })));
+        self
+    }
+
+    /// The same with the focus on a pane.
+    pub fn with_focus(mut self, pane: Pane) -> Self {
+        self.focus.pane = pane;
+        self
     }
 
     /// The layout at the present size.
@@ -185,8 +325,110 @@ impl Model {
         Layout::of(self.size)
     }
 
+    /// The pane whose selected row the detail shows: the focused one, as long as its rows have a detail; beside the
+    /// workspaces it is that of the findings.
+    pub fn detail_pane(&self) -> Pane {
+        match self.focus.pane {
+            Pane::Workspaces => Pane::Findings,
+            pane => pane,
+        }
+    }
+
+    /// The row whose detail is on the screen: its pane, its id and the tab.
+    pub fn shown_detail(&self) -> Option<(Pane, i64, Tab)> {
+        let pane = self.detail_pane();
+        if !self.focus.in_detail && !(self.layout().shows_detail() && !self.focus.zoomed) {
+            return None;
+        }
+        let id = self.selected_id(pane)?;
+        Some((pane, id, self.detail.tab(pane)))
+    }
+
+    /// The id of a pane's selected row, as a number.
+    pub fn selected_id(&self, pane: Pane) -> Option<i64> {
+        let lists = &self.lists;
+        match pane {
+            Pane::Workspaces => lists.workspaces.selected.map(i64::from),
+            Pane::Targets => lists.targets.selected.map(i64::from),
+            Pane::Findings => lists.findings.selected.map(i64::from),
+            Pane::Scans => lists.scans.selected.map(i64::from),
+            Pane::Captures => lists.captures.selected.map(|(_, capture)| capture.0),
+            Pane::Loggers => lists.loggers.selected.map(i64::from),
+            Pane::Reports => lists.reports.selected.map(i64::from),
+            Pane::Wordlists => lists.wordlists.selected.map(i64::from),
+        }
+    }
+
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
-        None
+        match self.shown_detail()? {
+            (Pane::Scans, id, tab) => Some((ScanId(id), tab.scan_part()?)),
+            _ => None,
+        }
+    }
+
+    /// The places where a key is looked up now, the innermost first: derived from what lies over the panes and from
+    /// the focus.
+    pub fn contexts(&self) -> Vec<Context> {
+        match self.modals.last() {
+            Some(Modal::Prompt(_)) => vec![Context::Prompt],
+            Some(Modal::Form(_)) => vec![Context::Form],
+            Some(Modal::Line(_) | Modal::Help(_)) => vec![Context::Line],
+            Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
+            Some(Modal::Setup(_)) => vec![Context::Setup],
+            None => self.pane_contexts(),
+        }
+    }
+
+    fn pane_contexts(&self) -> Vec<Context> {
+        if let Some(prefix) = self.pending {
+            return vec![prefix.context()];
+        }
+        let pane = self.focus.pane.context();
+        match (self.focus.in_detail, &self.detail.search) {
+            (true, Some(_)) => vec![Context::Search, pane, Context::Text, Context::Everywhere],
+            (true, None) => vec![pane, Context::Text, Context::Everywhere],
+            (false, _) => vec![pane, Context::Lists, Context::Everywhere],
+        }
+    }
+
+    /// The workspace worked in.
+    pub fn workspace(&self) -> Option<&Workspace> {
+        self.data.workspaces.value()?.get(self.scope.workspace?)
+    }
+
+    /// The name of a target, where it is known.
+    pub fn target_name(&self, target: TargetId) -> Option<&Shared> {
+        self.data.targets.value()?.get(target).map(|target| &target.name)
+    }
+
+    /// Time until a running scan ends, at the speed it has; nothing while that is not known.
+    pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
+        self.watch.time_left(self.now.mono, scan)
+    }
+
+    /// How long a running scan has not moved, once that is 40 s.
+    pub fn stalled_for(&self, scan: ScanId) -> Option<Duration> {
+        self.watch.stalled_for(self.now.mono, scan)
+    }
+
+    /// Findings of a target by risk, from critical down to info; nothing while they are not known.
+    pub fn risks_of(&self, target: TargetId) -> Option<[u32; 5]> {
+        let findings = self.data.findings.value()?;
+        Some(findings.of_target(target).map(|of| of.risks).unwrap_or_default())
+    }
+
+    /// The service's time now, by its own clock where that is known.
+    pub fn service_now(&self) -> Timestamp {
+        let offset = jiff::SignedDuration::from_secs(self.clock_offset.unwrap_or(0));
+        self.now.wall.checked_add(offset).unwrap_or(self.now.wall)
+    }
+
+    /// Why an action is off just now; nothing when it is not.
+    pub fn off(&self, action: crate::input::Action) -> Option<String> {
+        if action.is_later() {
+            return Some(format!("not in this version: {}", action.describe()));
+        }
+        (self.session.read_only && action.changes()).then(|| "off: this session is read only".to_owned())
     }
 }

@@ -6,6 +6,7 @@ use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 
 use super::effect::{Answer, Ticket};
+use super::model::Session;
 use super::plan::Update;
 use super::problem::Problem;
 use super::screen::Size;
@@ -43,6 +44,8 @@ pub enum Msg {
     Edited(Result<String, Problem>),
     /// A file was written: its full path.
     Saved(Result<std::path::PathBuf, Problem>),
+    /// The first-start choice was carried out: the service the dashboard is on now, or why it is not.
+    Connected(Result<Session, Problem>),
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,
 }

@@ -1,0 +1,312 @@
+//! Forms: fields to fill in, checked while they are typed, refused in the server's own words.
+//!
+//! ```text
+//!   open ─► keys ─► check (after every key) ─► send ─► jobs ─► Batch ─► accepted: closed
+//!    ▲                                                            └──► refused: words at the field, all kept
+//!    └── draft (esc keeps it)
+//! ```
+//!
+//! This file has what all forms share. Each kind has a file of its own with the fields it opens with, what it
+//! refuses, and the calls it makes.
+
+mod basic;
+mod field;
+mod report;
+mod scan;
+mod targets;
+
+use std::collections::BTreeMap;
+
+pub use field::{Field, FieldId, LineNote, Value};
+
+use super::batch::Job;
+use super::effect::Choice;
+use super::model::Data;
+use super::problem::Problem;
+use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
+
+/// Which form; a draft is kept under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum FormTag {
+    NewWorkspace,
+    EditWorkspace(WorkspaceId),
+    NewTargets,
+    NewScan,
+    NewLogger,
+    NewReport,
+    /// Base URL and key, from the first-start question.
+    Connect,
+}
+
+/// A form as it stands.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// Which.
+    pub tag: FormTag,
+    /// Its head, naming what it is about: `Scan 60 targets of Acme external`.
+    pub title: String,
+    /// All fields; those with `shown` off take no part.
+    pub fields: Vec<Field>,
+    /// The focused field; the number of fields means the button.
+    pub at: usize,
+    /// What the button says: `Start 58 scans`.
+    pub button: String,
+    /// What sending makes, and what it leaves out; a line each.
+    pub summary: Vec<String>,
+    /// A refusal that belongs to no field.
+    pub problem: Option<Problem>,
+    /// It was sent and not answered yet.
+    pub sending: bool,
+    /// Sending was tried: what is missing is said from now on.
+    pub tried: bool,
+    /// What it acts on, captured when it was opened.
+    pub subject: Subject,
+    /// Lines that the server refused, with its words.
+    pub(super) refused_lines: BTreeMap<String, String>,
+}
+
+/// What a form acts on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Subject {
+    pub workspace: Option<WorkspaceId>,
+    /// Groups of targets a scan can be of, in the order of the choice.
+    pub target_sets: Vec<Vec<(TargetId, Shared)>>,
+    /// Groups of ids a report can be about.
+    pub sets: Vec<IdSet>,
+}
+
+/// Ids a report can be about, with the words of the choice: `marked`, `all shown`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct IdSet {
+    pub words: String,
+    pub source: ReportSource,
+    pub ids: Vec<i64>,
+}
+
+/// What a form is checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// What the service told.
+    pub data: &'a Data,
+}
+
+/// What a form starts from, captured when it is opened.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Opening<'a> {
+    NewWorkspace,
+    EditWorkspace(&'a Workspace),
+    /// Into the workspace of this name.
+    NewTargets(&'a str),
+    /// Of one of these groups of targets, each with its words.
+    NewScan(Vec<(String, Vec<(TargetId, Shared)>)>),
+    NewLogger,
+    NewReport(Vec<IdSet>),
+    Connect,
+}
+
+impl Form {
+    /// A form with these fields, the first shown one focused.
+    pub fn new(tag: FormTag, title: impl Into<String>, button: impl Into<String>, fields: Vec<Field>) -> Self {
+        let mut form = Self {
+            tag,
+            title: title.into(),
+            fields,
+            at: 0,
+            button: button.into(),
+            summary: Vec::new(),
+            problem: None,
+            sending: false,
+            tried: false,
+            subject: Subject::default(),
+            refused_lines: BTreeMap::new(),
+        };
+        form.at = form.next_place(0, 1).unwrap_or(form.fields.len());
+        form
+    }
+
+    /// Opens a form.
+    pub fn open(opening: Opening<'_>, workspace: Option<WorkspaceId>) -> Self {
+        let mut form = match opening {
+            Opening::NewWorkspace => basic::new_workspace(),
+            Opening::EditWorkspace(workspace) => basic::edit_workspace(workspace),
+            Opening::NewTargets(workspace) => targets::open(workspace),
+            Opening::NewScan(sets) => scan::open(sets),
+            Opening::NewLogger => basic::new_logger(),
+            Opening::NewReport(sets) => report::open(sets),
+            Opening::Connect => basic::connect(),
+        };
+        form.subject.workspace = workspace;
+        form
+    }
+
+    /// Checks everything that is typed, says what is wrong at the fields; true when it can be sent.
+    pub fn check(&mut self, known: &Known<'_>) -> bool {
+        let problems = match self.tag {
+            FormTag::NewWorkspace => basic::check_workspace(self, known, None),
+            FormTag::EditWorkspace(id) => basic::check_workspace(self, known, Some(id)),
+            FormTag::NewTargets => targets::check(self, known),
+            FormTag::NewScan => scan::check(self),
+            FormTag::NewLogger => basic::check_logger(self, known),
+            FormTag::NewReport => report::check(self),
+            FormTag::Connect => basic::check_connect(self),
+        };
+        self.place_problems(problems)
+    }
+
+    /// The calls that sending it makes; none for the address of a service.
+    pub fn jobs(&self) -> Vec<Job> {
+        match self.tag {
+            FormTag::NewWorkspace => basic::make_workspace(self),
+            FormTag::EditWorkspace(id) => basic::change_workspace(self, id),
+            FormTag::NewTargets => targets::jobs(self),
+            FormTag::NewScan => scan::jobs(self),
+            FormTag::NewLogger => basic::make_logger(self),
+            FormTag::NewReport => report::jobs(self),
+            FormTag::Connect => Vec::new(),
+        }
+    }
+
+    /// What is being done by sending it, for the notices.
+    pub fn verb(&self) -> &'static str {
+        match self.tag {
+            FormTag::NewScan => "start",
+            FormTag::EditWorkspace(_) => "save",
+            FormTag::Connect => "connect",
+            _ => "make",
+        }
+    }
+
+    /// The choice that the form of the first-start question makes.
+    pub fn hosted(&self) -> Choice {
+        basic::hosted(self)
+    }
+
+    /// The field with this id.
+    pub fn field(&self, id: FieldId) -> Option<&Field> {
+        self.fields.iter().find(|field| field.id == id)
+    }
+
+    /// The same, to change it.
+    pub fn field_mut(&mut self, id: FieldId) -> Option<&mut Field> {
+        self.fields.iter_mut().find(|field| field.id == id)
+    }
+
+    /// The focused field, unless the button is.
+    pub fn focused(&self) -> Option<&Field> {
+        self.fields.get(self.at)
+    }
+
+    /// The trimmed text of a field that is shown; empty otherwise.
+    pub fn text(&self, id: FieldId) -> String {
+        self.field(id).filter(|field| field.shown).map(|field| field.text().trim().to_owned()).unwrap_or_default()
+    }
+
+    /// The chosen option of a field that is shown; the first one otherwise.
+    pub fn choice(&self, id: FieldId) -> usize {
+        self.field(id).filter(|field| field.shown).map(Field::chosen).unwrap_or(0)
+    }
+
+    /// Shows or hides a field.
+    pub fn show(&mut self, id: FieldId, shown: bool) {
+        if let Some(field) = self.field_mut(id) {
+            field.shown = shown;
+        }
+    }
+
+    /// Focuses the next place in a direction, the button included.
+    pub fn walk(&mut self, by: isize) {
+        let places = self.fields.len() + 1;
+        let start = (self.at as isize + by).rem_euclid(places as isize) as usize;
+        if let Some(at) = self.next_place(start, by) {
+            self.at = at;
+        }
+    }
+
+    /// The first place that can be focused, from `start` in the direction of `by`, going around.
+    fn next_place(&self, start: usize, by: isize) -> Option<usize> {
+        let places = self.fields.len() + 1;
+        let place = |step: usize| (start as isize + by.signum() * step as isize).rem_euclid(places as isize) as usize;
+        (0..places)
+            .map(place)
+            .find(|&at| self.fields.get(at).is_none_or(|field| field.shown && !matches!(field.value, Value::Info(_))))
+    }
+
+    /// Puts what a check found wrong at the fields; true when nothing is wrong. What is merely missing is said once
+    /// sending was tried or the field was touched.
+    pub fn place_problems(&mut self, problems: Vec<(FieldId, String)>) -> bool {
+        for field in &mut self.fields {
+            let found = problems.iter().find(|(id, _)| *id == field.id && field.shown);
+            let said = found.filter(|_| self.tried || field.touched).map(|(_, words)| words.clone());
+            field.error = said.or_else(|| field.words_of_the_server());
+        }
+        problems.is_empty()
+    }
+
+    /// Puts a refusal of the server at the field it is about, in its own words.
+    pub fn land(&mut self, problem: Problem) {
+        self.sending = false;
+        let told = format!("{} {}", problem.message, problem.details.as_deref().unwrap_or_default()).to_lowercase();
+        let about = self.fields.iter().position(|field| {
+            field.shown && field.id.wire_names().iter().any(|name| told.contains(&name.to_lowercase()))
+        });
+        let about = about.or_else(|| match problem.status {
+            Some(403 | 409) => self.fields.iter().position(|field| field.shown && field.id.names_the_thing()),
+            _ => None,
+        });
+        match about {
+            Some(at) => {
+                let words = match &problem.details {
+                    Some(details) => format!("{}: {details}", problem.message),
+                    None => problem.message.clone(),
+                };
+                let field = &mut self.fields[at];
+                field.refused = Some((field.text(), words.clone()));
+                field.error = Some(words);
+                self.at = at;
+            }
+            None => self.problem = Some(problem),
+        }
+    }
+
+    /// Takes over what was typed into a draft of the same form.
+    pub fn take_draft(&mut self, draft: Form) {
+        for old in draft.fields {
+            if let Some(field) = self.field_mut(old.id)
+                && field.keeps_draft()
+            {
+                field.value = old.value;
+                field.touched = old.touched;
+                field.refused = old.refused;
+            }
+        }
+    }
+
+    /// Whether anything was typed or chosen.
+    pub fn is_touched(&self) -> bool {
+        self.fields.iter().any(|field| field.touched)
+    }
+
+    /// Some typed lines cannot be sent yet.
+    pub fn has_lines_left(&self) -> bool {
+        self.fields.iter().flat_map(|field| &field.notes).any(|note| matches!(note, LineNote::Bad(_)))
+    }
+
+    /// After an answer: keeps what was not done, with the words of what was refused.
+    pub fn keep_only(&mut self, left: Vec<(Job, Option<Problem>)>) {
+        self.sending = false;
+        match self.tag {
+            FormTag::NewTargets => targets::keep_only(self, &left),
+            FormTag::NewScan => scan::keep_only(self, &left),
+            _ => {}
+        }
+        if self.tag != FormTag::NewTargets
+            && let Some(problem) = left.into_iter().find_map(|(_, problem)| problem)
+        {
+            self.land(problem);
+        }
+    }
+}

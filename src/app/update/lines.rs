@@ -1,0 +1,165 @@
+//! Lines that are typed over the panes (filter, search, the filter of the help), and texts that are read there.
+
+use crossterm::event::KeyEvent;
+
+use super::super::detail::Search;
+use super::super::modal::{Line, LinePurpose, Modal, TextBox, line_text, line_with};
+use super::super::model::Model;
+use crate::input::Action;
+
+/// Opens the line for a filter (in a list) or a search (in a detail).
+pub(super) fn open(model: &mut Model, action: Action) {
+    let pane = model.focus.pane;
+    let (purpose, text) = match action {
+        Action::Search => {
+            let words = model.detail.search.as_ref().map(|search| search.words.clone());
+            (LinePurpose::Search, words.unwrap_or_default())
+        }
+        _ => (LinePurpose::Filter(pane), model.cursor(pane).filter().0.clone()),
+    };
+    model.modals.push(Modal::Line(Line { purpose, input: line_with(&text), before: text }));
+}
+
+/// A key while a line is typed.
+pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>) {
+    match action {
+        Some(Action::Close) => {
+            close(model);
+        }
+        Some(Action::Accept) => accept(model),
+        Some(Action::LineDown) => walk(model, 1),
+        Some(Action::LineUp) => walk(model, -1),
+        _ => {
+            match model.modals.last_mut() {
+                Some(Modal::Line(line)) => line.input.input(event),
+                Some(Modal::Help(help)) => help.filter.input(event),
+                _ => false,
+            };
+            apply(model);
+        }
+    }
+}
+
+/// Puts pasted text into what is typed; false when nothing is.
+pub(super) fn paste(model: &mut Model, text: &str) -> bool {
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match model.modals.last_mut() {
+        Some(Modal::Line(line)) => line.input.insert_str(one_line),
+        Some(Modal::Help(help)) => help.filter.insert_str(one_line),
+        _ => return false,
+    };
+    apply(model);
+    true
+}
+
+/// Every key shows its result at once.
+fn apply(model: &mut Model) {
+    match model.modals.last_mut() {
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, .. })) => {
+            let (pane, text) = (*pane, line_text(input));
+            set_filter(model, pane, text);
+        }
+        Some(Modal::Line(Line { purpose: LinePurpose::Search, input, .. })) => {
+            let words = line_text(input);
+            model.detail.search = (!words.is_empty()).then_some(Search { words, at: 0, follow: true });
+        }
+        Some(Modal::Help(help)) => help.scroll = 0,
+        _ => {}
+    }
+}
+
+fn set_filter(model: &mut Model, pane: super::super::model::Pane, text: String) {
+    let changed = {
+        let mut cursor = model.cursor(pane);
+        let filter = cursor.filter().0;
+        let changed = *filter != text;
+        *filter = text;
+        changed
+    };
+    if changed {
+        model.show_rows(pane);
+    }
+}
+
+/// enter: the filter stays, and backspace brings the one before back.
+fn accept(model: &mut Model) {
+    if let Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, before })) = model.modals.pop()
+        && line_text(&input) != before
+        && !before.is_empty()
+    {
+        model.cursor(pane).filter().1.push(before);
+    }
+}
+
+/// Closes the topmost layer; what a line changed is taken back. False when nothing was open.
+pub(super) fn close(model: &mut Model) -> bool {
+    match model.modals.pop() {
+        None => false,
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => {
+            set_filter(model, pane, before);
+            true
+        }
+        Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => {
+            model.detail.search = None;
+            true
+        }
+        // The first-start question cannot be put away: without an answer there is nothing behind it.
+        Some(setup @ Modal::Setup(_)) => {
+            model.modals.push(setup);
+            false
+        }
+        Some(Modal::Form(form)) => {
+            if form.is_touched() {
+                model.drafts.insert(form.tag, *form);
+            }
+            true
+        }
+        Some(Modal::Help(_) | Modal::Prompt(_) | Modal::Text(_)) => true,
+    }
+}
+
+/// down and up while typing: the list below moves, or the help.
+fn walk(model: &mut Model, by: isize) {
+    match model.modals.last_mut() {
+        Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32),
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => {
+            let pane = *pane;
+            let mut cursor = model.cursor(pane);
+            let at = cursor.at().saturating_add_signed(by);
+            cursor.select(at);
+        }
+        _ => {}
+    }
+}
+
+/// A key while a text is read.
+pub(super) fn handle_text_box(model: &mut Model, action: Option<Action>) {
+    let page = i64::from(model.measures.detail_rows.max(2));
+    let most = i64::from(model.measures.detail_lines) - i64::from(model.measures.detail_rows);
+    let Some(Modal::Text(text)) = model.modals.last_mut() else { return };
+    let by = match action {
+        Some(Action::Down) => 1,
+        Some(Action::Up) => -1,
+        Some(Action::HalfDown) => page / 2,
+        Some(Action::HalfUp) => -page / 2,
+        Some(Action::PageDown) => page - 1,
+        Some(Action::PageUp) => 1 - page,
+        Some(Action::Top | Action::GoPrefix) => i64::MIN / 2,
+        Some(Action::Bottom) => i64::MAX / 2,
+        Some(Action::Back | Action::Quit | Action::TabLeft) => {
+            model.modals.pop();
+            return;
+        }
+        _ => 0,
+    };
+    let to = i64::from(text.scroll).saturating_add(by).clamp(0, most.max(0));
+    text.scroll = u32::try_from(to).unwrap_or(0);
+}
+
+impl Model {
+    /// Shows a text over the panes.
+    pub(in crate::app) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
+        self.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
+        self.dirty = true;
+    }
+}

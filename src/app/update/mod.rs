@@ -1,0 +1,101 @@
+//! What follows from a message. Pure: no I/O, no clock; what is wanted from outside is returned as effects.
+//!
+//! ```text
+//!   Msg ─► keys ──┬─► moves · lines · prompts · forms · things · copies
+//!          news   │
+//!          answers┘                    every path ends in `settle`
+//! ```
+//!
+//! This file only routes. `keys` finds the action of a key, the other files carry one area each.
+
+mod answers;
+mod concluded;
+mod forms;
+mod keys;
+mod lines;
+mod moves;
+mod news;
+mod prompts;
+
+use std::time::Duration;
+
+use super::effect::Effect;
+use super::modal::Modal;
+use super::model::{Model, Pane};
+use super::msg::{Msg, Now};
+use super::notices::Tone;
+use crate::contract::ScanId;
+
+/// A detail counts as seen after it was on the screen for this long.
+const SEEN_AFTER: Duration = Duration::from_secs(1);
+
+/// Takes a message: changes the model, says what is wanted from the outside.
+pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
+    model.now = now;
+    model.started.get_or_insert(now);
+    let mut effects = Vec::new();
+    match msg {
+        Msg::Key(event) => keys::handle_key(model, event, &mut effects),
+        Msg::Paste(text) => keys::handle_paste(model, &text),
+        Msg::Resize(size) => {
+            model.size = size;
+            model.dirty = true;
+        }
+        Msg::Update(update) => news::handle_update(model, update),
+        Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
+        Msg::Copied(result) => answers::handle_copied(model, result),
+        Msg::Edited(result) => answers::handle_edited(model, result),
+        Msg::Saved(result) => answers::handle_saved(model, result),
+        Msg::Connected(result) => answers::handle_connected(model, result),
+        Msg::Woke => model.dirty = true,
+    }
+    settle(model);
+    effects
+}
+
+/// What holds after every message: expired notices leave, the scroll position belongs to the shown detail, what was
+/// looked at counts as seen.
+fn settle(model: &mut Model) {
+    let now = model.now.mono;
+    model.dirty |= model.notices.expire(now);
+    let shown = model.shown_detail();
+    if model.focus.in_detail && shown.is_none() {
+        model.focus.in_detail = false;
+        model.dirty = true;
+    }
+    model.detail.belong_to(shown);
+    let covered = model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_)));
+    match shown.map(|(pane, id, _)| (pane, id)).filter(|_| !covered) {
+        Some((pane, id)) => match model.looking {
+            Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
+                if pane == Pane::Scans && now >= since + SEEN_AFTER {
+                    model.watch.see(ScanId(id));
+                }
+            }
+            _ => model.looking = Some((pane, id, now)),
+        },
+        None => model.looking = None,
+    }
+    if let Some(scans) = model.data.scans.value() {
+        let tally = model.watch.tally(now, scans);
+        model.dirty |= tally != model.tally;
+        model.tally = tally;
+    }
+    if model.focus.pane == Pane::Captures && !covered {
+        model.new_captures = 0;
+    }
+}
+
+impl Model {
+    /// Says something at the edge of the screen.
+    pub(super) fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.notices.say(self.now.mono, tone, text);
+        self.dirty = true;
+    }
+
+    /// When looking at the present detail begins to count, if that is still to come.
+    pub(super) fn seen_at(&self) -> Option<Duration> {
+        let (pane, _, since) = self.looking?;
+        (pane == Pane::Scans).then_some(since + SEEN_AFTER).filter(|&at| at > self.now.mono)
+    }
+}

@@ -1,0 +1,381 @@
+//! Moving: between panes, in a list, in a detail; marks, scope chips, sort orders.
+
+use super::super::detail::Tab;
+use super::super::model::{Model, Pane, Scope};
+use super::super::notices::Tone;
+use super::super::plan::Noun;
+use super::super::remote::Remote;
+use crate::contract::WorkspaceId;
+use crate::input::Action;
+
+/// Carries out an action that moves.
+pub(super) fn perform(model: &mut Model, action: Action) {
+    match action {
+        Action::Workspaces => go(model, Pane::Workspaces),
+        Action::Targets => go(model, Pane::Targets),
+        Action::Findings => go(model, Pane::Findings),
+        Action::Scans => go(model, Pane::Scans),
+        Action::Captures => go(model, Pane::Captures),
+        Action::Reports => go(model, Pane::Reports),
+        Action::Wordlists => go(model, Pane::Wordlists),
+        Action::NextPane => go(model, beside(model, 1)),
+        Action::PreviousPane => go(model, beside(model, -1)),
+        Action::PreviousView => previous_view(model),
+        Action::Zoom => model.focus.zoomed = !model.focus.zoomed,
+        Action::Back => back(model),
+        Action::PreviousTab => walk_tabs(model, -1),
+        Action::NextTab => walk_tabs(model, 1),
+        Action::TabLeft => tab_left(model),
+        Action::TabRight => walk_tabs(model, 1),
+        Action::OtherDown => other(model, 1),
+        Action::OtherUp => other(model, -1),
+        Action::In => go_in(model),
+        Action::Out => go_out(model),
+        _ if model.focus.in_detail => in_detail(model, action),
+        _ => in_list(model, action),
+    }
+}
+
+/// Focuses a pane's list. Pane 5 shows the loggers while there is none.
+pub(super) fn go(model: &mut Model, pane: Pane) {
+    let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
+    let pane = if pane == Pane::Captures && no_logger { Pane::Loggers } else { pane };
+    let before = (model.focus, model.scope.clone());
+    if model.focus.pane != pane || model.focus.in_detail {
+        model.previous = Some(before);
+    }
+    model.focus.pane = pane;
+    model.focus.in_detail = false;
+    if matches!(pane, Pane::Captures | Pane::Loggers) {
+        model.fifth = pane;
+    }
+}
+
+/// The pane before or after the focused one.
+fn beside(model: &Model, by: isize) -> Pane {
+    let ring = [Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, model.fifth];
+    let at = ring.iter().position(|&pane| pane == model.focus.pane);
+    match at {
+        Some(at) => ring[(at as isize + by).rem_euclid(ring.len() as isize) as usize],
+        None => Pane::Findings,
+    }
+}
+
+fn previous_view(model: &mut Model) {
+    let Some((focus, scope)) = model.previous.take() else {
+        return model.say(Tone::Plain, "there is no view before this one");
+    };
+    let now = (model.focus, model.scope.clone());
+    model.previous = Some(now);
+    model.focus = focus;
+    if scope.workspace == model.scope.workspace {
+        set_scope(model, scope);
+    }
+}
+
+/// esc: search, range, zoom, detail, in this order. Never marks, never a filter.
+fn back(model: &mut Model) {
+    let pane = model.focus.pane;
+    if model.detail.search.take().is_some() {
+        return;
+    }
+    if model.cursor(pane).range().is_some() {
+        model.cursor(pane).end_range();
+    } else if model.focus.zoomed {
+        model.focus.zoomed = false;
+    } else if model.focus.in_detail {
+        model.focus.in_detail = false;
+    } else if pane.is_full_view() {
+        go(model, Pane::Findings);
+    } else {
+        model.say(Tone::Plain, "nothing is open here; q leaves");
+    }
+}
+
+fn walk_tabs(model: &mut Model, by: isize) {
+    let pane = model.detail_pane();
+    if Tab::of(pane).len() < 2 {
+        return model.say(Tone::Plain, "this has no tabs");
+    }
+    model.detail.walk_tabs(pane, by);
+}
+
+fn tab_left(model: &mut Model) {
+    let pane = model.focus.pane;
+    if !model.detail.walk_tabs(pane, -1) {
+        model.focus.in_detail = false;
+    }
+}
+
+/// J and K: from a list the detail beside it scrolls, from a detail the list walks.
+fn other(model: &mut Model, by: isize) {
+    if model.focus.in_detail {
+        step(model, by);
+    } else if model.shown_detail().is_some() {
+        scroll(model, by as i64);
+    } else {
+        model.say(Tone::Plain, "no detail is on the screen; enter opens it");
+    }
+}
+
+fn go_in(model: &mut Model) {
+    let pane = model.focus.pane;
+    let Some(id) = model.selected_id(pane) else {
+        return model.say(Tone::Plain, "nothing is selected here");
+    };
+    match pane {
+        Pane::Workspaces => {
+            model.work_in(WorkspaceId(id));
+            go(model, Pane::Targets);
+        }
+        Pane::Targets => {
+            let target = model.lists.targets.selected;
+            go(model, Pane::Findings);
+            set_scope(model, Scope { target, scan: None, ..model.scope.clone() });
+        }
+        Pane::Loggers => {
+            let logger = model.lists.loggers.selected;
+            go(model, Pane::Captures);
+            set_scope(model, Scope { logger, ..model.scope.clone() });
+        }
+        Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists => {
+            model.focus.in_detail = true;
+        }
+    }
+}
+
+fn go_out(model: &mut Model) {
+    match model.focus.pane {
+        Pane::Captures => go(model, Pane::Loggers),
+        Pane::Findings | Pane::Scans => go(model, Pane::Targets),
+        Pane::Targets => go(model, Pane::Workspaces),
+        Pane::Reports | Pane::Wordlists => go(model, Pane::Findings),
+        Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "this is the outermost list; q leaves"),
+    }
+}
+
+/// Changes the scope chips and makes the rows that depend on them anew.
+pub(super) fn set_scope(model: &mut Model, scope: Scope) {
+    let old = std::mem::replace(&mut model.scope, scope);
+    if (old.target, old.scan) != (model.scope.target, model.scope.scan) {
+        model.show_rows(Pane::Findings);
+        model.show_rows(Pane::Scans);
+    }
+    if old.logger != model.scope.logger {
+        model.show_rows(Pane::Captures);
+    }
+}
+
+fn in_list(model: &mut Model, action: Action) {
+    let page = isize::from(model.measures.list_rows.max(2) as i16);
+    match action {
+        Action::Down => step(model, 1),
+        Action::Up => step(model, -1),
+        Action::HalfDown => step(model, page / 2),
+        Action::HalfUp => step(model, -page / 2),
+        Action::PageDown => step(model, page - 1),
+        Action::PageUp => step(model, 1 - page),
+        Action::Top | Action::GoTop => select(model, 0),
+        Action::Bottom => select(model, usize::MAX),
+        Action::Mark => mark(model),
+        Action::Range => range(model),
+        Action::MarkAll => mark_all(model),
+        Action::Invert => invert(model),
+        Action::Sort => sort(model),
+        Action::TakeBack => take_back(model),
+        Action::Pause => pause(model),
+        _ => no_use(model, action),
+    }
+}
+
+fn in_detail(model: &mut Model, action: Action) {
+    let page = i64::from(model.measures.detail_rows.max(2));
+    match action {
+        Action::Down => scroll(model, 1),
+        Action::Up => scroll(model, -1),
+        Action::HalfDown => scroll(model, page / 2),
+        Action::HalfUp => scroll(model, -page / 2),
+        Action::PageDown => scroll(model, page - 1),
+        Action::PageUp => scroll(model, 1 - page),
+        Action::Top | Action::GoTop => scroll(model, i64::MIN / 2),
+        Action::Bottom => scroll(model, i64::MAX / 2),
+        Action::ScrollLeft => sideways(model, -8),
+        Action::ScrollRight => sideways(model, 8),
+        Action::NextMatch => walk_matches(model, 1),
+        Action::PreviousMatch => walk_matches(model, -1),
+        Action::Shown => {
+            let tab = model.detail.tab(model.focus.pane);
+            let way = model.detail.next_way(tab);
+            model.say(Tone::Plain, format!("shown: {}", way.title()));
+        }
+        Action::MarkThis => {
+            let mut cursor = model.cursor(model.focus.pane);
+            let at = cursor.at();
+            let on = !cursor.is_marked(at);
+            cursor.mark(at, on);
+            drop(cursor);
+            model.say(Tone::Plain, if on { "marked" } else { "mark taken off" });
+        }
+        Action::Pause => pause(model),
+        _ => no_use(model, action),
+    }
+}
+
+fn no_use(model: &mut Model, action: Action) {
+    model.say(Tone::Plain, format!("“{}” has no use here", action.name().replace('_', " ")));
+}
+
+/// Moves the selection by some rows, to the ends at the most.
+fn step(model: &mut Model, by: isize) {
+    let mut cursor = model.cursor(model.focus.pane);
+    let at = cursor.at().saturating_add_signed(by).min(cursor.len().saturating_sub(1));
+    cursor.select(at);
+}
+
+fn select(model: &mut Model, at: usize) {
+    if model.focus.pane == Pane::Captures && at == usize::MAX {
+        model.lists.captures.paused = false;
+    }
+    model.cursor(model.focus.pane).select(at);
+}
+
+/// Scrolls the shown detail, within what the last frame measured.
+fn scroll(model: &mut Model, by: i64) {
+    let most = i64::from(model.measures.detail_lines) - i64::from(model.measures.detail_rows);
+    let following = model.detail.search.as_mut().map(|search| std::mem::replace(&mut search.follow, false));
+    let from = if following == Some(true) { model.measures.detail_top } else { model.detail.scroll };
+    let to = i64::from(from).saturating_add(by).clamp(0, most.max(0));
+    model.detail.scroll = u32::try_from(to).unwrap_or(0);
+}
+
+fn sideways(model: &mut Model, by: i32) {
+    let most = i32::from(model.measures.detail_overhang);
+    model.detail.sideways = u16::try_from((i32::from(model.detail.sideways) + by).clamp(0, most)).unwrap_or(0);
+}
+
+fn walk_matches(model: &mut Model, by: i64) {
+    if let Some(search) = &mut model.detail.search {
+        search.at += by;
+        search.follow = true;
+    }
+}
+
+fn mark(model: &mut Model) {
+    let mut cursor = model.cursor(model.focus.pane);
+    let at = cursor.at();
+    if cursor.range().is_some() {
+        drop(cursor);
+        return range(model);
+    }
+    let on = !cursor.is_marked(at);
+    cursor.mark(at, on);
+    cursor.select(at + 1);
+}
+
+/// `v` begins a range; a second one marks what is between.
+fn range(model: &mut Model) {
+    let mut cursor = model.cursor(model.focus.pane);
+    match cursor.range() {
+        None => cursor.begin_range(),
+        Some(from) => {
+            let at = cursor.at();
+            for row in from.min(at)..=from.max(at) {
+                cursor.mark(row, true);
+            }
+            cursor.end_range();
+        }
+    }
+}
+
+fn mark_all(model: &mut Model) {
+    let mut cursor = model.cursor(model.focus.pane);
+    let rows = cursor.len();
+    let all = (0..rows).all(|at| cursor.is_marked(at));
+    if all && rows > 0 {
+        cursor.clear_marks();
+    } else {
+        (0..rows).for_each(|at| cursor.mark(at, true));
+    }
+}
+
+fn invert(model: &mut Model) {
+    let mut cursor = model.cursor(model.focus.pane);
+    for at in 0..cursor.len() {
+        let on = !cursor.is_marked(at);
+        cursor.mark(at, on);
+    }
+}
+
+fn sort(model: &mut Model) {
+    let pane = model.focus.pane;
+    let name = model.cursor(pane).next_sort();
+    model.show_rows(pane);
+    model.say(Tone::Plain, format!("sorted by {name}"));
+}
+
+/// backspace: the last filter first, then the chips.
+fn take_back(model: &mut Model) {
+    let pane = model.focus.pane;
+    let mut cursor = model.cursor(pane);
+    let (filter, earlier) = cursor.filter();
+    let had_filter = !filter.is_empty();
+    if had_filter {
+        *filter = earlier.pop().unwrap_or_default();
+    }
+    drop(cursor);
+    if had_filter {
+        return model.show_rows(pane);
+    }
+    let mut scope = model.scope.clone();
+    match pane {
+        Pane::Findings if scope.scan.is_some() => scope.scan = None,
+        Pane::Findings | Pane::Scans if scope.target.is_some() => scope.target = None,
+        Pane::Captures if scope.logger.is_some() => scope.logger = None,
+        _ => return model.say(Tone::Plain, "no filter or scope to take back"),
+    }
+    set_scope(model, scope);
+}
+
+fn pause(model: &mut Model) {
+    let list = &mut model.lists.captures;
+    list.paused = !list.paused;
+    if list.paused {
+        list.follow = false;
+        model.say(Tone::Plain, "paused: what comes is counted; = or G goes on");
+    } else {
+        list.select_at(&model.data.captures, usize::MAX);
+    }
+}
+
+impl Model {
+    /// Works in a workspace: everything of the one before is put away, late answers for it are dropped.
+    pub(in crate::app) fn work_in(&mut self, workspace: WorkspaceId) {
+        if self.scope.workspace == Some(workspace) {
+            return;
+        }
+        self.scope = Scope { workspace: Some(workspace), ..Scope::default() };
+        self.generation += 1;
+        self.previous = None;
+        self.data.targets = Remote::Unknown;
+        self.data.scans = Remote::Unknown;
+        self.data.findings = Remote::Unknown;
+        self.data.loggers = Remote::Unknown;
+        self.data.captures = Default::default();
+        self.data.scan_parts = Default::default();
+        let lists = std::mem::take(&mut self.lists);
+        self.lists.workspaces = lists.workspaces;
+        self.lists.reports = lists.reports;
+        self.lists.wordlists = lists.wordlists;
+        self.lists.workspaces.selected = Some(workspace);
+        self.show_rows(Pane::Workspaces);
+        self.watch = Default::default();
+        self.tally = Default::default();
+        self.new_captures = 0;
+        self.looking = None;
+    }
+
+    /// Asks the poller for a list now.
+    pub(in crate::app) fn ask(&mut self, noun: Noun) {
+        *self.asked.entry(noun).or_default() += 1;
+    }
+}

@@ -1,0 +1,189 @@
+//! What the poller learnt, taken into the model. Every list keeps its selection by id.
+
+use std::sync::Arc;
+
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use super::super::plan::{Link, News, Noun, PartData, ScanPart, Update};
+use super::super::problem::Problem;
+use super::super::stream::Taken;
+use super::super::table::Table;
+use crate::contract::{Capture, LoggerId, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+
+/// Something was learnt. What belongs to a workspace that is no longer shown is dropped.
+pub(super) fn handle_update(model: &mut Model, update: Update) {
+    let Update { generation, at, news } = update;
+    if generation != model.generation && is_of_a_workspace(&news) {
+        return;
+    }
+    model.dirty = true;
+    match news {
+        News::Link(link) => handle_link(model, link),
+        News::Budget(budget) => model.budget = budget,
+        News::ClockOffset(seconds) => model.clock_offset = Some(seconds),
+        News::Workspaces(table) => handle_workspaces(model, table, at),
+        News::Targets(table) => {
+            model.data.targets.succeed(table, at);
+            drop_lost_chips(model);
+            model.show_rows(Pane::Targets);
+        }
+        News::Scans(table) => handle_scans(model, table, at),
+        News::Findings(table) => {
+            model.data.findings.succeed(table, at);
+            model.show_rows(Pane::Findings);
+            model.show_rows(Pane::Targets);
+        }
+        News::Loggers(table) => {
+            if table.is_empty() && model.fifth == Pane::Captures && model.focus.pane != Pane::Captures {
+                model.fifth = Pane::Loggers;
+            }
+            model.data.loggers.succeed(table, at);
+            drop_lost_chips(model);
+            model.show_rows(Pane::Loggers);
+        }
+        News::Reports(table) => {
+            model.data.reports.succeed(table, at);
+            model.show_rows(Pane::Reports);
+        }
+        News::Wordlists(table) => {
+            model.data.wordlists.succeed(table, at);
+            model.show_rows(Pane::Wordlists);
+        }
+        News::Captures { logger, new } => handle_captures(model, logger, new),
+        News::ScanPart(scan, part) => handle_part(model, scan, part, at),
+        News::Failed(noun, problem) => handle_failed(model, noun, problem),
+        News::PartFailed(scan, part, problem) => handle_part_failed(model, scan, part, problem),
+    }
+}
+
+fn is_of_a_workspace(news: &News) -> bool {
+    !matches!(
+        news,
+        News::Link(_)
+            | News::Budget(_)
+            | News::ClockOffset(_)
+            | News::Workspaces(_)
+            | News::Reports(_)
+            | News::Wordlists(_)
+    )
+}
+
+/// The link changed. It is said when it breaks and when it is back; the header shows it all the time.
+fn handle_link(model: &mut Model, link: Link) {
+    let was_broken = matches!(model.link, Link::Retrying { .. } | Link::Down { .. });
+    match &link {
+        Link::Live { .. } if was_broken => model.say(Tone::Good, "the service answers again"),
+        Link::Down { problem } if model.link != link => {
+            let problem = Arc::clone(problem);
+            model.say_problem("not connected", &problem);
+        }
+        _ => {}
+    }
+    model.link = link;
+}
+
+fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp) {
+    let known = model.scope.workspace.is_some_and(|id| table.get(id).is_some());
+    let first = model.scope.workspace.is_none();
+    let next = (!known).then(|| workspace_to_work_in(model, &table)).flatten();
+    model.data.workspaces.succeed(table, at);
+    if let Some(id) = next {
+        model.work_in(id);
+        if !first {
+            model.say(Tone::Bad, "the workspace worked in does not exist any more: this is another one");
+        }
+    }
+    model.show_rows(Pane::Workspaces);
+}
+
+/// The one that was asked for, else the first that has targets, else the first.
+fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
+    let named = |asked: &String| {
+        let same = |other: &&Workspace| {
+            other.id.to_string() == *asked || other.name.trim().to_lowercase() == asked.trim().to_lowercase()
+        };
+        table.items().iter().find(same).map(|workspace| workspace.id)
+    };
+    let asked = model.session.workspace.as_ref().and_then(named);
+    let by_id = || {
+        let mut all: Vec<&Workspace> = table.items().iter().collect();
+        all.sort_by_key(|workspace| (workspace.target_count == 0, workspace.id));
+        all.first().map(|workspace| workspace.id)
+    };
+    asked.or_else(by_id)
+}
+
+fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
+    model.watch.take(model.now.mono, &table);
+    model.data.scans.succeed(table, at);
+    model.show_rows(Pane::Scans);
+}
+
+/// A chip whose target or logger has gone would hide everything for ever.
+fn drop_lost_chips(model: &mut Model) {
+    let mut scope = model.scope.clone();
+    let gone = |known: Option<bool>| known == Some(false);
+    if let Some(id) = scope.target
+        && gone(model.data.targets.value().map(|all| all.get(id).is_some()))
+    {
+        scope.target = None;
+        model.say(Tone::Plain, "the target of the chip does not exist any more");
+    }
+    if let Some(id) = scope.logger
+        && gone(model.data.loggers.value().map(|all| all.get(id).is_some()))
+    {
+        scope.logger = None;
+        model.say(Tone::Plain, "the logger of the chip does not exist any more");
+    }
+    super::moves::set_scope(model, scope);
+}
+
+fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {
+    let started = model.started.map_or(model.now.wall, |now| now.wall).as_second() + model.clock_offset.unwrap_or(0);
+    let fresh = |capture: &&Arc<Capture>| capture.request_date.is_some_and(|date| date.as_second() >= started);
+    model.new_captures += new.iter().filter(fresh).count() as u64;
+    match model.data.captures.take(logger, new) {
+        Taken::Appended(from) => model.lists.captures.extend(&model.data.captures, from, model.scope.logger),
+        Taken::Merged => model.show_rows(Pane::Captures),
+    }
+}
+
+fn handle_part(model: &mut Model, scan: ScanId, part: PartData, at: Stamp) {
+    let parts = &mut model.data.scan_parts;
+    if parts.scan != Some(scan) {
+        *parts = Default::default();
+        parts.scan = Some(scan);
+    }
+    match part {
+        PartData::Tests(tests) => parts.tests.succeed(tests, at),
+        PartData::Output(output) => parts.output.succeed(output, at),
+        PartData::Raw(lines) => parts.raw.succeed(lines, at),
+    }
+}
+
+fn handle_part_failed(model: &mut Model, scan: ScanId, part: ScanPart, problem: Arc<Problem>) {
+    let parts = &mut model.data.scan_parts;
+    if parts.scan != Some(scan) {
+        *parts = Default::default();
+        parts.scan = Some(scan);
+    }
+    match part {
+        ScanPart::Tests => parts.tests.fail(problem),
+        ScanPart::Output => parts.output.fail(problem),
+        ScanPart::Raw => parts.raw.fail(problem),
+    }
+}
+
+fn handle_failed(model: &mut Model, noun: Noun, problem: Arc<Problem>) {
+    let data = &mut model.data;
+    match noun {
+        Noun::Workspaces => data.workspaces.fail(problem),
+        Noun::Targets => data.targets.fail(problem),
+        Noun::Scans => data.scans.fail(problem),
+        Noun::Findings => data.findings.fail(problem),
+        Noun::Loggers => data.loggers.fail(problem),
+        Noun::Reports => data.reports.fail(problem),
+        Noun::Wordlists => data.wordlists.fail(problem),
+        Noun::Captures => data.captures.problem = Some(problem),
+    }
+}

@@ -1,0 +1,167 @@
+//! Every action there is, with the words that footer, menus, help and README use for it.
+
+/// Declares the actions: name in the key table, short word of the footer (empty: not shown there), sentence of the help.
+macro_rules! actions {
+    ($($variant:ident $name:literal $short:literal $help:literal;)+) => {
+        /// What a key can ask for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs)] // each describes itself
+        pub enum Action { $($variant,)+ }
+
+        impl Action {
+            /// All of them.
+            pub const ALL: &[Action] = &[$(Action::$variant,)+];
+
+            /// Its name in the key table.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// One word for footer and menus; empty where it is not shown there.
+            pub fn short(self) -> &'static str {
+                match self { $(Self::$variant => $short,)+ }
+            }
+
+            /// What it does, for the help.
+            pub fn describe(self) -> &'static str {
+                match self { $(Self::$variant => $help,)+ }
+            }
+        }
+    };
+}
+
+actions! {
+    // everywhere
+    Help "help" "keys" "show every key; type to filter";
+    Back "back" "" "close what is open: one layer";
+    Quit "quit" "leave" "leave this view; at the root, leave scandeck";
+    Cancel "cancel" "" "cancel what is open or under way; twice in a second: leave at once";
+    NextPane "next_pane" "pane" "next pane";
+    PreviousPane "previous_pane" "" "previous pane";
+    Workspaces "workspaces" "" "go to Workspaces";
+    Targets "targets" "" "go to Targets";
+    Findings "findings" "" "go to Findings";
+    Scans "scans" "" "go to Scans";
+    Captures "captures" "" "go to Captures";
+    Reports "reports" "" "go to Reports";
+    Wordlists "wordlists" "" "go to Word lists";
+    PreviousTab "previous_tab" "" "previous tab of the detail";
+    NextTab "next_tab" "" "next tab of the detail";
+    OtherDown "other_down" "" "the other side down: from a list scroll the detail, from a detail walk the list";
+    OtherUp "other_up" "" "the other side up";
+    Zoom "zoom" "zoom" "give the focused pane the whole screen, and back";
+    PreviousView "previous_view" "" "the view before this one";
+    Refresh "refresh" "" "read anew from the service now";
+    GoPrefix "go" "go" "go …: a second key says where";
+    CopyPrefix "copy" "copy" "copy …: a second key says what";
+    Redraw "redraw" "" "draw the screen anew";
+    Suspend "suspend" "" "hand the terminal back to the shell; `fg` returns";
+    // g then
+    GoTop "go_top" "top" "first row";
+    GoTarget "go_target" "target" "target of this row, else Targets";
+    GoScan "go_scan" "scan" "scan of this row, else Scans";
+    GoFindings "go_findings" "findings" "findings of this row, else Findings";
+    GoLogger "go_logger" "logger" "logger of this row, else the loggers";
+    GoWorkspace "go_workspace" "workspace" "workspace worked in";
+    // y then
+    CopyObvious "copy_obvious" "the obvious" "the obvious one: id, name or URL";
+    CopyUrl "copy_url" "URL" "URL";
+    CopyCurl "copy_curl" "curl" "the API call as curl, the key left to $SCANDECK_API_KEY";
+    CopyJson "copy_json" "JSON" "JSON";
+    CopyCommand "copy_command" "command" "the command that opens this view";
+    CopyFile "copy_file" "to a file" "JSON to a file in the current directory";
+    CopyRaw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
+    // lists and texts
+    Down "down" "" "down";
+    Up "up" "" "up";
+    Top "top" "" "to the first";
+    Bottom "bottom" "" "to the last";
+    HalfDown "half_down" "" "half a page down";
+    HalfUp "half_up" "" "half a page up";
+    PageDown "page_down" "" "a page down";
+    PageUp "page_up" "" "a page up";
+    In "in" "open" "in: work in it, show what belongs to it, or open its detail";
+    Out "out" "out" "out again";
+    Filter "filter" "filter" "filter: words that must all occur; the present filter to edit";
+    TakeBack "take_back" "" "take back the last filter or scope step";
+    Mark "mark" "mark" "mark, and down";
+    Range "range" "" "begin a range, and end it";
+    MarkAll "mark_all" "" "mark all shown; again: none";
+    Invert "invert" "" "invert the marks of what is shown";
+    Sort "sort" "" "next sort order";
+    Shown "shown" "" "next way to show this text: wrapped or long lines; a body decoded, raw or hex";
+    MarkThis "mark_this" "" "mark this item";
+    TabLeft "tab_left" "" "previous tab; on the first one out";
+    TabRight "tab_right" "" "next tab";
+    ScrollLeft "scroll_left" "" "long lines: left";
+    ScrollRight "scroll_right" "" "long lines: right";
+    Search "search" "search" "search in this text";
+    NextMatch "next_match" "next" "next match";
+    PreviousMatch "previous_match" "previous" "previous match";
+    // on what is under the cursor, or marked
+    New "new" "new" "make a new one";
+    Edit "edit" "edit" "edit";
+    Delete "delete" "delete" "delete, after a prompt that names it and what goes with it";
+    Scan "scan" "scan" "scan this target, or every marked one";
+    ScanAgain "scan_again" "again" "the same scan again";
+    Stop "stop" "stop" "stop the scan, after a prompt";
+    Report "report" "report" "make a report of this, or of all marked";
+    Download "download" "download" "download into the current directory; nothing is overwritten";
+    Pause "pause" "pause" "pause the stream, and go on";
+    Clear "clear" "clear" "clear the logger: the service forgets its requests for good, after a prompt";
+    // forms, prompts, lines
+    NextField "next_field" "next" "next field";
+    PreviousField "previous_field" "" "previous field";
+    FieldDown "field_down" "" "down in a field of several lines, else the next field";
+    FieldUp "field_up" "" "up in a field of several lines, else the previous field";
+    Enter "enter" "" "next field; a new line where there are several; on the button: send";
+    Send "send" "send" "send from anywhere";
+    ChoiceLeft "choice_left" "" "previous choice; in a text: left";
+    ChoiceRight "choice_right" "" "next choice; in a text: right";
+    ChoiceNext "choice_next" "choose" "next choice; in a text: a space";
+    Editor "editor" "" "this field in $EDITOR";
+    Close "close" "close" "close; a form keeps its draft";
+    Yes "yes" "yes" "yes";
+    TakeHidden "take_hidden" "all" "take the marked rows that the filter hides too";
+    Accept "accept" "done" "done";
+    LineDown "line_down" "" "down, while typing";
+    LineUp "line_up" "" "up, while typing";
+    Here "here" "here" "run the service on this machine; it goes on when you leave";
+    Hosted "hosted" "hosted" "use a service elsewhere: base URL and API key";
+    Demo "demo" "demo" "a throw-away world on loopback, gone when you leave";
+    // of a later version; the letters stay reserved
+    LaterTriage "later_triage" "" "comes with triage";
+    LaterPayloads "later_payloads" "" "comes with the payload book";
+    LaterActivity "later_activity" "" "comes with the Activity view";
+    LaterCommands "later_commands" "" "comes with the command line";
+    LaterCompare "later_compare" "" "comes with the comparison of scans";
+    LaterMarkdown "later_markdown" "" "comes with the exports";
+    LaterBrowser "later_browser" "" "comes with opening a browser";
+}
+
+impl Action {
+    /// The action of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+
+    /// Its letter is kept for a later version.
+    pub fn is_later(self) -> bool {
+        self.name().starts_with("later_")
+    }
+
+    /// It changes something at the service: off in a read-only session.
+    pub fn changes(self) -> bool {
+        matches!(
+            self,
+            Self::New
+                | Self::Edit
+                | Self::Delete
+                | Self::Scan
+                | Self::ScanAgain
+                | Self::Stop
+                | Self::Report
+                | Self::Clear
+        )
+    }
+}

@@ -1,0 +1,128 @@
+//! Where a key is pressed: the layers of the key table.
+
+/// A section of the key table. Several hold at once, the inner before the outer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere outside of text.
+    Everywhere,
+    /// After `g`.
+    Go,
+    /// After `y`.
+    Copy,
+    /// A list has the keys.
+    Lists,
+    /// The workspaces, list or detail; so the next seven.
+    Workspaces,
+    /// Targets.
+    Targets,
+    /// Findings.
+    Findings,
+    /// Scans.
+    Scans,
+    /// The list of loggers.
+    Loggers,
+    /// The stream of captured requests.
+    Captures,
+    /// Reports.
+    Reports,
+    /// Word lists.
+    Wordlists,
+    /// A detail or any other text has the keys.
+    Text,
+    /// A text in which a search is open.
+    Search,
+    /// A form.
+    Form,
+    /// A prompt that waits for an answer.
+    Prompt,
+    /// A line is typed: filter, search, or the filter of the help.
+    Line,
+    /// The first-start question.
+    Setup,
+}
+
+impl Context {
+    /// Every context, in the order of the help.
+    pub const ALL: [Context; 18] = [
+        Context::Everywhere,
+        Context::Go,
+        Context::Copy,
+        Context::Lists,
+        Context::Findings,
+        Context::Scans,
+        Context::Targets,
+        Context::Workspaces,
+        Context::Loggers,
+        Context::Captures,
+        Context::Reports,
+        Context::Wordlists,
+        Context::Text,
+        Context::Search,
+        Context::Form,
+        Context::Prompt,
+        Context::Line,
+        Context::Setup,
+    ];
+
+    /// Its section in the key table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::Go => "go",
+            Self::Copy => "copy",
+            Self::Lists => "lists",
+            Self::Workspaces => "workspaces",
+            Self::Targets => "targets",
+            Self::Findings => "findings",
+            Self::Scans => "scans",
+            Self::Loggers => "loggers",
+            Self::Captures => "captures",
+            Self::Reports => "reports",
+            Self::Wordlists => "wordlists",
+            Self::Text => "text",
+            Self::Search => "search",
+            Self::Form => "forms",
+            Self::Prompt => "prompts",
+            Self::Line => "line",
+            Self::Setup => "setup",
+        }
+    }
+
+    /// Its head in help and README.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Everywhere => "Everywhere",
+            Self::Go => "g, then",
+            Self::Copy => "y, then",
+            Self::Lists => "Lists",
+            Self::Workspaces => "Workspaces",
+            Self::Targets => "Targets",
+            Self::Findings => "Findings",
+            Self::Scans => "Scans",
+            Self::Loggers => "Loggers",
+            Self::Captures => "Captures",
+            Self::Reports => "Reports",
+            Self::Wordlists => "Word lists",
+            Self::Text => "Any text",
+            Self::Search => "While a search is open",
+            Self::Form => "Forms",
+            Self::Prompt => "Prompts",
+            Self::Line => "While a line is typed",
+            Self::Setup => "First start",
+        }
+    }
+
+    /// The context of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|context| context.name() == name)
+    }
+
+    /// What of the first key of a sequence is typed before the keys of this context.
+    pub fn prefix(self) -> Option<char> {
+        match self {
+            Self::Go => Some('g'),
+            Self::Copy => Some('y'),
+            _ => None,
+        }
+    }
+}
