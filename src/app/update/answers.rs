@@ -95,7 +95,7 @@ impl Model {
             tickets.0 += 1;
             *tickets
         });
-        effects.extend(calls.into_iter().map(|(ticket, call)| Effect::Call(ticket, call)));
+        effects.extend(calls.into_iter().map(|(ticket, call)| Effect::Call(ticket, Box::new(call))));
     }
 
     /// Says what failed, in one line, with what to do next.
