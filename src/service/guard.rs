@@ -107,6 +107,10 @@ async fn tag(app: &App, uri: &Uri) -> String {
     app.boot.hash(&mut hasher);
     // Days left of a logger change at midnight without a write.
     (app.now().as_second() / 86_400).hash(&mut hasher);
+    if uri.path().ends_with("/wordlists") {
+        // Another process imports word lists; its newest row is the one thing our version cannot know.
+        app.store.newest_wordlist().await.ok().hash(&mut hasher);
+    }
     format!("W/\"{:x}-{:x}\"", hasher.finish(), app.store.version())
 }
 

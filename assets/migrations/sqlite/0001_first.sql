@@ -105,7 +105,8 @@ CREATE TABLE findings (
     -- every other field as a JSON object
     body         TEXT NOT NULL
 );
-CREATE INDEX findings_by_scan ON findings (scan_id);
+-- one scan holds at most one finding a group
+CREATE UNIQUE INDEX findings_by_scan ON findings (scan_id, vuln_id, protocol, port, place);
 CREATE INDEX findings_by_group ON findings (target_id, vuln_id, protocol, port, place);
 CREATE INDEX findings_by_workspace ON findings (workspace_id);
 

@@ -1,5 +1,11 @@
 //! The endpoints of the API, one file a noun: they read requests, call the store and the worker, and answer.
 
+pub mod findings;
+pub mod loggers;
+pub mod reports;
+pub mod scans;
+pub mod targets;
+pub mod wordlists;
 pub mod workspaces;
 
 use axum::Json;
@@ -19,7 +25,14 @@ pub(super) type Wrapped<T> = Json<Data<T>>;
 
 /// The route table: all 34 endpoints.
 pub fn endpoints() -> Vec<Endpoint> {
-    workspaces::endpoints()
+    let mut all = workspaces::endpoints();
+    all.extend(targets::endpoints());
+    all.extend(scans::endpoints());
+    all.extend(findings::endpoints());
+    all.extend(reports::endpoints());
+    all.extend(wordlists::endpoints());
+    all.extend(loggers::endpoints());
+    all
 }
 
 /// 200 with the wrapper.

@@ -10,7 +10,17 @@
 //! is synced before it is acknowledged: nothing acknowledged is ever lost. `version` moves with every commit, so
 //! that a list nobody changed is answered 304 without being read.
 
+pub mod captures;
+pub mod deliveries;
+pub mod findings;
+pub mod jobs;
+pub mod loggers;
 mod open;
+pub mod reports;
+pub mod scans;
+pub mod targets;
+pub mod tests;
+pub mod wordlists;
 pub mod workspaces;
 
 use std::ops::{Deref, DerefMut};

@@ -1,0 +1,41 @@
+//! `/findings` (api-v2.md §4, §7).
+
+use axum::extract::State;
+use serde_json::value::RawValue;
+
+use super::{Answer, Wrapped, data};
+use crate::contract::FindingId;
+use crate::service::endpoint::Endpoint;
+use crate::service::errors::ApiError;
+use crate::service::request::{Id, Query};
+use crate::service::state::App;
+use crate::service::store::findings::FindingFilter;
+
+/// Rows of the route table.
+pub fn endpoints() -> Vec<Endpoint> {
+    const QUERY: &[(&str, &str)] = &[
+        ("workspace_id", "integer"),
+        ("target_id", "integer"),
+        ("task_id", "integer"),
+        ("group_duplicates", "boolean"),
+    ];
+    vec![
+        Endpoint::list("/findings", "Findings", list).query(QUERY).refuses(&[400]),
+        Endpoint::get("/findings/{id}", "One finding", show).refuses(&[400, 404]),
+    ]
+}
+
+async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Box<RawValue>>>> {
+    let filter = FindingFilter {
+        workspace: query.integer("workspace_id")?,
+        target: query.integer("target_id")?,
+        scan: query.integer("task_id")?,
+        ids: None,
+        group_duplicates: query.boolean("group_duplicates")?.unwrap_or_default(),
+    };
+    Ok(data(app.store.findings(&filter).await?))
+}
+
+async fn show(State(app): State<App>, Id(id): Id<FindingId>) -> Answer<Wrapped<Box<RawValue>>> {
+    app.store.finding(id).await?.map(data).ok_or_else(|| ApiError::not_found("finding", id))
+}

@@ -1,0 +1,50 @@
+//! `/wordlists` (api-v2.md §4). Lists come from `scandeck wordlists import`: the contract has no upload.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::{Answer, Wrapped, data};
+use crate::contract::{Wordlist, WordlistId};
+use crate::service::endpoint::Endpoint;
+use crate::service::errors::ApiError;
+use crate::service::request::Id;
+use crate::service::state::App;
+use crate::service::store::wordlists::DeletedWordlist;
+
+/// Rows of the route table.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::list("/wordlists", "All word lists", list),
+        Endpoint::get("/wordlists/{id}", "One word list", show).refuses(&[400, 404]),
+        Endpoint::delete("/wordlists/{id}", "Deletes an imported word list", delete).refuses(&[400, 403, 404]),
+        Endpoint::get("/wordlists/{id}/contents", "Its words, joined by newlines", contents).refuses(&[400, 404]),
+    ]
+}
+
+async fn list(State(app): State<App>) -> Answer<Wrapped<Vec<Wordlist>>> {
+    Ok(data(app.store.wordlists().await?))
+}
+
+async fn show(State(app): State<App>, Id(id): Id<WordlistId>) -> Answer<Wrapped<Wordlist>> {
+    app.store.wordlist(id).await?.map(data).ok_or_else(|| ApiError::not_found("word list", id))
+}
+
+/// One JSON string without the wrapper, or text/plain when that is what the client prefers to name.
+async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: HeaderMap) -> Answer<Response> {
+    let words = app.store.words(id).await?.ok_or_else(|| ApiError::not_found("word list", id))?;
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    if accept.contains("text/plain") && !accept.contains("application/json") {
+        return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response());
+    }
+    Ok(Json(words).into_response())
+}
+
+async fn delete(State(app): State<App>, Id(id): Id<WordlistId>) -> Answer<StatusCode> {
+    match app.store.delete_wordlist(id).await? {
+        DeletedWordlist::Done => Ok(StatusCode::NO_CONTENT),
+        DeletedWordlist::Missing => Err(ApiError::not_found("word list", id)),
+        DeletedWordlist::Predefined => Err(ApiError::forbidden("this word list ships with the service and stays")),
+    }
+}

@@ -1,0 +1,160 @@
+//! Requests that loggers recorded.
+//!
+//! They come in bursts and each must be on disk before its answer, so many are written in one transaction: a sync
+//! costs the same for one row and for a hundred.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sqlx::{FromRow, SqliteConnection};
+
+use super::{Result, Store, stamp};
+use crate::contract::{Capture, LoggerId, Shared};
+
+/// Bytes of bodies that one logger keeps.
+pub const BODY_QUOTA: i64 = 64 * 1024 * 1024;
+
+/// A request to be recorded.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewCapture {
+    pub logger: LoggerId,
+    /// Milliseconds since 1970.
+    pub received_at: i64,
+    pub ip_address: String,
+    pub remote_port: u16,
+    pub method: String,
+    pub path: String,
+    pub query: String,
+    pub http_version: String,
+    /// `Name: value` lines.
+    pub headers: Vec<String>,
+    pub body: Vec<u8>,
+}
+
+#[derive(FromRow)]
+struct Row {
+    id: i64,
+    received_at: i64,
+    ip_address: String,
+    remote_port: i64,
+    method: String,
+    path: String,
+    query: String,
+    http_version: String,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl From<Row> for Capture {
+    fn from(row: Row) -> Self {
+        let headers: Vec<Shared> = serde_json::from_str(&row.headers).unwrap_or_default();
+        let header = |name: &str| {
+            let found = headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
+            Shared::from(found.map(|(_, value)| value).unwrap_or_default())
+        };
+        let user_agent = header("user-agent");
+        Self {
+            id: row.id.into(),
+            ip_address: row.ip_address.into(),
+            request_method: row.method.into(),
+            url_params: row.query.into(),
+            os: system(&user_agent).into(),
+            user_agent,
+            request_body_type: header("content-type"),
+            http_headers: headers,
+            request_body_base64: STANDARD.encode(&row.body).into(),
+            request_date: Some(stamp(row.received_at)),
+            path: Some(row.path.into()),
+            http_version: Some(row.http_version.into()),
+            remote_port: Some(row.remote_port),
+        }
+    }
+}
+
+/// The operating system that a User-Agent claims; empty when it names none.
+fn system(user_agent: &str) -> &'static str {
+    // Android names Linux and iPhones name Mac OS X: the more special word first.
+    const KNOWN: [(&str, &str); 7] = [
+        ("Android", "Android"),
+        ("iPhone", "iOS"),
+        ("iPad", "iOS"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("CrOS", "ChromeOS"),
+        ("Linux", "Linux"),
+    ];
+    KNOWN.iter().find(|(word, _)| user_agent.contains(word)).map_or("", |(_, name)| name)
+}
+
+impl Store {
+    /// What a logger recorded after `since`, in the order of the ids.
+    pub async fn captures(&self, logger: LoggerId, since: i64) -> Result<Vec<Capture>> {
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
+             FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
+        )
+        .bind(logger.0)
+        .bind(since)
+        .fetch_all(self.read())
+        .await?;
+        Ok(rows.into_iter().map(Capture::from).collect())
+    }
+
+    /// Records requests in one transaction. Each is told whether it was recorded; it is not when its logger is full
+    /// or gone.
+    pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> Result<Vec<bool>> {
+        let mut change = self.change().await?;
+        let mut recorded = Vec::with_capacity(captures.len());
+        for capture in captures {
+            recorded.push(record(&mut change, capture, quota).await?);
+        }
+        change.commit().await?;
+        Ok(recorded)
+    }
+}
+
+async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: i64) -> Result<bool> {
+    let size = i64::try_from(capture.body.len()).unwrap_or(i64::MAX);
+    let counted = sqlx::query(
+        "UPDATE loggers SET num_requests = num_requests + 1, body_bytes = body_bytes + ?1
+         WHERE id = ?2 AND num_requests < ?3 AND body_bytes + ?1 <= ?4",
+    )
+    .bind(size)
+    .bind(capture.logger.0)
+    .bind(quota)
+    .bind(BODY_QUOTA)
+    .execute(&mut *connection)
+    .await?;
+    if counted.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query(
+        "INSERT INTO captures (logger_id, received_at, ip_address, remote_port, method, path, query, http_version,
+            headers, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(capture.logger.0)
+    .bind(capture.received_at)
+    .bind(&capture.ip_address)
+    .bind(i64::from(capture.remote_port))
+    .bind(&capture.method)
+    .bind(&capture.path)
+    .bind(&capture.query)
+    .bind(&capture.http_version)
+    .bind(serde_json::to_string(&capture.headers).unwrap_or_else(|_| "[]".to_owned()))
+    .bind(&capture.body)
+    .execute(connection)
+    .await?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_special_system_wins() {
+        assert_eq!(system("Mozilla/5.0 (Linux; Android 14)"), "Android");
+        assert_eq!(system("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)"), "iOS");
+        assert_eq!(system("curl/8.5"), "");
+    }
+}

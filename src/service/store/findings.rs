@@ -1,0 +1,178 @@
+//! Findings in the store.
+//!
+//! A finding is written once and read often, 100 or 100,000 at a time: the fields nobody asks for by name are one
+//! JSON object, and a list puts these together as text without reading them.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
+
+use super::{Result, Store};
+use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
+use crate::service::engine::NewFinding;
+
+#[derive(FromRow)]
+struct Row {
+    id: i64,
+    scan_id: i64,
+    target_id: i64,
+    target_name: String,
+    status: String,
+    verified: bool,
+    body: String,
+}
+
+impl Row {
+    /// The finding as it is sent.
+    fn into_raw(self) -> Option<Box<RawValue>> {
+        let head = json!({
+            "id": self.id, "status": self.status, "verified": self.verified, "target_id": self.target_id,
+            "task_id": self.scan_id, "target_name": self.target_name,
+        })
+        .to_string();
+        // Both are objects with at least one field: the end of one and the begin of the other become a comma.
+        let (head, body) = (head.strip_suffix('}')?, self.body.strip_prefix('{')?);
+        RawValue::from_string(format!("{head},{body}")).ok()
+    }
+}
+
+const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, targets.name AS target_name,
+    findings.status, findings.verified, findings.body
+    FROM findings JOIN targets ON targets.id = findings.target_id WHERE ";
+
+/// Which findings are listed.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct FindingFilter {
+    pub workspace: Option<WorkspaceId>,
+    pub target: Option<TargetId>,
+    pub scan: Option<ScanId>,
+    pub ids: Option<Vec<FindingId>>,
+    /// Only the latest of each group of duplicates among those the other fields choose.
+    pub group_duplicates: bool,
+}
+
+impl FindingFilter {
+    fn push(&self, query: &mut QueryBuilder<Sqlite>) {
+        query.push("1");
+        if let Some(workspace) = self.workspace {
+            query.push(" AND findings.workspace_id = ").push_bind(workspace.0);
+        }
+        if let Some(target) = self.target {
+            query.push(" AND findings.target_id = ").push_bind(target.0);
+        }
+        if let Some(scan) = self.scan {
+            query.push(" AND findings.scan_id = ").push_bind(scan.0);
+        }
+        if let Some(ids) = &self.ids {
+            let ids = serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned());
+            query.push(" AND findings.id IN (SELECT value FROM json_each(").push_bind(ids).push("))");
+        }
+    }
+}
+
+impl Store {
+    /// Findings by id, as they are sent.
+    pub async fn findings(&self, filter: &FindingFilter) -> Result<Vec<Box<RawValue>>> {
+        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+        filter.push(&mut query);
+        if filter.group_duplicates {
+            query.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
+            filter.push(&mut query);
+            query.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
+        }
+        query.push(" ORDER BY findings.id");
+        let rows: Vec<Row> = query.build_query_as().fetch_all(self.read()).await?;
+        Ok(rows.into_iter().filter_map(Row::into_raw).collect())
+    }
+
+    /// One finding.
+    pub async fn finding(&self, id: FindingId) -> Result<Option<Box<RawValue>>> {
+        let filter = FindingFilter { ids: Some(vec![id]), ..FindingFilter::default() };
+        Ok(self.findings(&filter).await?.pop())
+    }
+
+    /// Findings by id, read.
+    pub async fn read_findings(&self, filter: &FindingFilter) -> Result<Vec<Finding>> {
+        let raw = self.findings(filter).await?;
+        Ok(raw.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect())
+    }
+
+    /// Older findings of the same group of duplicates, newest first.
+    pub async fn history_of(&self, id: FindingId) -> Result<Vec<Finding>> {
+        let ids: Vec<i64> = sqlx::query_scalar(
+            "SELECT older.id FROM findings AS older JOIN findings AS this
+                ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
+                AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
+                AND older.port = this.port AND older.place = this.place
+             WHERE this.id = ? AND older.id < this.id",
+        )
+        .bind(id.0)
+        .fetch_all(self.read())
+        .await?;
+        let ids = Some(ids.into_iter().map(FindingId).collect());
+        let mut findings = self.read_findings(&FindingFilter { ids, ..FindingFilter::default() }).await?;
+        findings.reverse();
+        Ok(findings)
+    }
+}
+
+/// Writes a finding. One scan holds at most one of a group: the second value tells whether this one was new.
+pub(super) async fn write(
+    connection: &mut SqliteConnection,
+    scan: ScanId,
+    finding: &NewFinding,
+) -> Result<(FindingId, bool)> {
+    let new: Option<i64> = sqlx::query_scalar(
+        "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
+         SELECT id, target_id, workspace_id, ?, ?, ?, ?, ?, ? FROM scans WHERE id = ?
+         ON CONFLICT DO NOTHING RETURNING id",
+    )
+    .bind(&finding.vuln_id)
+    .bind(&finding.protocol)
+    .bind(i64::from(finding.port))
+    .bind(&finding.place)
+    .bind(finding.risk.level())
+    .bind(body(finding).to_string())
+    .bind(scan.0)
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(id) = new {
+        return Ok((FindingId(id), true));
+    }
+    let known: i64 = sqlx::query_scalar(
+        "SELECT id FROM findings WHERE scan_id = ? AND vuln_id = ? AND protocol = ? AND port = ? AND place = ?",
+    )
+    .bind(scan.0)
+    .bind(&finding.vuln_id)
+    .bind(&finding.protocol)
+    .bind(i64::from(finding.port))
+    .bind(&finding.place)
+    .fetch_one(connection)
+    .await?;
+    Ok((FindingId(known), false))
+}
+
+/// Every field of the contract that has no column of its own.
+fn body(finding: &NewFinding) -> Value {
+    json!({
+        "name": finding.name,
+        "test_description": finding.test_description,
+        "test_finished": true,
+        "confirmed": finding.confirmed,
+        "in_cisa_catalog": finding.in_cisa_catalog,
+        "cve": finding.cve,
+        "vuln_description": finding.vuln_description,
+        "vuln_evidence": finding.evidence,
+        "risk_description": finding.risk_description,
+        "risk_level": finding.risk,
+        "recommendation": finding.recommendation,
+        "references": finding.references,
+        "vuln_id": finding.vuln_id,
+        "owasp": finding.owasp,
+        "cwe": finding.cwe,
+        "port": finding.port,
+        "protocol": finding.protocol,
+        "service": finding.service,
+    })
+}
