@@ -4,3 +4,5 @@
 #[cfg(feature = "dashboard")]
 mod client;
 mod imports;
+#[cfg(feature = "service")]
+mod service;

@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::data_dir::ServiceInfo;
+use super::store::StoreError;
 use crate::contract::ErrorBody;
 
 /// A refusal: its status code and what it says.
@@ -96,8 +97,15 @@ pub enum StartError {
         path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{} has schema {found}, this program has {known}: stop the service that runs on it, or use the scandeck it runs",
+        path.display()
+    )]
+    OtherSchema { path: PathBuf, found: i64, known: i64 },
     #[error("cannot open the database {}: {source}", path.display())]
     Database { path: PathBuf, source: anyhow::Error },
+    #[error("the database could not be read or written: {0}")]
+    Store(StoreError),
     #[error("{0}")]
     Settings(String),
 }

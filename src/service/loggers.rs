@@ -106,7 +106,9 @@ fn capture(logger: &LoggerRow, peer: SocketAddr, received_at: i64, request: Requ
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
         http_version: version(parts.version).to_owned(),
-        headers: headers.map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))).collect(),
+        headers: headers
+            .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
+            .collect(),
         body: Vec::new(),
     };
     (capture, body)

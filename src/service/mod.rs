@@ -11,15 +11,21 @@
 //! its gaps filled as hosted-service.md says.
 
 pub mod address;
+mod callbacks;
 pub mod clock;
 pub mod data_dir;
 mod endpoint;
 pub mod engine;
 pub mod errors;
 mod guard;
+mod idle;
+pub mod import;
 mod limits;
+mod loggers;
 mod openapi;
 pub mod rails;
+mod recorder;
+mod report_maker;
 pub mod reports;
 mod request;
 mod router;
@@ -29,8 +35,11 @@ mod settings;
 mod start;
 mod state;
 mod store;
+mod words;
+mod worker;
 
 pub use data_dir::{DataDir, Holder, ServiceInfo};
 pub use errors::StartError;
 pub use settings::{RateLimit, Settings};
-pub use start::{Running, start, start_with};
+pub use start::{Parts, Running, start, start_with};
+pub use worker::Runner;

@@ -163,11 +163,6 @@ impl Fields {
         self.map.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether the field is there, be it as null.
-    pub fn has(&self, name: &str) -> bool {
-        self.map.contains_key(name)
-    }
-
     fn wrong(&self, name: &str, expected: &str) -> ApiError {
         ApiError::new(self.wrong_type, format!("{name}: {expected} is expected"))
     }

@@ -11,7 +11,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,14 +21,18 @@ use url::Url;
 
 use super::clock::{Clock, SystemClock};
 use super::data_dir::{DataDir, Held, ServiceInfo, secret};
+use super::engine::{Engine, EngineSettings, OwnPorts};
 use super::errors::StartError;
 use super::limits::Limiter;
 use super::rails::{Rails, RailsSettings};
+use super::recorder::Recorder;
 use super::scope::Pattern;
 use super::settings::Settings;
 use super::state::{App, Shared};
 use super::store::{Opened, Store};
-use super::{guard, router};
+use super::words::{SHIPPED, Words};
+use super::worker::{Runner, Worker};
+use super::{callbacks, guard, idle, loggers, report_maker, router, worker};
 
 /// How long open connections may finish their answers when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -65,18 +71,28 @@ impl fmt::Debug for Running {
 /// # Errors
 /// When another service holds the directory, an address is taken, or a file cannot be used.
 pub async fn start(settings: Settings, shutdown: CancellationToken) -> Result<Running, StartError> {
-    start_with(settings, shutdown, Arc::new(SystemClock)).await
+    start_with(settings, shutdown, Parts::default()).await
 }
 
-/// [`start`] with the clock of a test.
+/// What a test puts in the place of the real thing.
+pub struct Parts {
+    /// The clock; the system's by default.
+    pub clock: Arc<dyn Clock>,
+    /// What runs scans; the engine by default.
+    pub runner: Option<Arc<dyn Runner>>,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { clock: Arc::new(SystemClock), runner: None }
+    }
+}
+
+/// [`start`] with parts of a test.
 ///
 /// # Errors
 /// Those of [`start`].
-pub async fn start_with(
-    settings: Settings,
-    shutdown: CancellationToken,
-    clock: Arc<dyn Clock>,
-) -> Result<Running, StartError> {
+pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: Parts) -> Result<Running, StartError> {
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
     let Some(lock) = dir.hold().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
@@ -85,24 +101,24 @@ pub async fn start_with(
     dir.forget_info();
     let rails = Arc::new(Rails::new(rails_settings(&settings, &dir)?));
     let Opened { store, mut notes } = Store::open(&dir.database()).await?;
-    choose_workspace(&store, &settings).await?;
-    let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
-    let api_key = secret(&key_file).map_err(files(&key_file))?;
-    let api = listen(settings.listen, "listen").await?;
-    let loggers = listen(settings.logger_listen, "logger-listen").await?;
-    let (api_address, logger_address) = (address(&api, &settings), address(&loggers, &settings));
-    let logger_base = logger_base(&settings, logger_address)?;
-    let base_url = url(&format!("http://{api_address}{}", router::PREFIX))?;
+    prepare(&store, &settings, parts.clock.now()).await?;
+    let keys = Keys::read(&settings, &dir)?;
+    let sockets = Sockets::open(&settings).await?;
+    let (base_url, logger_base) = (sockets.base_url()?, sockets.logger_base(&settings)?);
+    let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
 
     let app = App::new(Shared {
         store: store.clone(),
         rails,
         limiter: Limiter::new(settings.rate_limit),
-        key_hash: guard::hash(&api_key),
+        key_hash: guard::hash(&keys.api),
         logger_base: logger_base.clone(),
         boot: rand::random(),
-        last_client: clock.now().as_millisecond().into(),
-        clock,
+        worker: Worker::default(),
+        reports: Notify::new(),
+        deliveries: Notify::new(),
+        last_client: parts.clock.now().as_millisecond().into(),
+        clock: parts.clock,
         settings,
     });
     let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base);
@@ -111,16 +127,90 @@ pub async fn start_with(
             format!("the loggers are at {logger_base} now; URLs planted under {last} no longer reach them")
         }),
     );
+    let tasks = spawn_tasks(&app, sockets, runner, keys.callback, &shutdown.child_token());
     let info = ServiceInfo {
         base_url: base_url.clone(),
         logger_url: logger_base.clone(),
         previous_logger_url,
         pid: std::process::id(),
     };
-    let tasks = spawn_tasks(app, api, loggers, &shutdown.child_token());
     dir.write_info(&info).map_err(files(dir.path()))?;
     let ended = tokio::spawn(end(tasks, store, lock));
-    Ok(Running { base_url, logger_base, api_key, notes, ended })
+    Ok(Running { base_url, logger_base, api_key: keys.api, notes, ended })
+}
+
+/// The API key and the key that signs callbacks.
+struct Keys {
+    api: String,
+    callback: String,
+}
+
+impl Keys {
+    fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
+        let api = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
+        let callback = dir.callback_key_file();
+        Ok(Self { api: secret(&api).map_err(files(&api))?, callback: secret(&callback).map_err(files(&callback))? })
+    }
+}
+
+/// The two listeners, with the addresses they really have.
+struct Sockets {
+    api: TcpListener,
+    loggers: TcpListener,
+    api_address: SocketAddr,
+    logger_address: SocketAddr,
+}
+
+impl Sockets {
+    async fn open(settings: &Settings) -> Result<Self, StartError> {
+        let (api, api_address) = listen(settings.listen, "listen").await?;
+        let (loggers, logger_address) = listen(settings.logger_listen, "logger-listen").await?;
+        Ok(Self { api, loggers, api_address, logger_address })
+    }
+
+    fn base_url(&self) -> Result<Url, StartError> {
+        url(&format!("http://{}{}", self.api_address, router::PREFIX))
+    }
+
+    /// Ends in `/`, so that tokens can be appended.
+    fn logger_base(&self, settings: &Settings) -> Result<Url, StartError> {
+        let mut base = match &settings.logger_url {
+            Some(base) => base.clone(),
+            None => url(&format!("http://{}/", self.logger_address))?,
+        };
+        if !base.path().ends_with('/') {
+            base.set_path(&format!("{}/", base.path()));
+        }
+        Ok(base)
+    }
+}
+
+async fn listen(address: SocketAddr, flag: &'static str) -> Result<(TcpListener, SocketAddr), StartError> {
+    let busy = |source| StartError::Busy { address, flag, source };
+    let listener = TcpListener::bind(address).await.map_err(busy)?;
+    let address = listener.local_addr().map_err(busy)?;
+    Ok((listener, address))
+}
+
+fn engine(settings: &Settings, rails: &Arc<Rails>, sockets: &Sockets) -> Arc<dyn Runner> {
+    let own_ports = OwnPorts::default();
+    own_ports.add(sockets.api_address);
+    own_ports.add(sockets.logger_address);
+    let (rails, trust_anchors) = (Arc::clone(rails), settings.trust_anchors.clone());
+    Arc::new(Engine::new(EngineSettings { rails, trust_anchors, own_ports }))
+}
+
+/// Before anybody can ask: the current workspace, the shipped word lists, and what the last run left unfinished.
+async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
+    if let Some(id) = settings.current_workspace
+        && !store.set_current_workspace(id).await.map_err(StartError::Store)?
+    {
+        return Err(StartError::Settings(format!("--current-workspace {id}: there is no workspace {id}")));
+    }
+    for (name, description, file) in SHIPPED {
+        store.ship_wordlist(name, description, &Words::parse(file)).await.map_err(StartError::Store)?;
+    }
+    store.recover(now).await.map_err(StartError::Store)
 }
 
 fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + use<> {
@@ -144,44 +234,30 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<RailsSettings, S
     })
 }
 
-async fn choose_workspace(store: &Store, settings: &Settings) -> Result<(), StartError> {
-    let Some(id) = settings.current_workspace else { return Ok(()) };
-    match store.set_current_workspace(id).await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(StartError::Settings(format!("--current-workspace {id}: there is no workspace {id}"))),
-        Err(error) => Err(StartError::Settings(format!("--current-workspace {id}: {error}"))),
-    }
-}
-
-async fn listen(address: SocketAddr, flag: &'static str) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|source| StartError::Busy { address, flag, source })
-}
-
-/// The address a listener has; asked for port 0 it is another one than the settings say.
-fn address(listener: &TcpListener, settings: &Settings) -> SocketAddr {
-    listener.local_addr().unwrap_or(settings.listen)
-}
-
-fn logger_base(settings: &Settings, address: SocketAddr) -> Result<Url, StartError> {
-    let mut base = match &settings.logger_url {
-        Some(base) => base.clone(),
-        None => url(&format!("http://{address}/"))?,
-    };
-    if !base.path().ends_with('/') {
-        base.set_path(&format!("{}/", base.path()));
-    }
-    Ok(base)
-}
-
 fn url(text: &str) -> Result<Url, StartError> {
     Url::parse(text).map_err(|error| StartError::Settings(format!("{text} is no URL: {error}")))
 }
 
 /// Starts the background tasks; each of them ends by `stop`.
-fn spawn_tasks(app: App, api: TcpListener, loggers: TcpListener, stop: &CancellationToken) -> TaskTracker {
+fn spawn_tasks(
+    app: &App,
+    sockets: Sockets,
+    runner: Arc<dyn Runner>,
+    callback_key: String,
+    stop: &CancellationToken,
+) -> TaskTracker {
     let tasks = TaskTracker::new();
-    tasks.spawn(serve_api(app, api, stop.clone()));
-    drop(loggers);
+    let (recorder, record) = Recorder::new(app.store.clone(), app.settings.logger_quota);
+    let owner = format!("{:016x}", app.boot);
+    tasks.spawn(record);
+    tasks.spawn(serve_api(app.clone(), sockets.api, stop.clone()));
+    tasks.spawn(serve_loggers(app.clone(), recorder, sockets.loggers, stop.clone()));
+    tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
+    tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
+    tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
+    if let Some(after) = app.settings.idle_exit {
+        tasks.spawn(idle::watch(app.clone(), after, stop.clone()));
+    }
     tasks.close();
     tasks
 }
@@ -189,6 +265,12 @@ fn spawn_tasks(app: App, api: TcpListener, loggers: TcpListener, stop: &Cancella
 async fn serve_api(app: App, listener: TcpListener, stop: CancellationToken) {
     let service = axum::ServiceExt::<axum::extract::Request>::into_make_service(router::router(app));
     let server = axum::serve(no_delay(listener), service).with_graceful_shutdown(stop.clone().cancelled_owned());
+    drain(server.into_future(), stop).await;
+}
+
+async fn serve_loggers(app: App, recorder: Recorder, listener: TcpListener, stop: CancellationToken) {
+    let service = loggers::router(app, recorder).into_make_service_with_connect_info::<SocketAddr>();
+    let server = axum::serve(listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
     drain(server.into_future(), stop).await;
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
+use tokio::sync::Notify;
 use url::Url;
 
 use super::clock::Clock;
@@ -12,6 +13,7 @@ use super::limits::Limiter;
 use super::rails::Rails;
 use super::settings::Settings;
 use super::store::Store;
+use super::worker::Worker;
 
 /// Handle to the shared state, cheap to clone.
 #[derive(Clone)]
@@ -31,6 +33,12 @@ pub struct Shared {
     pub logger_base: Url,
     /// Differs between two runs of a service, so that an ETag of the last run never matches.
     pub boot: u64,
+    /// Queue and running scans.
+    pub worker: Worker,
+    /// Woken when a report was asked for.
+    pub reports: Notify,
+    /// Woken when a callback is to be delivered, or a scan has ended that may owe one.
+    pub deliveries: Notify,
     /// When the last request with the right key came, in milliseconds since 1970.
     pub last_client: AtomicI64,
 }

@@ -6,8 +6,16 @@ use std::collections::HashSet;
 
 /// Lists that ship with the service: name, description, file.
 pub const SHIPPED: &[(&str, &str, &str)] = &[
-    ("Common paths", "Paths that web sites often have, written for scandeck", include_str!("../../assets/wordlists/common-paths.txt")),
-    ("Subdomains", "Names that hosts of a domain often have, written for scandeck", include_str!("../../assets/wordlists/subdomains.txt")),
+    (
+        "Common paths",
+        "Paths that web sites often have, written for scandeck",
+        include_str!("../../assets/wordlists/common-paths.txt"),
+    ),
+    (
+        "Common subdomains",
+        "Names that hosts of a domain often have, written for scandeck",
+        include_str!("../../assets/wordlists/common-subdomains.txt"),
+    ),
 ];
 
 /// The words of a list, each once, in their order.

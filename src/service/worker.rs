@@ -17,6 +17,7 @@ use jiff::SignedDuration;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::engine::{Engine, Event, Job, Outcome};
 use super::state::App;
@@ -116,19 +117,18 @@ pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: Cancel
 }
 
 /// Claims as many scans as may run at once.
-async fn step(
-    app: &App,
-    runner: &Arc<dyn Runner>,
-    owner: &str,
-    scans: &mut JoinSet<()>,
-    stop: &CancellationToken,
-) {
+async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut JoinSet<()>, stop: &CancellationToken) {
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
         match app.store.claim(owner, &app.worker.busy(), app.now()).await {
             Ok(Some(claim)) => {
                 let token = stop.child_token();
-                app.worker.running().insert(claim.attempt.scan, token.clone());
+                let scan = claim.attempt.scan;
+                app.worker.running().insert(scan, token.clone());
+                // A stop between the claim and this line found no token to cancel.
+                if app.store.stop_requested(scan).await.unwrap_or_default() {
+                    token.cancel();
+                }
                 scans.spawn(attempt(app.clone(), Arc::clone(runner), claim, token, stop.clone()));
             }
             Ok(None) => return,
@@ -145,7 +145,10 @@ async fn step(
 async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: CancellationToken, stop: CancellationToken) {
     let running = claim.attempt.clone();
     let ended = match claim.vpn_scan {
-        true => Ok(End::Outcome(ScanStatus::VpnConnectionError, "there is no VPN here: leave vpn_profile_uuid out, or send null".into())),
+        true => Ok(End::Outcome(
+            ScanStatus::VpnConnectionError,
+            "there is no VPN here: leave vpn_profile_uuid out, or send null".into(),
+        )),
         false => run(&app, runner, claim, token, &stop).await,
     };
     let written = match ended {
@@ -193,7 +196,7 @@ async fn run(
     let (sender, mut events) = mpsc::channel(EVENTS);
     let (job, scan_token) = (job(claim), token.clone());
     // A task of its own: a panic in a check ends this scan and not the worker.
-    let mut task = tokio::spawn(async move { runner.run(job, sender, scan_token).await });
+    let mut task = AbortOnDropHandle::new(tokio::spawn(async move { runner.run(job, sender, scan_token).await }));
     let cause = watch(app, &attempt, &mut events, limit, &token).await?;
     token.cancel();
     if tokio::time::timeout(GRACE, drain(app, &attempt, &mut events, cause)).await.is_err() {
@@ -202,11 +205,14 @@ async fn run(
     let outcome = (&mut task).await;
     Ok(match (cause, outcome) {
         (Some(Cause::NotOurs), _) => End::NotOurs,
-        (Some(Cause::TimeLimit), _) => {
-            End::Outcome(ScanStatus::TimedOut, format!("max_scan_time of {minutes} minutes has passed; the results so far are kept"))
-        }
+        (Some(Cause::TimeLimit), _) => End::Outcome(
+            ScanStatus::TimedOut,
+            format!("max_scan_time of {minutes} minutes has passed; the results so far are kept"),
+        ),
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::ServiceEnds,
-        (Some(Cause::Stop), _) => End::Outcome(ScanStatus::Stopped, "stopped by the user; the results so far are kept".into()),
+        (Some(Cause::Stop), _) => {
+            End::Outcome(ScanStatus::Stopped, "stopped by the user; the results so far are kept".into())
+        }
         (None, Ok(outcome)) => end_of(outcome),
         (None, Err(_)) => End::Panicked,
     })

@@ -13,6 +13,7 @@ mod entities;
 mod html;
 mod json;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::contract::{Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
@@ -23,7 +24,7 @@ pub use arrange::{Document, Group};
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
 
 /// Everything a report is made of: a copy, so that it stays what it was when its scans are deleted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ReportData {
     pub workspace: String,
@@ -38,7 +39,7 @@ pub struct ReportData {
 }
 
 /// A finding with where it comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ReportFinding {
     pub finding: Finding,
@@ -50,7 +51,7 @@ pub struct ReportFinding {
 }
 
 /// An older finding of the same duplicate group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Earlier {
     pub id: FindingId,
@@ -59,7 +60,7 @@ pub struct Earlier {
 }
 
 /// A scan for the appendix.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ReportScan {
     pub scan: Scan,

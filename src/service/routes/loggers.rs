@@ -53,7 +53,9 @@ async fn add(State(app): State<App>, query: Query, fields: Fields) -> Answer<imp
     match app.store.add_logger(workspace, label, &new_token(), app.now()).await? {
         AddedLogger::New(id) => Ok(created(id.0)),
         AddedLogger::LabelTaken => Err(ApiError::unprocessable(format!("label: a logger `{label}` already exists"))),
-        AddedLogger::NoWorkspace => Err(ApiError::unprocessable(format!("workspace_id: there is no workspace {workspace}"))),
+        AddedLogger::NoWorkspace => {
+            Err(ApiError::unprocessable(format!("workspace_id: there is no workspace {workspace}")))
+        }
     }
 }
 

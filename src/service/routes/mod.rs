@@ -2,6 +2,7 @@
 
 pub mod findings;
 pub mod loggers;
+pub mod new_scan;
 pub mod reports;
 pub mod scans;
 pub mod targets;

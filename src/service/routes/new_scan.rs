@@ -39,7 +39,8 @@ pub(super) async fn add(State(app): State<App>, fields: Fields) -> Answer<impl I
     let fields = fields.with_unprocessable();
     let scan = read_scan(&app, &fields)?;
     let workspace = fields.integer("workspace_id")?.map(WorkspaceId);
-    let (id, name) = (fields.integer("target_id")?.map(TargetId), fields.text("target_name")?.filter(|name| !name.is_empty()));
+    let (id, name) =
+        (fields.integer("target_id")?.map(TargetId), fields.text("target_name")?.filter(|name| !name.is_empty()));
     let (id, target) = match (id, name) {
         (Some(id), None) => queue_known(&app, id, workspace, &scan).await?,
         (None, Some(name)) => queue_named(&app, name, workspace, &scan).await?,
@@ -77,10 +78,8 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
 }
 
 async fn queue_named(app: &App, name: &str, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> Answer<Queued> {
-    let address = allowed(app, name).map_err(|error| ApiError {
-        message: error.message.replacen("name:", "target_name:", 1),
-        ..error
-    })?;
+    let address = allowed(app, name)
+        .map_err(|error| ApiError { message: error.message.replacen("name:", "target_name:", 1), ..error })?;
     let workspace = match workspace {
         Some(workspace) => workspace,
         None => app.store.current_workspace().await?,

@@ -44,8 +44,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Scan>>> {
     let status = query.text("status").map(|text| {
         let known = || ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect::<Vec<_>>().join(", ");
-        ScanStatus::known(text)
-            .ok_or_else(|| ApiError::bad_request(format!("status: `{text}` is none of {}", known())))
+        ScanStatus::known(text).ok_or_else(|| ApiError::bad_request(format!("status: `{text}` is none of {}", known())))
     });
     let workspace = match query.integer("workspace_id")? {
         Some(id) => id,

@@ -66,7 +66,7 @@ async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<Statu
         return Err(ApiError::conflict("this is the current workspace")
             .with_details("another one becomes it by `scandeck serve --current-workspace ID`"));
     }
-    app.worker.stop_workspace(&app.store, id).await?;
+    app.worker.stop_workspace(&app, id).await?;
     match app.store.delete_workspace(id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::not_found("workspace", id)),

@@ -49,7 +49,8 @@ impl From<Row> for Capture {
     fn from(row: Row) -> Self {
         let headers: Vec<Shared> = serde_json::from_str(&row.headers).unwrap_or_default();
         let header = |name: &str| {
-            let found = headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
+            let found =
+                headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
             Shared::from(found.map(|(_, value)| value).unwrap_or_default())
         };
         let user_agent = header("user-agent");

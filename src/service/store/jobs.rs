@@ -189,6 +189,15 @@ impl Store {
         Ok(stop)
     }
 
+    /// Whether somebody asked for the end of a scan that has not ended.
+    pub async fn stop_requested(&self, id: ScanId) -> Result<bool> {
+        let asked: Option<bool> = sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await?;
+        Ok(asked.unwrap_or_default())
+    }
+
     /// The scans of a workspace that have not ended.
     pub async fn active_in(&self, workspace: WorkspaceId) -> Result<Vec<ScanId>> {
         let ids: Vec<i64> = sqlx::query_scalar(

@@ -18,7 +18,6 @@ pub struct LoggerRow {
     pub token: String,
     pub created_at: i64,
     pub num_requests: i64,
-    pub body_bytes: i64,
 }
 
 impl LoggerRow {
@@ -40,7 +39,7 @@ pub enum AddedLogger {
     NoWorkspace,
 }
 
-const SELECT: &str = "SELECT id, label, token, created_at, num_requests, body_bytes FROM loggers WHERE ";
+const SELECT: &str = "SELECT id, label, token, created_at, num_requests FROM loggers WHERE ";
 
 impl Store {
     /// Loggers by id.

@@ -41,6 +41,23 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Opens a database that a running service may have open too: it must have the schema of this program.
+    ///
+    /// # Errors
+    /// [`StartError::OtherSchema`] for any other, [`StartError::Database`] when it cannot be opened.
+    pub async fn open_beside(file: &Path) -> Result<Self, StartError> {
+        let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
+        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+        let found = schema_number(file).map_err(|error| failed(error.into()))?;
+        if found != known {
+            return Err(StartError::OtherSchema { path: file.to_owned(), found, known });
+        }
+        let journal = if on_network(file) { SqliteJournalMode::Delete } else { SqliteJournalMode::Wal };
+        connect(file, journal, &MIGRATIONS, false).await.map_err(failed)
+    }
+}
+
 async fn open_with(file: &Path, migrations: &Migrator) -> Result<Opened, StartError> {
     let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
     let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
@@ -74,7 +91,12 @@ async fn connect(
     migrations: &Migrator,
     migrate: bool,
 ) -> anyhow::Result<Store> {
-    let options = options(file).create_if_missing(true).journal_mode(journal).synchronous(SqliteSynchronous::Full);
+    let options = options(file)
+        .create_if_missing(true)
+        .journal_mode(journal)
+        .synchronous(SqliteSynchronous::Full)
+        // Passwords of ended scans must be gone from the file, not only from its index.
+        .pragma("secure_delete", "ON");
     let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
     if migrate {
         migrations.run(&write).await.context("the migration failed; nothing of it was kept")?;

@@ -139,8 +139,10 @@ impl Store {
 
     /// The document of a finished report.
     pub async fn report_content(&self, id: ReportId) -> Result<Option<Vec<u8>>> {
-        let content: Option<Option<Vec<u8>>> =
-            sqlx::query_scalar("SELECT content FROM reports WHERE id = ?").bind(id.0).fetch_optional(self.read()).await?;
+        let content: Option<Option<Vec<u8>>> = sqlx::query_scalar("SELECT content FROM reports WHERE id = ?")
+            .bind(id.0)
+            .fetch_optional(self.read())
+            .await?;
         Ok(content.flatten())
     }
 
@@ -159,7 +161,8 @@ impl Store {
     /// Deletes the reports that have expired.
     pub async fn purge_reports(&self, now: Timestamp) -> Result<()> {
         let mut change = self.change().await?;
-        let done = sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)).execute(&mut *change).await?;
+        let done =
+            sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)).execute(&mut *change).await?;
         if done.rows_affected() > 0 {
             change.commit().await?;
         }

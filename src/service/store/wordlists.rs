@@ -56,10 +56,7 @@ impl Store {
 
     /// The words of a list, joined by newlines.
     pub async fn words(&self, id: WordlistId) -> Result<Option<String>> {
-        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?")
-            .bind(id.0)
-            .fetch_optional(self.read())
-            .await
+        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?").bind(id.0).fetch_optional(self.read()).await
     }
 
     /// Tells an import by another process from none: ids only grow.

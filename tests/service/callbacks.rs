@@ -1,0 +1,168 @@
+//! `report_callback` of scans and `webhook_url` of reports.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use scandeck::service::clock::ManualClock;
+use serde_json::{Value, json};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+use super::runner::{Script, usual};
+use super::{World, settings};
+
+/// A receiver that answers with these statuses, then with 200.
+async fn receiver(statuses: &[u16]) -> MockServer {
+    let server = MockServer::start().await;
+    for status in statuses {
+        Mock::given(method("POST")).respond_with(ResponseTemplate::new(*status)).up_to_n_times(1).mount(&server).await;
+    }
+    Mock::given(method("POST")).and(path("/hook")).respond_with(ResponseTemplate::new(200)).mount(&server).await;
+    server
+}
+
+async fn received(server: &MockServer, count: usize) -> Vec<Request> {
+    let come = async {
+        loop {
+            let requests = server.received_requests().await.unwrap();
+            if requests.len() >= count {
+                return requests;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(super::PATIENCE, come).await.expect("the callback comes")
+}
+
+fn hook(server: &MockServer) -> String {
+    format!("{}/hook", server.uri())
+}
+
+#[tokio::test]
+async fn the_report_of_an_ended_scan_is_sent_signed() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    world.script.let_end(1);
+    let server = receiver(&[]).await;
+    let callback = json!({"url": hook(&server), "format": "json"});
+    let scan = world
+        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
+        .await
+        .created();
+    let request = received(&server, 1).await.remove(0);
+    assert_eq!(request.headers["content-type"], "application/json");
+    assert_eq!(request.headers["x-scandeck-subject"], format!("scan {scan}").as_str());
+    let signature = request.headers["x-scandeck-signature"].to_str().unwrap();
+    assert!(signature.starts_with("sha256=") && signature.len() == 7 + 64, "{signature}");
+    let groups: Value = serde_json::from_slice(&request.body).unwrap();
+    assert_eq!(groups[0]["findings"][0]["vuln_id"], "web.key");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn who_asked_for_a_report_is_told_when_it_is_there() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    world.script.let_end(1);
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until_status(scan, "finished").await;
+    let server = receiver(&[]).await;
+    let body = json!({"format": "csv", "group_by": "target", "source": "scans", "resources": [scan], "webhook_url": hook(&server)});
+    let report = world.post("/reports", body).await.body["data"]["report_id"].clone();
+    let request = received(&server, 1).await.remove(0);
+    let note: Value = serde_json::from_slice(&request.body).unwrap();
+    assert_eq!(note, json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"}));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let script = Script::default();
+    script.let_end(1);
+    let at = async || World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script.clone()).await;
+    let world = at().await;
+    let server = receiver(&[500, 404, 503]).await;
+    let callback = json!({"url": hook(&server)});
+    world
+        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
+        .await
+        .created();
+    received(&server, 1).await;
+    let next = async |count| {
+        clock.advance(SignedDuration::from_secs(3));
+        received(&server, count).await
+    };
+    next(2).await;
+    world.stop().await;
+    let world = at().await;
+    next(3).await;
+    next(4).await;
+    clock.advance(SignedDuration::from_secs(60));
+    world.get("/workspaces").await;
+    assert_eq!(server.received_requests().await.unwrap().len(), 4, "delivered once");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn five_tries_are_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let script = Script::default();
+    script.let_end(2);
+    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
+    let (dead, alive) = (receiver(&[500; 5]).await, receiver(&[]).await);
+    for server in [&dead, &alive] {
+        let callback = json!({"url": hook(server)});
+        world
+            .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
+            .await
+            .created();
+    }
+    received(&alive, 1).await;
+    for count in 2..=5 {
+        received(&dead, count - 1).await;
+        // The try is noted after its answer: the clock may only move once the next one is planned.
+        advance_until(&clock, &dead, count).await;
+    }
+    clock.advance(SignedDuration::from_secs(600));
+    world.get("/workspaces").await;
+    assert_eq!(dead.received_requests().await.unwrap().len(), 5);
+    world.stop().await;
+}
+
+async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
+    let come = async {
+        while server.received_requests().await.unwrap().len() < count {
+            clock.advance(SignedDuration::from_secs(3));
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(super::PATIENCE, come).await.expect("the next try comes");
+}
+
+#[tokio::test]
+async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
+    let world = World::new().await;
+    world.script.let_end(2);
+    let server = MockServer::start().await;
+    let to = |url: String| ResponseTemplate::new(307).insert_header("location", url.as_str());
+    Mock::given(path("/out"))
+        .respond_with(to("http://169.254.169.254/latest".into()))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    Mock::given(path("/out")).respond_with(to("/hook".into())).mount(&server).await;
+    Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+    let callback = json!({"url": format!("{}/out", server.uri())});
+    world
+        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
+        .await
+        .created();
+    // The first redirect leads out of scope: a failed try. The second stays and is followed.
+    let requests = received(&server, 3).await;
+    let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
+    assert_eq!(paths, ["/out", "/out", "/hook"]);
+    world.stop().await;
+}

@@ -1,0 +1,54 @@
+//! `/findings`.
+
+use serde_json::json;
+
+use super::World;
+use super::runner::usual;
+
+#[tokio::test]
+async fn findings_have_every_field_and_are_filtered() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    world.script.let_end(3);
+    let (one, two) = (world.target("127.0.0.1").await, world.target("127.0.0.2").await);
+    let mut scans = Vec::new();
+    for target in [one, one, two] {
+        let scan = world.scan(target).await;
+        world.until_status(scan, "finished").await;
+        scans.push(scan);
+    }
+    let count = async |query: String| world.get(&format!("/findings?{query}")).await.data().as_array().unwrap().len();
+    assert_eq!(count(String::new()).await, 6);
+    assert_eq!(count("workspace_id=1".into()).await, 6);
+    assert_eq!(count("workspace_id=99".into()).await, 0);
+    assert_eq!(count(format!("target_id={one}")).await, 4);
+    assert_eq!(count(format!("task_id={}", scans[0])).await, 2);
+    assert_eq!(count("group_duplicates=true".into()).await, 4);
+    assert_eq!(count(format!("group_duplicates=true&target_id={one}")).await, 2);
+
+    let newest = world.get(&format!("/findings?group_duplicates=1&target_id={one}")).await;
+    assert!(newest.data().as_array().unwrap().iter().all(|finding| finding["task_id"] == scans[1]));
+
+    let finding = &newest.data()[1];
+    for field in "id name test_description test_finished confirmed in_cisa_catalog cve vuln_description vuln_evidence \
+                  risk_description risk_level status recommendation references verified vuln_id owasp cwe port protocol \
+                  service target_id task_id target_name"
+        .split_whitespace()
+    {
+        assert!(finding.get(field).is_some_and(|value| !value.is_null()), "{field}");
+    }
+    assert_eq!((&finding["risk_level"], &finding["status"], &finding["port"]), (&json!(4), &json!("open"), &json!(80)));
+    assert_eq!(finding["vuln_evidence"]["data"]["rows"], json!([["GET /"]]));
+    assert_eq!(world.get(&format!("/findings/{}", finding["id"])).await.data(), finding);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let world = World::new().await;
+    world.get("/findings?task_id=x").await.refused(400, "task_id");
+    world.get("/findings?group_duplicates=maybe").await.refused(400, "group_duplicates");
+    world.get("/findings/99").await.refused(404, "no finding 99");
+    world.get("/findings/x").await.refused(400, "ids are integers");
+    world.stop().await;
+}

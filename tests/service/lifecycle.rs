@@ -1,0 +1,129 @@
+//! Starting and stopping: one directory, one service; what is written where, and when it ends.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use scandeck::contract::WorkspaceId;
+use scandeck::service::clock::ManualClock;
+use scandeck::service::{DataDir, Holder, Parts, StartError, start, start_with};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::runner::Script;
+use super::{World, settings};
+
+#[tokio::test]
+async fn a_held_directory_names_who_holds_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let error = start(settings(temp.path()), CancellationToken::new()).await.unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, StartError::Held { .. }) && text.contains(&world.base), "{text}");
+    assert!(text.contains(&std::process::id().to_string()) && text.lines().count() == 1, "{text}");
+    world.stop().await;
+    let again = World::at(settings(temp.path()), None, Script::default()).await;
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn the_directory_tells_where_the_service_is_and_keeps_its_key() {
+    let temp = tempfile::tempdir().unwrap();
+    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let dir = DataDir::open(temp.path()).unwrap();
+    let Holder::Running(Some(info)) = dir.holder().unwrap() else { panic!("not running") };
+    assert_eq!((info.base_url.as_str(), info.logger_url.as_str()), (world.base.as_str(), world.logger_base.as_str()));
+    for file in ["key", "callback.key"] {
+        let mode = std::fs::metadata(temp.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    assert_eq!(std::fs::read_to_string(temp.path().join("key")).unwrap().trim(), world.key);
+    let key = world.key.clone();
+    world.stop().await;
+    assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
+    let again = World::at(settings(temp.path()), None, Script::default()).await;
+    assert_eq!(again.key, key);
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn a_taken_address_says_which_flag_helps() {
+    let temp = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut settings = settings(temp.path());
+    settings.logger_listen = taken.local_addr().unwrap();
+    let error = start(settings, CancellationToken::new()).await.unwrap_err().to_string();
+    assert!(error.contains("--logger-listen") && error.contains("port 0"), "{error}");
+}
+
+#[tokio::test]
+async fn moved_loggers_are_noted() {
+    let temp = tempfile::tempdir().unwrap();
+    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let old = world.logger_base.clone();
+    // Kept busy, so that the next service cannot get the same port.
+    let port = url::Url::parse(&old).unwrap().port().unwrap();
+    world.stop().await;
+    let _busy = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let stop = CancellationToken::new();
+    let running = start_with(settings(temp.path()), stop.clone(), Parts::default()).await.unwrap();
+    assert!(running.notes.iter().any(|note| note.contains(&old)), "{:?}", running.notes);
+    let info = DataDir::open(temp.path()).unwrap().info().unwrap();
+    assert_eq!(info.previous_logger_url.unwrap().as_str(), old);
+    stop.cancel();
+    running.stopped().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_current_workspace_is_chosen_at_the_start() {
+    let temp = tempfile::tempdir().unwrap();
+    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let acme = world.post("/workspaces", json!({"name": "Acme"})).await.created();
+    world.stop().await;
+    let mut chosen = settings(temp.path());
+    chosen.current_workspace = Some(WorkspaceId(acme));
+    let world = World::at(chosen, None, Script::default()).await;
+    let target = world.target("127.0.0.1").await;
+    assert_eq!(world.get(&format!("/targets/{target}")).await.data()["workspace_id"], acme);
+    world.delete(&format!("/workspaces/{acme}")).await.refused(409, "current workspace");
+    world.delete("/workspaces/1").await.gone();
+    world.stop().await;
+    let mut unknown = settings(temp.path());
+    unknown.current_workspace = Some(WorkspaceId(99));
+    let error = start(unknown, CancellationToken::new()).await.unwrap_err().to_string();
+    assert!(error.contains("--current-workspace 99"), "{error}");
+}
+
+#[tokio::test]
+async fn an_unused_service_ends_by_itself_but_not_while_a_logger_listens() {
+    let temp = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let mut idle = settings(temp.path());
+    idle.idle_exit = Some(Duration::from_secs(1800));
+    let world = World::at(idle, Some(Arc::new(clock.clone())), Script::default()).await;
+    let logger = world.post("/http_loggers", json!({"label": "a"})).await.created();
+    for _ in 0..10 {
+        clock.advance(SignedDuration::from_mins(10));
+        tokio::task::yield_now().await;
+    }
+    world.delete(&format!("/http_loggers/{logger}")).await.gone();
+    clock.advance(SignedDuration::from_mins(29));
+    world.get("/workspaces").await.data();
+    for _ in 0..4 {
+        clock.advance(SignedDuration::from_mins(10));
+    }
+    tokio::time::timeout(Duration::from_secs(5), world.running.stopped()).await.expect("ends by itself").unwrap();
+}
+
+#[tokio::test]
+async fn open_connections_do_not_keep_a_service_from_stopping() {
+    use tokio::io::AsyncWriteExt;
+    let world = World::new().await;
+    let address = world.base.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    let mut half = tokio::net::TcpStream::connect(address).await.unwrap();
+    half.write_all(b"POST /api/v2/targets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nna").await.unwrap();
+    let begin = std::time::Instant::now();
+    world.stop().await;
+    assert!(begin.elapsed().as_secs_f32() < 2.0, "{:?}", begin.elapsed());
+}

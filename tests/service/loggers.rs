@@ -1,0 +1,165 @@
+//! `/http_loggers`, and the listener that records.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use scandeck::service::clock::ManualClock;
+use serde_json::{Value, json};
+
+use super::runner::Script;
+use super::{Answer, World, settings};
+
+impl World {
+    async fn logger(&self, label: &str) -> (i64, String) {
+        let id = self.form("/http_loggers", &[("label", label)]).await.created();
+        let shown = self.get(&format!("/http_loggers/{id}")).await;
+        (id, shown.data()["handler_url"].as_str().unwrap().to_owned())
+    }
+
+    async fn recorded(&self, id: i64, query: &str) -> Vec<Value> {
+        self.get(&format!("/http_loggers/{id}/data{query}")).await.data()["requests"].as_array().unwrap().clone()
+    }
+}
+
+#[tokio::test]
+async fn a_logger_says_where_it_listens_and_what_is_left() {
+    let world = World::new().await;
+    let (id, url) = world.logger("oob.test-1").await;
+    assert!(url.starts_with(&format!("{}l/", world.logger_base)) && url.ends_with('/'), "{url}");
+    let shown = world.get(&format!("/http_loggers/{id}")).await.data().clone();
+    assert_eq!(
+        shown,
+        json!({"id": id, "label": "oob.test-1", "handler_url": url, "active_days": 30, "num_requests": 0, "requests_left": 10000})
+    );
+    assert_eq!(world.get("/http_loggers").await.data(), &json!([shown]));
+    assert_eq!(world.get("/http_loggers?workspace_id=99").await.data(), &json!([]));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_422() {
+    let world = World::new().await;
+    world.logger("taken").await;
+    world.form("/http_loggers", &[("label", "taken")]).await.refused(422, "already exists");
+    world.form("/http_loggers", &[]).await.refused(422, "label is required");
+    world.form("/http_loggers", &[("label", "a b")]).await.refused(422, "letters, digits");
+    world.post("/http_loggers", json!({"label": 7})).await.refused(422, "label");
+    world.form("/http_loggers", &[("label", "x"), ("workspace_id", "99")]).await.refused(422, "no workspace 99");
+    world.form("/http_loggers?workspace_id=99", &[("label", "x")]).await.refused(422, "no workspace 99");
+    for path in ["/http_loggers/99", "/http_loggers/99/data"] {
+        world.get(path).await.refused(404, "no logger 99");
+        world.delete(path).await.refused(404, "no logger 99");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn any_request_below_its_url_is_recorded_whole() {
+    let world = World::new().await;
+    let (id, url) = world.logger("a").await;
+    let answer = world
+        .client
+        .request(Method::from_bytes(b"PROPFIND").unwrap(), format!("{url}some/path?x=1&y=%20"))
+        .header("user-agent", "Mozilla/5.0 (Windows NT 10.0)")
+        .header("content-type", "text/plain")
+        .header("host", "anything.example")
+        .body("caf\u{e9}\0")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 200);
+    let recorded = world.recorded(id, "").await;
+    let first = &recorded[0];
+    for (field, value) in [
+        ("request_method", json!("PROPFIND")),
+        ("url_params", json!("x=1&y=%20")),
+        ("ip_address", json!("127.0.0.1")),
+        ("user_agent", json!("Mozilla/5.0 (Windows NT 10.0)")),
+        ("os", json!("Windows")),
+        ("request_body_type", json!("text/plain")),
+        ("request_body_base64", json!("Y2Fmw6kA")),
+        ("http_version", json!("HTTP/1.1")),
+    ] {
+        assert_eq!(first[field], value, "{field}");
+    }
+    assert!(first["path"].as_str().unwrap().ends_with("/some/path"));
+    assert!(first["http_headers"].as_array().unwrap().contains(&json!("host: anything.example")));
+    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["num_requests"], 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn ids_ascend_newer_ones_can_be_asked_for_and_clearing_frees_the_quota() {
+    let world = World::with(|settings| settings.logger_quota = 3).await;
+    let (id, url) = world.logger("a").await;
+    for number in 0..3 {
+        assert_eq!(world.client.get(format!("{url}{number}")).send().await.unwrap().status(), 200);
+    }
+    let full = world.client.get(&url).send().await.unwrap();
+    Answer::read(full).await.refused(410, "as much as it may");
+    let ids: Vec<i64> = world.recorded(id, "").await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    assert!(ids.len() == 3 && ids.is_sorted());
+    let newer = world.recorded(id, &format!("?since_id={}", ids[1])).await;
+    assert_eq!((newer.len(), &newer[0]["id"]), (1, &json!(ids[2])));
+
+    world.delete(&format!("/http_loggers/{id}/data")).await.gone();
+    assert_eq!(world.recorded(id, "").await.len(), 0);
+    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["requests_left"], 3);
+    world.client.get(&url).send().await.unwrap();
+    let next = world.recorded(id, "").await[0]["id"].as_i64().unwrap();
+    assert!(next > ids[2], "an id is never given twice");
+    world.delete(&format!("/http_loggers/{id}")).await.gone();
+    let deaf = world.client.get(&url).send().await.unwrap();
+    Answer::read(deaf).await.refused(404, "no logger here");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_too_large_is_refused_and_the_request_kept_without_it() {
+    let world = World::new().await;
+    let (id, url) = world.logger("a").await;
+    let most = world.client.post(&url).body(vec![b'x'; 1024 * 1024]).send().await.unwrap();
+    assert_eq!(most.status(), 200);
+    let more = world.client.post(&url).body(vec![b'x'; 1024 * 1024 + 1]).send().await.unwrap();
+    Answer::read(more).await.refused(413, "without it");
+    let recorded = world.recorded(id, "").await;
+    assert_eq!(recorded[0]["request_body_base64"].as_str().unwrap().len(), 1_398_104);
+    assert_eq!(recorded[1]["request_body_base64"], "");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_logger_whose_days_are_over_records_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), Script::default()).await;
+    let (id, url) = world.logger("a").await;
+    clock.advance(SignedDuration::from_hours(29 * 24 + 1));
+    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["active_days"], 1);
+    assert_eq!(world.client.get(&url).send().await.unwrap().status(), 200);
+    clock.advance(SignedDuration::from_hours(23));
+    Answer::read(world.client.get(&url).send().await.unwrap()).await.refused(410, "days are over");
+    let listed = world.get("/http_loggers").await;
+    assert_eq!((&listed.data()[0]["active_days"], &listed.data()[0]["num_requests"]), (&json!(0), &json!(1)));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_burst_is_recorded_completely() {
+    let world = World::new().await;
+    let (id, url) = world.logger("a").await;
+    let sent =
+        futures::future::join_all((0..200).map(|number| world.client.get(format!("{url}{number}")).send())).await;
+    assert!(sent.into_iter().all(|answer| answer.unwrap().status() == 200));
+    assert_eq!(world.recorded(id, "").await.len(), 200);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn behind_a_proxy_urls_have_its_base() {
+    let world = World::with(|settings| settings.logger_url = Some("https://oob.example.net/in".parse().unwrap())).await;
+    let (_, url) = world.logger("a").await;
+    assert!(url.starts_with("https://oob.example.net/in/l/"), "{url}");
+    world.stop().await;
+}

@@ -1,0 +1,159 @@
+//! `/reports`.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use scandeck::service::clock::ManualClock;
+use serde_json::{Value, json};
+
+use super::runner::{Script, finding, tested, usual};
+use super::{World, settings};
+use scandeck::contract::Risk;
+
+impl World {
+    /// A finished scan with the usual findings.
+    async fn finished_scan(&self, target: &str) -> i64 {
+        self.script.let_end(1);
+        let made = self.post("/scans", json!({"tool_id": 70, "target_name": target})).await;
+        let scan = made.created();
+        self.until_status(scan, "finished").await;
+        scan
+    }
+
+    async fn report(&self, body: Value) -> i64 {
+        let answer = self.post("/reports", body).await;
+        assert_eq!(answer.status, 202, "{answer:?}");
+        let id = answer.body["data"]["report_id"].as_i64().unwrap();
+        self.until(&format!("/reports/{id}"), |report| report["status"] != "waiting").await;
+        id
+    }
+}
+
+fn of_scans(format: &str, scans: &[i64]) -> Value {
+    json!({"format": format, "group_by": "target", "source": "scans", "resources": scans})
+}
+
+#[tokio::test]
+async fn reports_are_made_in_three_formats_and_downloaded_under_their_name() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let scan = world.finished_scan("127.0.0.1").await;
+    for (format, kind) in
+        [("json", "application/json"), ("csv", "text/csv; charset=utf-8"), ("html", "text/html; charset=utf-8")]
+    {
+        let id = world.report(of_scans(format, &[scan])).await;
+        let shown = world.get(&format!("/reports/{id}")).await.data().clone();
+        let name = format!("scandeck-default-{id}.{format}");
+        assert_eq!(
+            (&shown["status"], &shown["format"], &shown["download_name"]),
+            (&json!("finished"), &json!(format), &json!(name))
+        );
+        assert!(shown["expiration_date"].as_str() > shown["generation_date"].as_str());
+        let file = world.request(Method::GET, &format!("/reports/{id}/download")).send().await.unwrap();
+        assert_eq!(file.status(), 200);
+        assert_eq!(file.headers()["content-type"], kind);
+        assert_eq!(file.headers()["content-disposition"], format!("attachment; filename=\"{name}\"").as_str());
+        assert!(file.text().await.unwrap().contains("Finding web.key"), "{format}");
+    }
+    assert_eq!(world.get("/reports").await.data().as_array().unwrap().len(), 3);
+    world.delete("/reports/1").await.gone();
+    world.get("/reports/1").await.refused(404, "no report 1");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_report_keeps_its_own_copy_of_the_data() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let scan = world.finished_scan("127.0.0.1").await;
+    let findings = world.get(&format!("/findings?task_id={scan}")).await;
+    let ids: Vec<i64> = findings.data().as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    let body = json!({"format": "json", "group_by": "vulnerability", "source": "findings", "resources": [ids[1]]});
+    let report = world.report(body).await;
+    world.delete(&format!("/scans/{scan}")).await.gone();
+    let groups = world.get(&format!("/reports/{report}/download")).await.body;
+    assert_eq!((groups.as_array().unwrap().len(), &groups[0]["findings"][0]["vuln_id"]), (1, &json!("web.key")));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_left_after_the_filters_is_204() {
+    let world = World::new().await;
+    world.script.tells(vec![tested("a", 1, vec![finding("web.csp", Risk::Info, "")])]);
+    let scan = world.finished_scan("127.0.0.1").await;
+    let mut body = of_scans("html", &[scan]);
+    body["filters"] = json!({"include_info": false});
+    let report = world.report(body).await;
+    world.get(&format!("/reports/{report}/download")).await.gone();
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn older_findings_are_told_when_the_history_is_wanted() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let (first, second) = (world.finished_scan("127.0.0.1").await, world.finished_scan("127.0.0.1").await);
+    let mut body = of_scans("json", &[second]);
+    body["filters"] = json!({"include_finding_history": true});
+    let report = world.report(body).await;
+    let old = world.get(&format!("/findings?task_id={first}")).await.data()[0]["id"].clone();
+    let text = world.get(&format!("/reports/{report}/download")).await.body.to_string();
+    assert!(text.contains("history") && text.contains(&format!("\"id\":{old}")), "{text}");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn reports_expire_after_30_days() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let script = Script::default();
+    script.tells(usual());
+    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
+    let scan = world.finished_scan("127.0.0.1").await;
+    let report = world.report(of_scans("csv", &[scan])).await;
+    clock.advance(SignedDuration::from_hours(30 * 24 - 1));
+    assert_eq!(world.get(&format!("/reports/{report}")).await.status, 200);
+    clock.advance(SignedDuration::from_hours(1));
+    for path in [format!("/reports/{report}"), format!("/reports/{report}/download")] {
+        world.get(&path).await.refused(404, "no report");
+    }
+    world.delete(&format!("/reports/{report}")).await.refused(404, "no report");
+    assert_eq!(world.get("/reports").await.data(), &json!([]));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_named() {
+    let world = World::new().await;
+    let scan = world.finished_scan("127.0.0.1").await;
+    let with = |name: &str, value: Value| {
+        let mut body = of_scans("json", &[scan]);
+        body[name] = value;
+        body
+    };
+    for (body, status, words) in [
+        (with("format", Value::Null), 400, "format is required"),
+        (with("format", json!("pdf")), 400, "json, csv, html"),
+        (with("format", json!("odt")), 400, "json, csv, html"),
+        (with("group_by", json!("risk")), 400, "target, vulnerability"),
+        (with("source", json!("targets")), 400, "scans, findings"),
+        (with("resources", json!([])), 400, "must not be empty"),
+        (with("resources", json!([scan, 98, 99])), 400, "98, 99"),
+        (with("resources", json!("all")), 422, "resources"),
+        (with("resources", json!(["1"])), 422, "resources"),
+        (with("filters", json!({"include_everything": true})), 400, "include_everything"),
+        (with("filters", json!({"include_info": 1})), 422, "include_info"),
+        (with("filters", json!([])), 422, "filters"),
+        (with("webhook_url", json!("http://192.0.2.1/")), 403, "scope add"),
+        (with("webhook_url", json!("127.0.0.1")), 400, "http or https"),
+        (with("format", json!(7)), 422, "format"),
+    ] {
+        world.post("/reports", body).await.refused(status, words);
+    }
+    for path in ["/reports/99", "/reports/99/download"] {
+        world.get(path).await.refused(404, "no report 99");
+    }
+    world.delete("/reports/99").await.refused(404, "no report 99");
+    world.stop().await;
+}

@@ -1,0 +1,345 @@
+//! `/scans` and the worker behind it.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use scandeck::contract::Risk;
+use scandeck::service::clock::ManualClock;
+use scandeck::service::engine::Outcome;
+use serde_json::{Value, json};
+
+use super::runner::{Script, finding, tested, usual};
+use super::{World, settings};
+
+#[tokio::test]
+async fn a_scan_waits_runs_with_true_counts_and_finishes() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let target = world.target("127.0.0.1").await;
+    let made = world.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
+    assert_eq!(made.body["data"]["target_id"], target);
+    let scan = made.created();
+
+    let running = world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    assert_eq!(
+        (&running["status_name"], &running["progress"], &running["num_tests"]),
+        (&json!("running"), &json!(70), &json!(10))
+    );
+    assert_eq!((&running["result_summary"]["critical"], &running["result_summary"]["info"]), (&json!(1), &json!(1)));
+    assert_eq!((&running["end_time"], &running["vpn_scan"]), (&Value::Null, &json!(false)));
+    assert_eq!(running["info_text_lines"], json!(["the answer came from 127.0.0.1"]));
+    assert_eq!(running["result_summary"]["text"], "1 critical, 1 info");
+
+    world.script.let_end(1);
+    let finished = world.until_status(scan, "finished").await;
+    assert_eq!((&finished["progress"], &finished["status_message"]), (&json!(100), &json!("all tests ended")));
+    for time in ["start_time", "end_time"] {
+        let text = finished[time].as_str().unwrap();
+        assert!(text.len() == 19 && &text[10..11] == " ", "{time}: {text}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn every_field_of_a_waiting_scan_is_there_and_only_its_times_are_null() {
+    let world = World::with(|settings| settings.scans_at_once = 1).await;
+    let target = world.target("127.0.0.1").await;
+    let first = world.scan(target).await;
+    world.until_status(first, "running").await;
+    let second = world.scan(target).await;
+    let waiting = world.get(&format!("/scans/{second}")).await;
+    let waiting = waiting.data().as_object().unwrap();
+    for field in
+        "id tool_id target_id status_name vpn_scan progress result_summary duration num_tests num_finished_tests \
+                  status_message info_text_lines workspace_id scan_original_url tool_params"
+            .split_whitespace()
+    {
+        assert!(waiting.get(field).is_some_and(|value| !value.is_null()), "{field}");
+    }
+    assert_eq!(
+        (&waiting["status_name"], &waiting["start_time"], &waiting["end_time"]),
+        (&json!("waiting"), &Value::Null, &Value::Null)
+    );
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn no_more_scans_run_at_once_than_allowed() {
+    let world = World::with(|settings| settings.scans_at_once = 2).await;
+    let target = world.target("127.0.0.1").await;
+    let mut scans = Vec::new();
+    for _ in 0..5 {
+        scans.push(world.scan(target).await);
+    }
+    world.until("/scans?status=running", |scans| scans.as_array().unwrap().len() == 2).await;
+    world.script.let_end(5);
+    for scan in scans {
+        world.until_status(scan, "finished").await;
+    }
+    assert_eq!(world.script.most(), 2);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_stopped_scan_keeps_its_results_and_an_ended_one_stays_as_it_is() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let target = world.target("127.0.0.1").await;
+    let scan = world.scan(target).await;
+    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    world.delete(&format!("/scans/{scan}")).await.refused(409, "waiting or running");
+    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
+    let stopped = world.until_status(scan, "stopped").await;
+    assert_eq!((&stopped["progress"], &stopped["result_summary"]["critical"]), (&json!(70), &json!(1)));
+    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
+    assert_eq!(world.get(&format!("/scans/{scan}")).await.data(), &stopped);
+    world.post("/scans/99/stop", json!({})).await.refused(404, "no scan 99");
+    world.delete(&format!("/scans/{scan}")).await.gone();
+    world.get(&format!("/scans/{scan}")).await.refused(404, "no scan");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_scan_that_does_not_listen_is_stopped_all_the_same() {
+    let world = World::new().await;
+    world.script.is_deaf(1);
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until_status(scan, "running").await;
+    let begin = std::time::Instant::now();
+    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
+    world.until_status(scan, "stopped").await;
+    assert!(begin.elapsed().as_secs_f32() < 2.0, "{:?}", begin.elapsed());
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_waiting_scan_is_stopped_at_once() {
+    let world = World::with(|settings| settings.scans_at_once = 1).await;
+    let target = world.target("127.0.0.1").await;
+    let first = world.scan(target).await;
+    world.until_status(first, "running").await;
+    let second = world.scan(target).await;
+    world.post(&format!("/scans/{second}/stop"), json!({})).await.gone();
+    assert_eq!(world.get(&format!("/scans/{second}")).await.data()["status_name"], "stopped");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn max_scan_time_ends_a_scan_and_keeps_its_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(Timestamp::now());
+    let script = Script::default();
+    script.tells(usual());
+    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
+    let target = world.target("127.0.0.1").await;
+    let body = json!({"tool_id": 70, "target_id": target, "max_scan_time": 2});
+    let scan = world.post("/scans", body).await.created();
+    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    clock.advance(SignedDuration::from_secs(119));
+    assert_eq!(world.get(&format!("/scans/{scan}")).await.data()["status_name"], "running");
+    clock.advance(SignedDuration::from_secs(1));
+    let ended = world.until_status(scan, "timed out").await;
+    assert_eq!((&ended["duration"], &ended["result_summary"]["critical"]), (&json!(120), &json!(1)));
+    assert!(ended["status_message"].as_str().unwrap().contains("2 minutes"));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn each_outcome_has_its_status_and_its_sentence() {
+    let world = World::new().await;
+    let target = world.target("127.0.0.1").await;
+    for (outcome, status) in [
+        (Outcome::FailedToStart("it does not resolve".into()), "failed to start"),
+        (Outcome::ConnectionError("nobody answers".into()), "connection error"),
+        (Outcome::AuthFailed("the start page answers 401".into()), "auth failed"),
+    ] {
+        world.script.ends_as(outcome);
+        world.script.let_end(1);
+        let scan = world.scan(target).await;
+        let ended = world.until_status(scan, status).await;
+        assert!(!ended["status_message"].as_str().unwrap().is_empty());
+    }
+    let body = json!({"tool_id": 70, "target_id": target, "vpn_profile_uuid": "7d3c"});
+    let scan = world.post("/scans", body).await.created();
+    assert_eq!(world.until_status(scan, "VPN connection error").await["vpn_scan"], true);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_scan_that_panics_is_tried_again_and_given_up_after_three_attempts() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let target = world.target("127.0.0.1").await;
+    world.script.panics(1);
+    world.script.let_end(1);
+    let once = world.scan(target).await;
+    let ended = world.until_status(once, "finished").await;
+    assert_eq!((&ended["num_finished_tests"], &ended["result_summary"]["critical"]), (&json!(7), &json!(1)));
+    assert_eq!(world.get(&format!("/findings?task_id={once}")).await.data().as_array().unwrap().len(), 2);
+    assert!(ended["info_text_lines"][0].as_str().unwrap().contains("attempt 2"), "{ended}");
+
+    world.script.panics(3);
+    let thrice = world.scan(target).await;
+    let ended = world.until_status(thrice, "aborted").await;
+    assert!(ended["status_message"].as_str().unwrap().contains("3 attempts"));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_named() {
+    let world = World::new().await;
+    let target = world.target("127.0.0.1").await;
+    let with = |changes: Value| {
+        let mut body = json!({"tool_id": 70, "target_id": target});
+        for (name, value) in changes.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        body
+    };
+    for (body, status, words) in [
+        (json!({"target_id": target}), 400, "tool_id is required"),
+        (json!({"tool_id": 70}), 400, "target_id or target_name"),
+        (with(json!({"target_name": "127.0.0.1"})), 400, "only one of"),
+        (with(json!({"tool_id": 490})), 400, "tools are"),
+        (with(json!({"tool_id": "70"})), 422, "tool_id"),
+        (with(json!({"max_scan_time": 0})), 400, "max_scan_time"),
+        (with(json!({"max_scan_time": 1441})), 400, "max_scan_time"),
+        (with(json!({"max_scan_time": "5"})), 422, "max_scan_time"),
+        (with(json!({"redirect_level": "sometimes"})), 400, "same_domain"),
+        (with(json!({"scan_original_url": "yes"})), 422, "scan_original_url"),
+        (with(json!({"tool_params": []})), 422, "tool_params"),
+        (with(json!({"tool_params": {"scan_type": "thorough"}})), 400, "scan_type"),
+        (with(json!({"tool_params": {"scan_type": 7}})), 422, "scan_type"),
+        (with(json!({"report_callback": "http://127.0.0.1/"})), 422, "report_callback"),
+        (with(json!({"report_callback": {}})), 400, "url is required"),
+        (with(json!({"report_callback": {"url": "ftp://127.0.0.1/"}})), 400, "report_callback"),
+        (with(json!({"report_callback": {"url": "http://192.0.2.1/"}})), 403, "scope add"),
+        (with(json!({"report_callback": {"url": "http://127.0.0.1/", "format": "pdf"}})), 400, "json, csv, html"),
+        (json!({"tool_id": 70, "target_id": 99}), 404, "no target 99"),
+        (with(json!({"workspace_id": 99})), 404, "no workspace 99"),
+        (json!({"tool_id": 70, "target_name": "127.0.0.9", "workspace_id": 99}), 404, "no workspace 99"),
+        (json!({"tool_id": 70, "target_name": "192.0.2.1"}), 403, "scope add"),
+        (json!({"tool_id": 70, "target_name": "a b"}), 400, "target_name"),
+    ] {
+        world.post("/scans", body).await.refused(status, words);
+    }
+    let other = world.post("/workspaces", json!({"name": "Other"})).await.created();
+    world.post("/scans", with(json!({"workspace_id": other}))).await.refused(400, "is in workspace 1");
+    assert_eq!(world.get("/scans").await.data(), &json!([]), "nothing of it was queued");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_named_target_is_found_or_made_and_a_form_is_taken_too() {
+    let world = World::new().await;
+    let first = world.post("/scans", json!({"tool_id": 70, "target_name": "http://127.0.0.1:80"})).await;
+    let second = world.form("/scans", &[("tool_id", "70"), ("target_name", "http://127.0.0.1/")]).await;
+    first.created();
+    second.created();
+    assert_eq!(first.body["data"]["target_id"], second.body["data"]["target_id"]);
+    assert_eq!(world.get("/targets").await.data().as_array().unwrap().len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn authentication_reaches_the_tool_and_nobody_else() {
+    let world = World::new().await;
+    let params = json!({"scan_type": "light", "authentication": {"cookies": "session=x1secret"}});
+    let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
+    let scan = world.post("/scans", body).await.created();
+    world.until_status(scan, "running").await;
+    assert!(world.script.jobs()[0].params.to_string().contains("x1secret"));
+    let shown = world.get(&format!("/scans/{scan}")).await.data().to_string();
+    assert!(!shown.contains("x1secret") && shown.contains("•••"), "{shown}");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn lists_are_filtered_newest_first_within_the_current_workspace() {
+    let world = World::new().await;
+    let other = world.post("/workspaces", json!({"name": "Other"})).await.created();
+    let (one, two) = (world.target("127.0.0.1").await, world.target("127.0.0.2").await);
+    let away = world.post("/targets", json!({"name": "127.0.0.3", "workspace_id": other})).await.created();
+    let (first, second) = (world.scan(one).await, world.scan(two).await);
+    world.until_status(second, "running").await;
+    let third = world.post("/scans", json!({"tool_id": 170, "target_id": away})).await.created();
+    world.until_status(third, "running").await;
+    let ids = async |query: &str| {
+        let listed = world.get(&format!("/scans{query}")).await;
+        listed.data().as_array().unwrap().iter().map(|scan| scan["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("").await, [second, first]);
+    assert_eq!(ids(&format!("?workspace_id={other}")).await, [third]);
+    assert_eq!(ids("?workspace_id=99").await, Vec::<i64>::new());
+    assert_eq!(ids(&format!("?target_id={one}")).await, [first]);
+    assert_eq!(ids(&format!("?tool_id=170&workspace_id={other}")).await, [third]);
+    assert_eq!(ids("?tool_id=170").await, Vec::<i64>::new());
+    assert_eq!(ids("?limit=1&page=2").await, [first]);
+    assert_eq!(ids("?status=finished").await, Vec::<i64>::new());
+    assert_eq!(ids("?from=2999-01-01%2000:00:00").await, Vec::<i64>::new());
+    assert_eq!(ids("?start_time[from]=2001-01-01%2000:00:00&start_time[to]=2999-01-01%2000:00:00").await.len(), 2);
+    world.get("/scans?status=done").await.refused(400, "waiting, running");
+    world.get("/scans?start_time=today").await.refused(400, "start_time");
+    world.get("/scans?limit=5000").await.refused(400, "limit");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn output_raw_log_and_tests_are_there_while_it_runs() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let path = format!("/scans/{scan}");
+    assert_eq!(
+        world.get(&format!("{path}/output")).await.data(),
+        &json!({"output_type": "finding_list", "output_data": {"findings": []}})
+    );
+    let pdf = world.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "application/pdf");
+    super::Answer::read(pdf.send().await.unwrap()).await.refused(406, "application/pdf");
+    assert_eq!(
+        world.get(&format!("{path}/raw")).await.data(),
+        &json!(["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"])
+    );
+    for part in ["output", "raw", "tests"] {
+        world.get(&format!("/scans/99/{part}")).await.refused(404, "no scan 99");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
+    let world = World::new().await;
+    world.script.tells(usual());
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let tests =
+        async |query: &str| world.get(&format!("/scans/{scan}/tests{query}")).await.data().as_array().unwrap().clone();
+    let all = tests("").await;
+    assert_eq!(all.len(), 4, "two of the findings of one test, two without any");
+    let of_findings = tests("?resource_type=finding").await;
+    assert_eq!(of_findings.len(), 2);
+    let finding = of_findings[0]["resource_id"].as_i64().unwrap();
+    assert_eq!(tests(&format!("?resource_type=finding&resource_id={finding}")).await, [of_findings[0].clone()]);
+    let of_scan = tests("?resource_type=scan").await;
+    assert!(of_scan.len() == 2 && of_scan.iter().all(|test| test["resource_id"] == scan));
+    assert_eq!(tests(&format!("?resource_type=scan&resource_id={scan}")).await.len(), 2);
+    assert_eq!(tests("?resource_type=scan&resource_id=99").await.len(), 0);
+    world.get(&format!("/scans/{scan}/tests?resource_id=1")).await.refused(400, "resource_type is required");
+    world.get(&format!("/scans/{scan}/tests?resource_type=target")).await.refused(400, "neither scan nor finding");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn one_scan_holds_one_finding_a_group_however_often_it_is_told() {
+    let world = World::new().await;
+    let twice = || vec![finding("web.csp", Risk::Low, "")];
+    world.script.tells(vec![tested("a", 1, twice()), tested("b", 1, twice())]);
+    world.script.let_end(1);
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    let ended = world.until_status(scan, "finished").await;
+    assert_eq!(ended["result_summary"]["low"], 1);
+    let findings = world.get(&format!("/findings?task_id={scan}")).await;
+    assert_eq!(findings.data().as_array().unwrap().len(), 1);
+    world.stop().await;
+}
