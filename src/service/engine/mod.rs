@@ -28,7 +28,8 @@ pub mod ports;
 pub mod risks;
 mod run;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+mod tls;
 mod website;
 
 pub use own_ports::OwnPorts;
@@ -85,6 +86,7 @@ impl Engine {
         let ended = match job.tool {
             Tool::PORTS => ports::scan(&run).await,
             Tool::WEBSITE => website::scan(&run).await,
+            Tool::TLS => tls::scan(&run).await,
             other => Err(Outcome::FailedToStart(unknown_tool_message(other.0))),
         };
         ended.map_or_else(|outcome| outcome, Outcome::Finished)

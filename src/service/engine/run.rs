@@ -77,8 +77,13 @@ impl<'a> Run<'a> {
 
     /// Tells the output of tools whose result is their findings, as known so far.
     pub async fn finding_list(&self) {
-        let findings = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.output("finding_list", json!({"findings": findings})).await;
+        self.finding_list_with(json!({})).await;
+    }
+
+    /// The same with more beside the findings; `more` is an object.
+    pub async fn finding_list_with(&self, mut more: Value) {
+        more["findings"] = Value::Array(self.found.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        self.output("finding_list", more).await;
     }
 
     /// Resolves `host` and keeps the addresses the rails allow, in the order to try them.

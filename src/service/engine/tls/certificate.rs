@@ -1,0 +1,275 @@
+//! The certificate a server shows: its names, days, chain, key and signature.
+//!
+//! ```text
+//!   chain (DER) ──look──► Seen ──tests──► one test a check, a finding where it fails
+//! ```
+
+use rustls::client::verify_server_name;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
+use serde_json::{Value, json};
+use x509_parser::prelude::*;
+use x509_parser::public_key::PublicKey;
+
+use super::finding;
+use super::trust::{self, Trust};
+use crate::contract::Stamp;
+use crate::service::engine::TestDone;
+use crate::service::engine::kinds::{Kind, tls};
+use crate::service::engine::run::Run;
+
+const DAY: i64 = 24 * 3600;
+/// Days from which on renewal should have happened.
+const SOON: i64 = 14;
+
+/// Signature algorithms with a broken hash.
+const WEAK_SIGNATURES: &[(&str, &str)] = &[
+    ("1.2.840.113549.1.1.2", "md2WithRSA"),
+    ("1.2.840.113549.1.1.4", "md5WithRSA"),
+    ("1.2.840.113549.1.1.5", "sha1WithRSA"),
+    ("1.3.14.3.2.29", "sha1WithRSA"),
+    ("1.2.840.10040.4.3", "dsaWithSHA1"),
+    ("1.2.840.10045.4.1", "ecdsaWithSHA1"),
+];
+
+/// Names and descriptions of the tests made of a certificate.
+pub const CHECKS: &[(&str, &str)] = &[
+    ("tls.certificate.days", "Whether the certificate is valid today, and for how long"),
+    ("tls.certificate.name", "Whether the certificate is for this host"),
+    ("tls.certificate.trust", "Whether the chain leads to a trusted authority"),
+    ("tls.certificate.key", "Strength of the keys in the chain"),
+    ("tls.certificate.signature", "Strength of the signatures in the chain"),
+];
+
+/// One certificate as reports show it.
+#[derive(Clone, Debug)]
+struct Facts {
+    subject: String,
+    issuer: String,
+    names: Vec<String>,
+    not_before: i64,
+    not_after: i64,
+    serial: String,
+    key: String,
+    weak_key: bool,
+    signature: String,
+    weak_signature: bool,
+    /// Issued by itself: its signature proves nothing and its strength does not matter.
+    own_issuer: bool,
+}
+
+/// What was found about a chain.
+pub struct Seen {
+    chain: Vec<Facts>,
+    failed: Vec<(usize, &'static Kind, String)>,
+    /// Lines for the raw log.
+    pub lines: Vec<String>,
+    /// What the reader should know about the scan itself.
+    pub note: Option<String>,
+}
+
+/// Looks at a chain, the server's own certificate first.
+pub fn look(run: &Run<'_>, host: &str, chain: &[Vec<u8>]) -> Seen {
+    let now = jiff::Timestamp::now().as_second();
+    let facts: Vec<Facts> = chain.iter().filter_map(|der| Facts::parse(der)).collect();
+    let lines = facts.iter().map(|one| format!("certificate {} issued by {}, {}", one.subject, one.issuer, one.key));
+    let mut seen = Seen { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
+    let Some(leaf) = seen.chain.first().cloned() else {
+        seen.note = Some("The server's certificate could not be read.".to_owned());
+        return seen;
+    };
+    seen.failed.extend(judge_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
+    if !is_for(host, &chain[0]) {
+        let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
+        seen.failed.push((1, &tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
+    }
+    let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
+    match trust::judge(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
+        Trust::Trusted => {}
+        Trust::Untrusted(_) if leaf.own_issuer => {
+            seen.failed.push((2, &tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
+        }
+        Trust::Untrusted(why) => seen.failed.push((2, &tls::UNTRUSTED, why)),
+        Trust::Unknown => {
+            seen.note = Some("This machine has no list of trusted authorities, so trust was not judged.".to_owned())
+        }
+    }
+    let told = |pick: fn(&Facts) -> Option<String>| {
+        let all: Vec<String> = seen.chain.iter().filter_map(pick).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    };
+    let keys = told(|one| one.weak_key.then(|| format!("{}: {}", one.subject, one.key)));
+    let signatures =
+        told(|one| (one.weak_signature && !one.own_issuer).then(|| format!("{}: {}", one.subject, one.signature)));
+    seen.failed.extend(keys.map(|why| (3, &tls::WEAK_KEY, why)));
+    seen.failed.extend(signatures.map(|why| (4, &tls::WEAK_SIGNATURE, why)));
+    seen
+}
+
+impl Seen {
+    /// One test a check.
+    pub fn tests(&self, port: u16) -> impl Iterator<Item = TestDone> + '_ {
+        CHECKS.iter().enumerate().map(move |(at, (uid, description))| {
+            let failed = self.failed.iter().filter(|(check, ..)| *check == at);
+            let findings = failed.map(|(_, kind, why)| {
+                let mut rows = vec![vec!["Reason".to_owned(), why.clone()]];
+                rows.extend(self.chain.iter().enumerate().flat_map(|(depth, one)| one.rows(depth)));
+                finding(kind, port, &["What", "Value"], rows)
+            });
+            TestDone {
+                uid: (*uid).to_owned(),
+                description: (*description).to_owned(),
+                metadata: json!({"subject": self.chain.first().map(|one| one.subject.as_str()).unwrap_or_default()}),
+                weight: 1,
+                findings: findings.collect(),
+            }
+        })
+    }
+
+    /// The chain for the scan's output.
+    pub fn as_json(&self) -> Value {
+        let all = self.chain.iter().map(|one| {
+            json!({
+                "subject": one.subject, "issuer": one.issuer, "names": one.names, "serial": one.serial,
+                "not_before": stamp(one.not_before), "not_after": stamp(one.not_after),
+                "key": one.key, "signature": one.signature,
+            })
+        });
+        Value::Array(all.collect())
+    }
+
+    /// A clause for the sentence of a finished scan.
+    pub fn summary(&self) -> String {
+        match self.chain.first() {
+            None => "no certificate was read".to_owned(),
+            Some(leaf) if self.failed.is_empty() => format!("certificate in order until {}", stamp(leaf.not_after)),
+            Some(_) => {
+                let names: Vec<String> = self.failed.iter().map(|(_, kind, _)| kind.name.to_lowercase()).collect();
+                names.join(", ")
+            }
+        }
+    }
+}
+
+impl Facts {
+    fn parse(der: &[u8]) -> Option<Self> {
+        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        let algorithm = certificate.signature_algorithm.algorithm.to_id_string();
+        let weak = WEAK_SIGNATURES.iter().find(|(oid, _)| *oid == algorithm);
+        let (key, weak_key) = describe_key(&certificate);
+        Some(Self {
+            subject: certificate.subject().to_string(),
+            issuer: certificate.issuer().to_string(),
+            names: names(&certificate),
+            not_before: certificate.validity().not_before.timestamp(),
+            not_after: certificate.validity().not_after.timestamp(),
+            serial: certificate.tbs_certificate.raw_serial_as_string(),
+            key,
+            weak_key,
+            signature: weak.map_or(algorithm, |(_, name)| (*name).to_owned()),
+            weak_signature: weak.is_some(),
+            own_issuer: certificate.subject().as_raw() == certificate.issuer().as_raw(),
+        })
+    }
+
+    fn rows(&self, depth: usize) -> Vec<Vec<String>> {
+        let who = if depth == 0 { "Certificate".to_owned() } else { format!("Certificate {}", depth + 1) };
+        let names = self.names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+        [
+            ("subject", self.subject.clone()),
+            ("issuer", self.issuer.clone()),
+            ("names", names),
+            ("valid", format!("{} to {}", stamp(self.not_before), stamp(self.not_after))),
+            ("key", self.key.clone()),
+            ("signature", self.signature.clone()),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(what, value)| vec![format!("{who} {what}"), value])
+        .collect()
+    }
+}
+
+fn judge_days(leaf: &Facts, now: i64) -> Option<(&'static Kind, String)> {
+    let (from, to) = (stamp(leaf.not_before), stamp(leaf.not_after));
+    match () {
+        () if now > leaf.not_after => Some((&tls::EXPIRED, format!("expired {to}"))),
+        () if now < leaf.not_before => Some((&tls::NOT_YET_VALID, format!("valid from {from}"))),
+        () if leaf.not_after - now <= SOON * DAY => Some((&tls::EXPIRES_SOON, format!("expires {to}"))),
+        () => None,
+    }
+}
+
+/// By the rules clients use: subject alternative names only, one wildcard label (RFC 9525).
+fn is_for(host: &str, der: &[u8]) -> bool {
+    let der = CertificateDer::from(der);
+    match (ParsedCertificate::try_from(&der), ServerName::try_from(host)) {
+        (Ok(certificate), Ok(name)) => verify_server_name(&certificate, &name).is_ok(),
+        _ => false,
+    }
+}
+
+fn names(certificate: &X509Certificate) -> Vec<String> {
+    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
+    let name = |name: &GeneralName| match name {
+        GeneralName::DNSName(name) => Some((*name).to_owned()),
+        GeneralName::IPAddress(bytes) => match *bytes {
+            [a, b, c, d] => Some(std::net::Ipv4Addr::new(*a, *b, *c, *d).to_string()),
+            bytes => Some(std::net::Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).to_string()),
+        },
+        _ => None,
+    };
+    extension.value.general_names.iter().filter_map(name).collect()
+}
+
+/// The key in words, and whether it is too short (NIST SP 800-131A: RSA and DSA below 2048 bits, elliptic below 224).
+fn describe_key(certificate: &X509Certificate) -> (String, bool) {
+    match certificate.public_key().parsed() {
+        Ok(PublicKey::RSA(key)) => (format!("RSA {} bits", key.key_size()), key.key_size() < 2048),
+        Ok(PublicKey::EC(key)) => (format!("elliptic {} bits", key.key_size()), key.key_size() < 224),
+        Ok(PublicKey::DSA(key)) => (format!("DSA {} bits", key.len() * 8), key.len() * 8 < 2048),
+        _ => (certificate.public_key().algorithm.algorithm.to_id_string(), false),
+    }
+}
+
+fn stamp(second: i64) -> String {
+    jiff::Timestamp::from_second(second).map(|at| Stamp(at).to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    fn facts(from: i32, to: i32) -> Facts {
+        let mut params = CertificateParams::new(vec!["shop.test".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+        params.not_before = date_time_ymd(from, 1, 1);
+        params.not_after = date_time_ymd(to, 1, 1);
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        Facts::parse(certificate.der()).unwrap()
+    }
+
+    #[test]
+    fn days_are_judged_with_two_weeks_to_spare() {
+        let facts = facts(2020, 2030);
+        for (now, expected) in [
+            (facts.not_before - 1, Some("tls.certificate.not_yet_valid")),
+            (facts.not_before, None),
+            (facts.not_after - 15 * DAY, None),
+            (facts.not_after - 14 * DAY, Some("tls.certificate.expires_soon")),
+            (facts.not_after + 1, Some("tls.certificate.expired")),
+        ] {
+            assert_eq!(judge_days(&facts, now).map(|(kind, _)| kind.id), expected);
+        }
+    }
+
+    #[test]
+    fn facts_of_a_certificate_are_read() {
+        let facts = facts(2020, 2030);
+        assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
+        assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
+        assert!(facts.own_issuer);
+        assert!(Facts::parse(b"nothing").is_none());
+    }
+}

@@ -1,0 +1,225 @@
+//! A ClientHello for SSL 3.0 to TLS 1.2, written by hand, and what the server answers to it.
+//!
+//! ```text
+//!   ► record(22) [ ClientHello ]
+//!   ◄ record(22) [ ServerHello, Certificate, … ]    version and cipher chosen, certificates in clear
+//!   ◄ record(21) [ alert ]                          this version is not accepted
+//! ```
+//!
+//! Layouts are those of RFC 6101, RFC 4346 and RFC 5246. The connection is closed after the certificates.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::Shown;
+
+/// Bytes of handshake that are read; chains are far smaller.
+const MAX_HANDSHAKE: usize = 128 * 1024;
+
+/// Versions asked for, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    Ssl3,
+    Tls10,
+    Tls11,
+    Tls12,
+    Tls13,
+}
+
+impl Version {
+    pub const ALL: &[Version] = &[Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12, Version::Tls13];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::Ssl3 => "SSL 3.0",
+            Version::Tls10 => "TLS 1.0",
+            Version::Tls11 => "TLS 1.1",
+            Version::Tls12 => "TLS 1.2",
+            Version::Tls13 => "TLS 1.3",
+        }
+    }
+
+    /// As in the uid of its test.
+    pub fn id(self) -> &'static str {
+        match self {
+            Version::Ssl3 => "ssl3",
+            Version::Tls10 => "tls10",
+            Version::Tls11 => "tls11",
+            Version::Tls12 => "tls12",
+            Version::Tls13 => "tls13",
+        }
+    }
+
+    fn wire(self) -> [u8; 2] {
+        [3, self as u8]
+    }
+}
+
+/// Suites offered: those of today first, then everything old servers know.
+#[rustfmt::skip]
+const SUITES: &[u16] = &[
+    0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f, 0x009c, 0x009d, // GCM and ChaCha20, TLS 1.2 only
+    0xc023, 0xc027, 0xc024, 0xc028, 0x0067, 0x006b, 0x003c, 0x003d,                 // CBC with SHA-256, TLS 1.2 only
+    0xc009, 0xc013, 0xc00a, 0xc014, 0x0033, 0x0039, 0x002f, 0x0035,                 // AES CBC with SHA-1
+    0xc012, 0xc008, 0x0016, 0x000a, 0x0005, 0x0004, 0x0013, 0x0032, 0x0038,         // 3DES, RC4, DSS
+    0x00ff,                                                                         // renegotiation is safe (RFC 5746)
+];
+
+/// Says hello and reads the answer up to the certificates; nothing where the server says nothing.
+pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> Option<Shown> {
+    stream.write_all(&client_hello(version, host, rand::random())).await.ok()?;
+    let mut messages = Vec::new();
+    let mut shown = Shown::default();
+    loop {
+        let record = read_record(&mut stream).await?;
+        match record {
+            (22, body) => messages.extend_from_slice(&body),
+            // An alert, or something that is no TLS.
+            _ => return Some(shown),
+        }
+        while let Some((kind, body, rest)) = next_message(&messages) {
+            match kind {
+                2 => shown = server_hello(body, version)?,
+                11 => {
+                    shown.chain = certificates(body);
+                    return Some(shown);
+                }
+                _ => return Some(shown),
+            }
+            messages = rest.to_vec();
+        }
+        if messages.len() > MAX_HANDSHAKE {
+            return Some(shown);
+        }
+        if !shown.accepted && shown != Shown::default() {
+            return Some(shown);
+        }
+    }
+}
+
+async fn read_record(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head).await.ok()?;
+    let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
+    if head[1] != 3 || length > (1 << 14) + 2048 {
+        return None;
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some((head[0], body))
+}
+
+/// The first whole handshake message: its kind, its body, and what follows.
+fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let [kind, a, b, c, rest @ ..] = bytes else { return None };
+    let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+    (rest.len() >= length).then(|| (*kind, &rest[..length], &rest[length..]))
+}
+
+/// Version and cipher that the server chose; a lower version than asked for is no acceptance.
+fn server_hello(body: &[u8], asked: Version) -> Option<Shown> {
+    let version = body.get(..2)?;
+    let session = usize::from(*body.get(34)?);
+    let cipher = body.get(35 + session..37 + session)?;
+    let number = u16::from_be_bytes([cipher[0], cipher[1]]);
+    Some(Shown { accepted: version == asked.wire(), cipher: format!("0x{number:04x}"), chain: Vec::new() })
+}
+
+fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
+    let mut chain = Vec::new();
+    let mut rest = body.get(3..).unwrap_or_default();
+    while let [a, b, c, tail @ ..] = rest {
+        let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+        let Some(one) = tail.get(..length) else { break };
+        chain.push(one.to_vec());
+        rest = &tail[length..];
+    }
+    chain
+}
+
+fn client_hello(version: Version, host: &str, random: [u8; 32]) -> Vec<u8> {
+    // AEAD and SHA-256 suites do not exist before TLS 1.2.
+    let suites = if version == Version::Tls12 { SUITES } else { &SUITES[18..] };
+    let suites: Vec<u8> = suites.iter().flat_map(|suite| suite.to_be_bytes()).collect();
+    let mut hello = Vec::from(version.wire());
+    hello.extend(random);
+    hello.push(0);
+    push(&mut hello, 2, &suites);
+    hello.extend([1, 0]);
+    if version != Version::Ssl3 {
+        push(&mut hello, 2, &extensions(version, host));
+    }
+    let mut message = vec![1];
+    push(&mut message, 3, &hello);
+    // Servers of any age take a first record of version 3.0 or 3.1.
+    let mut record = vec![22, 3, u8::from(version != Version::Ssl3)];
+    push(&mut record, 2, &message);
+    record
+}
+
+fn extensions(version: Version, host: &str) -> Vec<u8> {
+    let mut all = Vec::new();
+    let mut add = |kind: u16, body: &[u8]| {
+        all.extend(kind.to_be_bytes());
+        push(&mut all, 2, body);
+    };
+    // Server name; addresses are not allowed there (RFC 6066 §3).
+    if host.parse::<std::net::IpAddr>().is_err() && host.len() < 256 {
+        let mut name = vec![0];
+        push(&mut name, 2, host.as_bytes());
+        let mut list = Vec::new();
+        push(&mut list, 2, &name);
+        add(0, &list);
+    }
+    // Groups: X25519, P-256, P-384, P-521. Points: uncompressed.
+    add(10, &[0, 8, 0, 29, 0, 23, 0, 24, 0, 25]);
+    add(11, &[1, 0]);
+    if version == Version::Tls12 {
+        // ECDSA, RSA-PSS, RSA, and SHA-1 for old keys.
+        add(13, &[0, 18, 4, 3, 5, 3, 6, 3, 8, 4, 8, 5, 8, 6, 4, 1, 5, 1, 2, 1]);
+    }
+    all
+}
+
+/// Appends a vector with its length in `width` bytes.
+fn push(to: &mut Vec<u8>, width: usize, body: &[u8]) {
+    let length = (body.len() as u32).to_be_bytes();
+    to.extend_from_slice(&length[4 - width..]);
+    to.extend_from_slice(body);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_in_a_client_hello_add_up() {
+        for version in [Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12] {
+            let bytes = client_hello(version, "shop.test", [7; 32]);
+            assert_eq!(usize::from(u16::from_be_bytes([bytes[3], bytes[4]])), bytes.len() - 5);
+            let (kind, body, rest) = next_message(&bytes[5..]).unwrap();
+            assert_eq!((kind, rest.len()), (1, 0));
+            assert_eq!(body[..2], version.wire());
+            let has_name = bytes.windows(9).any(|part| part == b"shop.test");
+            assert_eq!(has_name, version != Version::Ssl3);
+        }
+        assert!(!client_hello(Version::Tls12, "127.0.0.1", [7; 32]).windows(9).any(|part| part == b"127.0.0.1"));
+    }
+
+    #[test]
+    fn a_lower_version_than_asked_for_is_not_accepted() {
+        let hello = |minor: u8| [vec![3, minor], vec![0; 32], vec![2, 9, 9], vec![0xc0, 0x2f], vec![0]].concat();
+        let shown = server_hello(&hello(2), Version::Tls11).unwrap();
+        assert_eq!((shown.accepted, shown.cipher.as_str()), (true, "0xc02f"));
+        assert!(!server_hello(&hello(1), Version::Tls11).unwrap().accepted);
+    }
+
+    #[test]
+    fn broken_answers_end_quietly() {
+        assert_eq!(server_hello(&[3, 3], Version::Tls12), None);
+        assert_eq!(next_message(&[11, 0, 0]), None);
+        assert_eq!(next_message(&[11, 0, 0, 9, 1]), None);
+        assert!(certificates(&[0, 0, 9, 0, 0, 200, 1, 2]).is_empty());
+        assert_eq!(certificates(&[0, 0, 9, 0, 0, 1, 5, 0, 0, 2, 6, 7]), [vec![5], vec![6, 7]]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Whether a chain leads to an authority this machine trusts, whatever its days and names.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, Error, RootCertStore};
+
+static SYSTEM: LazyLock<Vec<CertificateDer<'static>>> =
+    LazyLock::new(|| rustls_native_certs::load_native_certs().certs);
+
+/// What became of the question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The chain leads to a trusted authority.
+    Trusted,
+    /// It does not; why.
+    Untrusted(String),
+    /// This machine trusts nobody, so nothing can be said.
+    Unknown,
+}
+
+/// Judges at `when`, a moment within the certificate's days, so that an expired certificate of a known authority
+/// is not also called untrusted.
+pub fn judge(chain: &[Vec<u8>], host: &str, when: u64, anchors: &[CertificateDer<'static>]) -> Trust {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(SYSTEM.iter().chain(anchors).cloned());
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let Ok(verifier) = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build() else {
+        return Trust::Unknown;
+    };
+    let chain: Vec<CertificateDer> = chain.iter().map(|der| CertificateDer::from(der.as_slice())).collect();
+    let (Some((leaf, rest)), Ok(name)) = (chain.split_first(), ServerName::try_from(host)) else {
+        return Trust::Unknown;
+    };
+    let when = UnixTime::since_unix_epoch(Duration::from_secs(when));
+    match verifier.verify_server_cert(leaf, rest, &name, &[], when) {
+        Ok(_) => Trust::Trusted,
+        // The name is looked at last, when the chain has been found good; it is another check's business.
+        Err(Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        )) => Trust::Trusted,
+        Err(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            Trust::Untrusted("no trusted authority signed it".to_owned())
+        }
+        Err(error) => Trust::Untrusted(error.to_string()),
+    }
+}
