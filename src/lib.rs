@@ -32,3 +32,5 @@ pub mod view;
 
 #[cfg(feature = "service")]
 pub mod service;
+
+pub mod cli;

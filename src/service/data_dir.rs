@@ -81,7 +81,7 @@ pub enum Holder {
     /// None does.
     Nobody,
     /// One does; its `service.json` is missing for a moment while it starts.
-    Running(Option<ServiceInfo>),
+    Running(Option<Box<ServiceInfo>>),
 }
 
 impl DataDir {
@@ -157,7 +157,7 @@ impl DataDir {
     pub fn holder(&self) -> io::Result<Holder> {
         match self.lock_file()?.try_lock_shared() {
             Ok(()) => Ok(Holder::Nobody),
-            Err(TryLockError::WouldBlock) => Ok(Holder::Running(self.info())),
+            Err(TryLockError::WouldBlock) => Ok(Holder::Running(self.info().map(Box::new))),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }

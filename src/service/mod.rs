@@ -10,6 +10,7 @@
 //! `store` speaks SQL, `engine` knows neither; the worker joins engine and store. The contract is api-v2.md with
 //! its gaps filled as hosted-service.md says.
 
+mod activity;
 pub mod address;
 mod callbacks;
 pub mod clock;
@@ -38,6 +39,7 @@ mod store;
 mod words;
 mod worker;
 
+pub use activity::{Activity, activity};
 pub use data_dir::{DataDir, Holder, ServiceInfo};
 pub use errors::StartError;
 pub use settings::{RateLimit, Settings};

@@ -20,6 +20,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Where the loggers listen; port 0 takes a free one.
     pub logger_listen: SocketAddr,
+    /// Prefers the ports of last time, and takes free ones where the wanted ones are busy.
+    pub any_port: bool,
     /// Public base of `handler_url` when a proxy or tunnel stands in front of the loggers.
     pub logger_url: Option<Url>,
     /// The file with the API key; `key` in the data directory when absent. Made (0600) when missing.
@@ -53,6 +55,7 @@ impl Settings {
             data_dir: data_dir.into(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8765)),
             logger_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8766)),
+            any_port: false,
             logger_url: None,
             api_key_file: None,
             allow_targets: Vec::new(),

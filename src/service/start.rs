@@ -103,7 +103,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let Opened { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
     let keys = Keys::read(&settings, &dir)?;
-    let sockets = Sockets::open(&settings).await?;
+    let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (sockets.base_url()?, sockets.logger_base(&settings)?);
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
 
@@ -162,9 +162,17 @@ struct Sockets {
 }
 
 impl Sockets {
-    async fn open(settings: &Settings) -> Result<Self, StartError> {
-        let (api, api_address) = listen(settings.listen, "listen").await?;
-        let (loggers, logger_address) = listen(settings.logger_listen, "logger-listen").await?;
+    async fn open(settings: &Settings, last: Option<&ServiceInfo>) -> Result<Self, StartError> {
+        let any = settings.any_port;
+        let port = |url: Option<&Url>| url.filter(|_| any).and_then(Url::port);
+        let at = |mut address: SocketAddr, port: Option<u16>| {
+            address.set_port(port.unwrap_or(address.port()));
+            address
+        };
+        let api = at(settings.listen, port(last.map(|last| &last.base_url)));
+        let loggers = at(settings.logger_listen, port(last.map(|last| &last.logger_url)));
+        let (api, api_address) = listen(api, "listen", any).await?;
+        let (loggers, logger_address) = listen(loggers, "logger-listen", any).await?;
         Ok(Self { api, loggers, api_address, logger_address })
     }
 
@@ -185,9 +193,13 @@ impl Sockets {
     }
 }
 
-async fn listen(address: SocketAddr, flag: &'static str) -> Result<(TcpListener, SocketAddr), StartError> {
+async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(TcpListener, SocketAddr), StartError> {
     let busy = |source| StartError::Busy { address, flag, source };
-    let listener = TcpListener::bind(address).await.map_err(busy)?;
+    let listener = match TcpListener::bind(address).await {
+        Err(_) if any => TcpListener::bind((address.ip(), 0)).await,
+        other => other,
+    };
+    let listener = listener.map_err(busy)?;
     let address = listener.local_addr().map_err(busy)?;
     Ok((listener, address))
 }

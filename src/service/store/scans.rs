@@ -239,4 +239,9 @@ impl Store {
     pub async fn active_scans(&self) -> Result<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(self.read()).await
     }
+
+    /// How many scans are being worked on.
+    pub async fn running_scans(&self) -> Result<i64> {
+        sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL").fetch_one(self.read()).await
+    }
 }

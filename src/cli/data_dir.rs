@@ -1,0 +1,33 @@
+//! The flag that names a data directory, which every command about the local service takes.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::service::DataDir;
+
+/// `--data-dir`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DataDirArg {
+    /// Where the service keeps its database, keys and scope file [default: $XDG_STATE_HOME/scandeck/service, or below ~/.local/state]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+impl DataDirArg {
+    /// The path that was named, or the default one.
+    pub fn path(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(DataDir::default_path)
+    }
+
+    /// The directory, made where it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made or is no directory.
+    pub fn open(&self) -> anyhow::Result<DataDir> {
+        let path = self.path();
+        DataDir::open(&path)
+            .with_context(|| format!("cannot use the directory {}; name another with --data-dir", path.display()))
+    }
+}

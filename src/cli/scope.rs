@@ -1,0 +1,179 @@
+//! `scandeck scope`: what the local service may scan beyond this machine. The file is read live: a running service
+//! follows at its next check.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::data_dir::DataDirArg;
+use crate::contract::Stamp;
+use crate::service::scope::{Entry, Pattern, ScopeFile, parse_list};
+
+/// `scandeck scope …`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2026-12-31 --note \"SOW 114\"
+  scandeck scope deny 10.0.4.1
+  scandeck scope list
+
+Loopback and this host may always be scanned. A denial wins over everything that allows. Scan only what you may.")]
+pub struct ScopeArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    #[command(subcommand)]
+    command: ScopeCommand,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum ScopeCommand {
+    /// Allows names, `*.name`, addresses or networks
+    Add(AddArgs),
+    /// Denies them, whatever else allows them
+    Deny(DenyArgs),
+    /// Allows what a file lists, one a line, `#` begins a comment; `-` reads standard input
+    Import(ImportArgs),
+    /// Takes entries and denials out again
+    Remove {
+        /// As they are listed
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+    },
+    /// Shows every entry
+    List,
+}
+
+#[derive(Args, Clone, Debug)]
+struct AddArgs {
+    /// A name, `*.name`, an address or a network
+    #[arg(required = true, value_name = "TARGET")]
+    targets: Vec<Pattern>,
+    #[command(flatten)]
+    terms: Terms,
+}
+
+#[derive(Args, Clone, Debug)]
+struct DenyArgs {
+    /// A name, `*.name`, an address or a network
+    #[arg(required = true, value_name = "TARGET")]
+    targets: Vec<Pattern>,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+}
+
+#[derive(Args, Clone, Debug)]
+struct ImportArgs {
+    /// The file, or `-`
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    terms: Terms,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Terms {
+    /// The last day (UTC) on which it may be scanned
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    until: Option<Date>,
+    /// Why, such as the number of the contract
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+}
+
+/// Edits or shows the scope file.
+///
+/// # Errors
+/// When it cannot be read or written, or an entry makes no sense.
+pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
+    let file = ScopeFile::new(args.directory.open()?.scope_file());
+    match args.command {
+        ScopeCommand::Add(add) => allow(&file, add.targets, &add.terms)?,
+        ScopeCommand::Import(import) => allow(&file, parse_list(&read(&import.file)?)?, &import.terms)?,
+        ScopeCommand::Deny(deny) => {
+            let count = deny.targets.len();
+            file.deny(entries(deny.targets, None, &deny.note))?;
+            eprintln!("denied {count} in {}", file.path().display());
+        }
+        ScopeCommand::Remove { targets } => return remove(&file, &targets),
+        ScopeCommand::List => list(&file)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {
+    let count = targets.len();
+    file.add(entries(targets, terms.until, &terms.note))?;
+    eprintln!("allowed {count} in {}", file.path().display());
+    Ok(())
+}
+
+fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<Entry> {
+    let (who, added) = (who(), Some(Stamp(Timestamp::now())));
+    targets.into_iter().map(|target| Entry { target, until, note: note.to_owned(), who: who.clone(), added }).collect()
+}
+
+/// `login@host`, as far as the system tells.
+fn who() -> String {
+    let login = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{login}@{}", host.trim())
+}
+
+fn read(file: &PathBuf) -> anyhow::Result<String> {
+    if file.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
+}
+
+fn remove(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
+    match file.remove(targets)? {
+        0 => {
+            eprintln!("nothing removed: no such entry; `scandeck scope list` shows them");
+            Ok(ExitCode::FAILURE)
+        }
+        count => {
+            eprintln!("removed {count} from {}", file.path().display());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn list(file: &ScopeFile) -> anyhow::Result<()> {
+    let scope = file.load()?;
+    let mut text = String::new();
+    for (verb, entries) in [("allow", &scope.allow), ("deny ", &scope.deny)] {
+        for entry in entries {
+            text.push_str(&line(verb, entry));
+        }
+    }
+    if text.is_empty() {
+        eprintln!("the scope is empty: only loopback and this host may be scanned");
+    }
+    // Who closed our output has read enough.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
+}
+
+fn line(verb: &str, entry: &Entry) -> String {
+    let mut line = format!("{verb}  {}", entry.target);
+    if let Some(until) = entry.until {
+        line.push_str(&format!("  until {until}"));
+    }
+    for text in [&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()) {
+        line.push_str("  ");
+        // The file may hold anything; a terminal gets no control characters from it.
+        line.extend(text.chars().filter(|letter| !letter.is_control()));
+    }
+    if let Some(added) = entry.added {
+        line.push_str(&format!("  {added}"));
+    }
+    line + "\n"
+}
