@@ -1,6 +1,8 @@
 //! Integration tests: one binary, whose modules mirror the layers.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod api;
 #[cfg(feature = "dashboard")]
 mod client;
 mod imports;

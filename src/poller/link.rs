@@ -124,12 +124,13 @@ impl LinkState {
         now: Instant,
         wall: Timestamp,
     ) -> Option<plan::Link> {
+        let told = [self.halted_at, self.paused_at].into_iter().flatten().any(|since| asked <= since);
+        if told {
+            return None;
+        }
         if reach(error) == Reach::Halt {
             self.halted_at = Some(now);
             return self.show(plan::Link::Down { problem });
-        }
-        if self.halted_at.is_some() || self.paused_at.is_some_and(|began| asked <= began) {
-            return None;
         }
         let wait = self.wait(error, wall);
         self.attempt += 1;

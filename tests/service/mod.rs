@@ -9,7 +9,7 @@ mod lifecycle;
 mod loggers;
 mod reports;
 mod restart;
-mod runner;
+pub mod runner;
 mod scans;
 mod targets;
 mod wordlists;

@@ -1,0 +1,36 @@
+//! Findings.
+
+use scandeck::client::{FindingQuery, Kind};
+use scandeck::contract::finding::EvidenceView;
+use scandeck::contract::{FindingId, Risk, WorkspaceId};
+
+use super::{client, ended, refused, scan, target};
+use crate::service::World;
+use crate::service::runner::usual;
+
+#[tokio::test]
+async fn findings_are_listed_by_every_parameter_and_looked_up_whole() {
+    let world = World::new().await;
+    let client = client(&world);
+    world.script.tells(usual());
+    world.script.let_end(2);
+    let made = target(&client, "127.0.0.1").await;
+    let (first, second) = (scan(&client, made).await, scan(&client, made).await);
+    ended(&client, first).await;
+    ended(&client, second).await;
+    let list = async |query: FindingQuery| client.list_findings(&query).await.unwrap();
+    let all = FindingQuery::default();
+    assert_eq!(list(all).await.len(), 4);
+    assert_eq!(list(FindingQuery { task_id: Some(second), ..all }).await.len(), 2);
+    assert_eq!(list(FindingQuery { target_id: Some(made), ..all }).await.len(), 4);
+    assert_eq!(list(FindingQuery { workspace_id: Some(WorkspaceId(99)), ..all }).await.len(), 0);
+    let newest = list(FindingQuery { group_duplicates: Some(true), ..all }).await;
+    assert!(newest.len() == 2 && newest.iter().all(|finding| finding.task_id == Some(second)), "{newest:?}");
+    let worst = newest.iter().find(|finding| finding.risk_level == Risk::Critical).unwrap();
+    let whole = client.get_finding(worst.id).await.unwrap();
+    assert_eq!(&whole, worst);
+    assert_eq!((whole.target_id, whole.port, whole.cwe.as_str()), (Some(made), 80, "CWE-200"));
+    assert!(matches!(whole.vuln_evidence.view(), EvidenceView::Table { rows, .. } if rows == [["GET /"]]));
+    refused(client.get_finding(FindingId(999)).await, Kind::NotFound, 404, "finding");
+    world.stop().await;
+}

@@ -1,0 +1,51 @@
+//! HTTP loggers and what they record.
+
+use scandeck::client::Kind;
+use scandeck::contract::{LoggerId, WorkspaceId};
+
+use super::{client, refused};
+use crate::service::World;
+
+#[tokio::test]
+async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
+    let world = World::new().await;
+    let client = client(&world);
+    let id = client.create_logger("blind-ssrf", Some(WorkspaceId(1))).await.unwrap();
+    let logger = client.get_logger(id).await.unwrap();
+    assert_eq!((logger.label.as_str(), logger.num_requests), ("blind-ssrf", 0));
+    let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
+    for number in 0..3 {
+        let url = format!("{}a/b?n={number}", logger.handler_url);
+        visitor.post(url).body("Zg==").send().await.unwrap().error_for_status().unwrap();
+    }
+    let captures = client.list_captures(id, None).await.unwrap();
+    assert_eq!(captures.len(), 3);
+    assert_eq!((captures[0].request_method.as_str(), captures[2].url_params.as_str()), ("POST", "n=2"));
+    assert_eq!(captures[0].request_body_base64, "Wmc9PQ==");
+    let newer = client.list_captures(id, Some(captures[1].id)).await.unwrap();
+    assert_eq!(newer, captures[2..]);
+    let listed = client.list_loggers(Some(WorkspaceId(1))).await.unwrap();
+    assert_eq!((listed[0].id, listed[0].num_requests), (id, 3));
+    assert!(client.list_loggers(Some(WorkspaceId(99))).await.unwrap().is_empty());
+    assert_eq!(client.list_loggers(None).await.unwrap().len(), 1);
+    client.clear_captures(id).await.unwrap();
+    assert!(client.list_captures(id, None).await.unwrap().is_empty());
+    client.delete_logger(id).await.unwrap();
+    refused(client.get_logger(id).await, Kind::NotFound, 404, "logger");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_documented_refusals_of_loggers() {
+    let world = World::new().await;
+    let client = client(&world);
+    refused(client.create_logger("with blank", None).await, Kind::Invalid, 422, "label");
+    refused(client.create_logger("a", Some(WorkspaceId(99))).await, Kind::Invalid, 422, "workspace");
+    client.create_logger("a", None).await.unwrap();
+    refused(client.create_logger("a", None).await, Kind::Invalid, 422, "label");
+    for result in [client.delete_logger(LoggerId(99)).await, client.clear_captures(LoggerId(99)).await] {
+        refused(result, Kind::NotFound, 404, "logger");
+    }
+    refused(client.list_captures(LoggerId(99), None).await, Kind::NotFound, 404, "logger");
+    world.stop().await;
+}

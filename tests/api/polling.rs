@@ -1,0 +1,136 @@
+//! The poller on a real service: what moves there arrives here, and a service that goes away comes back.
+
+use std::time::Duration;
+
+use scandeck::app::plan::{Link, News, Noun, PartData, PollPlan, ScanPart, Update};
+use scandeck::contract::{ScanStatus, WorkspaceId};
+use scandeck::poller::{CHANNEL, Poller};
+use tokio::sync::{mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{client, client_of, scan, target};
+use crate::service::runner::{Script, usual};
+use crate::service::{World, settings};
+
+struct Polling {
+    plans: watch::Sender<PollPlan>,
+    updates: mpsc::Receiver<Update>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Polling {
+    fn start(client: scandeck::client::Client) -> Self {
+        let plan =
+            PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), captures: Some(None), ..PollPlan::default() };
+        let (plans, updates) = (watch::Sender::new(plan), mpsc::channel(CHANNEL));
+        let poller = Poller::new(client, plans.subscribe(), updates.0);
+        Self { plans, updates: updates.1, _task: AbortOnDropHandle::new(tokio::spawn(poller.run())) }
+    }
+
+    /// Waits for news that answer the question.
+    async fn until<T>(&mut self, what: &str, wanted: impl Fn(&Update) -> Option<T>) -> T {
+        let waiting = async {
+            loop {
+                let update = self.updates.recv().await.expect("the poller goes on");
+                if let Some(found) = wanted(&update) {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("never told: {what}"))
+    }
+}
+
+#[tokio::test]
+async fn scans_findings_parts_and_captures_arrive_by_themselves() {
+    let world = World::new().await;
+    let api = client(&world);
+    let mut polling = Polling::start(client(&world));
+    polling
+        .until("the first findings", |update| {
+            matches!(&update.news, News::Findings(table) if table.is_empty()).then_some(())
+        })
+        .await;
+    world.script.tells(usual());
+    let made = target(&api, "127.0.0.1").await;
+    let id = scan(&api, made).await;
+    polling
+        .until("the findings of the running scan", |update| match &update.news {
+            News::Findings(table) => (table.len() == 2).then_some(()),
+            _ => None,
+        })
+        .await;
+    polling.plans.send_modify(|plan| plan.scan_part = Some((id, ScanPart::Tests)));
+    polling
+        .until("its tests", |update| match &update.news {
+            News::ScanPart(of, PartData::Tests(tests)) => (*of == id && tests.len() >= 3).then_some(()),
+            _ => None,
+        })
+        .await;
+    world.script.let_end(1);
+    polling
+        .until("its end", |update| match &update.news {
+            News::Scans(table) => table.get(id).filter(|scan| scan.status_name == ScanStatus::Finished).map(|_| ()),
+            _ => None,
+        })
+        .await;
+    let logger = api.create_logger("probe", Some(WorkspaceId(1))).await.unwrap();
+    let url = api.get_logger(logger).await.unwrap().handler_url;
+    let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
+    visitor.get(url.as_str()).send().await.unwrap();
+    polling
+        .until("the capture", |update| match &update.news {
+            News::Captures { logger: of, new } => (*of == logger && new.len() == 1).then_some(()),
+            _ => None,
+        })
+        .await;
+    drop(polling);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::at(settings(dir.path()), None, Script::default()).await;
+    let (base, key) = (world.base.clone(), world.key.clone());
+    let mut polling = Polling::start(client_of(&base, &key));
+    polling.until("a live link", |update| matches!(update.news, News::Link(Link::Live { .. })).then_some(())).await;
+    polling.until("the lists", |update| matches!(update.news, News::Findings(_)).then_some(())).await;
+    world.stop().await;
+    polling
+        .until("that it is gone", |update| {
+            matches!(update.news, News::Link(Link::Retrying { attempt: 1.., .. })).then_some(())
+        })
+        .await;
+    let mut again = settings(dir.path());
+    again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
+    let world = World::at(again, None, Script::default()).await;
+    assert_eq!(world.base, base);
+    polling.until("that it is back", |update| matches!(update.news, News::Link(Link::Live { .. })).then_some(())).await;
+    // Unchanged, but told again: what was stale is fresh.
+    polling.until("fresh findings", |update| matches!(update.news, News::Findings(_)).then_some(())).await;
+    drop(polling);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_wrong_key_ends_in_one_sentence_and_no_more_questions() {
+    let world = World::new().await;
+    let wrong = client_of(&world.base, "wrong");
+    let mut polling = Polling::start(wrong.clone());
+    let problem = polling
+        .until("that the link is down", |update| match &update.news {
+            News::Link(Link::Down { problem }) => Some(problem.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(problem.status, Some(401));
+    let asked = wrong.calls().len();
+    polling.plans.send_modify(|plan| _ = plan.asked.insert(Noun::Scans, 1));
+    polling
+        .until("that it is still down", |update| matches!(update.news, News::Link(Link::Down { .. })).then_some(()))
+        .await;
+    assert!(wrong.calls().len() > asked, "refresh tries once more");
+    drop(polling);
+    world.stop().await;
+}

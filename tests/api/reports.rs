@@ -1,0 +1,80 @@
+//! Reports.
+
+use scandeck::client::{Client, Download, Kind};
+use scandeck::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus};
+
+use super::{client, ended, refused, scan, target, until};
+use crate::service::World;
+use crate::service::runner::usual;
+
+fn new(format: ReportFormat, resources: Vec<i64>) -> NewReport {
+    NewReport {
+        format,
+        group_by: GroupBy::Vulnerability,
+        source: ReportSource::Scans,
+        resources,
+        filters: Some(ReportFilters::default()),
+        webhook_url: None,
+    }
+}
+
+async fn made(client: &Client, id: ReportId) -> ReportStatus {
+    until(|| async { client.get_report(id).await.unwrap() }, |report| report.status != ReportStatus::Waiting)
+        .await
+        .status
+}
+
+#[tokio::test]
+async fn a_report_is_made_listed_downloaded_and_deleted() {
+    let world = World::new().await;
+    let client = client(&world);
+    world.script.tells(usual());
+    world.script.let_end(1);
+    let made_target = target(&client, "127.0.0.1").await;
+    let of = scan(&client, made_target).await;
+    ended(&client, of).await;
+    for format in [ReportFormat::Html, ReportFormat::Json, ReportFormat::Csv] {
+        let id = client.create_report(&new(format.clone(), vec![of.0])).await.unwrap();
+        assert_eq!(made(&client, id).await, ReportStatus::Finished);
+        let report = client.get_report(id).await.unwrap();
+        let Download::Ready(file) = client.download_report(id).await.unwrap() else { panic!("no file") };
+        assert_eq!(file.name.as_deref(), Some(report.download_name.as_str()));
+        let mut content = Vec::new();
+        let length = file.save_to(&mut content).await.unwrap();
+        assert_eq!(length, content.len() as u64);
+        assert!(String::from_utf8(content).unwrap().contains("Finding web.key"), "{format}");
+    }
+    assert_eq!(client.list_reports().await.unwrap().len(), 3);
+    let gone = client.list_reports().await.unwrap()[0].id;
+    client.delete_report(gone).await.unwrap();
+    refused(client.download_report(gone).await, Kind::NotFound, 404, "report");
+    refused(client.get_report(gone).await, Kind::NotFound, 404, "report");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_report_that_nothing_is_left_of_has_no_data() {
+    let world = World::new().await;
+    let client = client(&world);
+    world.script.let_end(1);
+    let made_target = target(&client, "127.0.0.1").await;
+    let of = scan(&client, made_target).await;
+    ended(&client, of).await;
+    let id = client.create_report(&new(ReportFormat::Json, vec![of.0])).await.unwrap();
+    made(&client, id).await;
+    assert!(matches!(client.download_report(id).await.unwrap(), Download::NoData));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_documented_refusals_of_reports() {
+    let world = World::new().await;
+    let client = client(&world);
+    let make = async |new: NewReport| client.create_report(&new).await;
+    refused(make(new(ReportFormat::Json, vec![])).await, Kind::Invalid, 400, "resources");
+    refused(make(new(ReportFormat::Json, vec![77])).await, Kind::Invalid, 400, "77");
+    refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, Kind::Invalid, 400, "doc");
+    refused(make(new(ReportFormat::Pdf, vec![1])).await, Kind::Invalid, 400, "html");
+    refused(client.delete_report(ReportId(99)).await, Kind::NotFound, 404, "report");
+    world.stop().await;
+}

@@ -1,0 +1,183 @@
+//! Scans.
+
+use std::net::TcpListener;
+
+use scandeck::client::{Interval, Kind, Lane, ScanQuery, TestQuery};
+use scandeck::contract::{
+    NewScan, RedirectLevel, ReportCallback, ResourceType, ScanId, ScanStatus, Stamp, TargetId, Tool, WorkspaceId,
+};
+use scandeck::service::{self, RateLimit, Settings};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{client, client_of, ended, refused, scan, target, until};
+use crate::service::World;
+use crate::service::runner::usual;
+
+#[tokio::test]
+async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
+    let world = World::new().await;
+    let client = client(&world);
+    world.script.tells(usual());
+    let new = NewScan {
+        tool_id: 170,
+        target_name: Some("http://localhost/".into()),
+        workspace_id: Some(WorkspaceId(1)),
+        max_scan_time: Some(60),
+        report_callback: Some(ReportCallback { url: "http://127.0.0.1:9/".into(), format: Some("json".into()) }),
+        scan_original_url: Some(true),
+        redirect_level: Some(RedirectLevel::SameHost),
+        tool_params: Some(json!({"scan_type": "light"})),
+        ..NewScan::default()
+    };
+    let created = client.create_scan(&new).await.unwrap();
+    let id = created.created_id.unwrap();
+    let running = until(
+        || async { client.get_scan(id).await.unwrap() },
+        |scan| scan.status_name == ScanStatus::Running && scan.num_finished_tests == 7,
+    )
+    .await;
+    assert_eq!((running.tool_id, Some(running.target_id)), (170, created.target_id));
+    assert!(running.scan_original_url && running.end_time.is_none() && running.start_time.is_some());
+    assert_eq!(running.result_summary.critical, Some(1));
+    assert_eq!(running.tool_params.unwrap()["scan_type"], "light");
+
+    assert_eq!(client.scan_raw(id).await.unwrap(), ["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"]);
+    assert_eq!(client.scan_output(id).await.unwrap().output_type, "finding_list");
+    refused(client.scan_output_pdf(id).await, Kind::NotAcceptable, 406, "pdf");
+    refused(client.delete_scan(id).await, Kind::Conflict, 409, "running");
+    world.script.let_end(1);
+    assert_eq!(ended(&client, id).await.status_name, ScanStatus::Finished);
+    client.delete_scan(id).await.unwrap();
+    refused(client.get_scan(id).await, Kind::NotFound, 404, "scan");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_list_of_scans_obeys_every_parameter() {
+    let world = World::new().await;
+    let client = client(&world);
+    let (first, second) = (target(&client, "127.0.0.1").await, target(&client, "127.0.0.2").await);
+    let (a, b) = (scan(&client, first).await, scan(&client, second).await);
+    world.script.let_end(1);
+    until(
+        || async { client.list_scans(&ScanQuery::default()).await.unwrap() },
+        |scans| scans.iter().filter(|scan| scan.has_ended()).count() == 1,
+    )
+    .await;
+    let list = async |query: ScanQuery| {
+        let mut ids: Vec<ScanId> = client.list_scans(&query).await.unwrap().iter().map(|scan| scan.id).collect();
+        ids.sort();
+        ids
+    };
+    let all = || ScanQuery::default();
+    assert_eq!(list(all()).await, [a, b]);
+    assert_eq!(list(ScanQuery { target_id: Some(second), ..all() }).await, [b]);
+    assert_eq!(list(ScanQuery { tool: Some(Tool::TLS), ..all() }).await, []);
+    assert_eq!(list(ScanQuery { workspace_id: Some(WorkspaceId(99)), ..all() }).await, []);
+    assert_eq!(list(ScanQuery { status: Some(ScanStatus::Finished), ..all() }).await.len(), 1);
+    assert_eq!(list(ScanQuery { limit: Some(1), page: Some(2), ..all() }).await.len(), 1);
+    let past = Interval { from: None, to: Stamp::parse("2001-01-01 00:00:00") };
+    assert_eq!(list(ScanQuery { start_time: Some(past), ..all() }).await, []);
+    let since = Interval { from: past.to, to: None };
+    assert_eq!(list(ScanQuery { start_time: Some(since), ..all() }).await, [a, b]);
+    let bad = ScanQuery { status: Some(ScanStatus::Other("pondering".into())), ..all() };
+    refused(client.list_scans(&bad).await, Kind::Invalid, 400, "pondering");
+    refused(client.list_scans(&ScanQuery { page: Some(0), ..all() }).await, Kind::Invalid, 400, "page");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_scan_is_stopped_and_stays_so() {
+    let world = World::new().await;
+    let client = client(&world);
+    let made = target(&client, "127.0.0.1").await;
+    let id = scan(&client, made).await;
+    client.stop_scan(id).await.unwrap();
+    assert_eq!(ended(&client, id).await.status_name, ScanStatus::Stopped);
+    client.stop_scan(id).await.unwrap();
+    refused(client.stop_scan(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_tests_of_a_scan_are_told_by_what_they_led_to() {
+    let world = World::new().await;
+    let client = client(&world);
+    world.script.tells(usual());
+    let made = target(&client, "127.0.0.1").await;
+    let id = scan(&client, made).await;
+    until(|| async { client.get_scan(id).await.unwrap() }, |scan| scan.num_finished_tests == 7).await;
+    let of = |kind: ResourceType| TestQuery { resource_type: Some(kind), resource_id: None };
+    let led = client.list_tests(id, &of(ResourceType::Finding)).await.unwrap();
+    let not = client.list_tests(id, &of(ResourceType::Scan)).await.unwrap();
+    assert!(!led.is_empty() && !not.is_empty());
+    assert!(led.iter().all(|test| test.resource_type == ResourceType::Finding && test.performed_at.is_some()));
+    let all = client.list_tests(id, &TestQuery::default()).await.unwrap();
+    assert_eq!(all.len(), led.len() + not.len());
+    let one = TestQuery { resource_type: Some(ResourceType::Finding), resource_id: Some(led[0].resource_id) };
+    assert!(client.list_tests(id, &one).await.unwrap().iter().all(|test| test.resource_id == led[0].resource_id));
+    let bare = TestQuery { resource_type: None, resource_id: Some(1) };
+    refused(client.list_tests(id, &bare).await, Kind::Invalid, 400, "resource_type");
+    refused(client.list_tests(ScanId(99), &TestQuery::default()).await, Kind::NotFound, 404, "scan");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_documented_refusals_of_scans() {
+    let world = World::new().await;
+    let client = client(&world);
+    let made = target(&client, "127.0.0.1").await;
+    let usual = || NewScan { tool_id: 70, target_id: Some(made), ..NewScan::default() };
+    for (new, kind, status, words) in [
+        (NewScan { tool_id: 30, ..usual() }, Kind::Invalid, 400, "70"),
+        (NewScan { target_id: None, ..usual() }, Kind::Invalid, 400, "target"),
+        (NewScan { target_name: Some("localhost".into()), ..usual() }, Kind::Invalid, 400, "target"),
+        (NewScan { max_scan_time: Some(1441), ..usual() }, Kind::Invalid, 400, "1440"),
+        (NewScan { workspace_id: Some(WorkspaceId(99)), ..usual() }, Kind::NotFound, 404, "workspace"),
+        (NewScan { target_id: Some(TargetId(99)), ..usual() }, Kind::NotFound, 404, "target"),
+        (
+            NewScan { redirect_level: Some(RedirectLevel::Other("sideways".into())), ..usual() },
+            Kind::Invalid,
+            400,
+            "redirect_level",
+        ),
+        (NewScan { tool_params: Some(json!([1])), ..usual() }, Kind::Invalid, 422, "tool_params"),
+    ] {
+        refused(client.create_scan(&new).await, kind, status, words);
+    }
+    refused(client.delete_scan(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    refused(client.scan_output(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    refused(client.scan_raw(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_real_engine_finds_an_open_port_of_this_machine() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (dir, stop) = (tempfile::tempdir().unwrap(), CancellationToken::new());
+    let mut settings = Settings::new(dir.path()).with_free_ports();
+    settings.rate_limit = RateLimit::HOSTED;
+    let running = service::start(settings, stop.clone()).await.unwrap();
+    let client = client_of(running.base_url.as_str(), &running.api_key);
+    let new = NewScan {
+        tool_id: 70,
+        target_name: Some("127.0.0.1".into()),
+        tool_params: Some(json!({"scan_type": "custom", "port_list": [port]})),
+        ..NewScan::default()
+    };
+    let id = client.create_scan(&new).await.unwrap().created_id.unwrap();
+    let scan = ended(&client, id).await;
+    assert_eq!(scan.status_name, ScanStatus::Finished, "{}", scan.status_message);
+    let query = scandeck::client::FindingQuery { task_id: Some(id), ..Default::default() };
+    let findings = client.list_findings(&query).await.unwrap();
+    assert!(findings.iter().any(|finding| finding.port == i64::from(port)), "{findings:?}");
+    assert_eq!(client.scan_output(id).await.unwrap().output_type, "port_scanner");
+    // The headers of a limited service are read, each lane for itself.
+    assert_eq!(client.budget(Lane::Read).limit, Some(250));
+    assert!(client.budget(Lane::Output).limit.is_some_and(|limit| limit < 125));
+    assert!(client.clock_offset().is_some_and(|offset| offset.as_secs().abs() <= 2));
+    stop.cancel();
+    running.stopped().await.unwrap();
+}

@@ -1,0 +1,60 @@
+//! Targets.
+
+use scandeck::client::{Kind, TargetQuery};
+use scandeck::contract::{NewTarget, TargetId, TargetType, WorkspaceId};
+
+use super::{client, refused, scan, target};
+use crate::service::World;
+
+#[tokio::test]
+async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
+    let world = World::new().await;
+    let client = client(&world);
+    let new = NewTarget {
+        name: "http://localhost:8080/a?b=c".into(),
+        description: Some("d".into()),
+        workspace_id: Some(WorkspaceId(1)),
+    };
+    let url = client.create_target(&new).await.unwrap();
+    let made = client.get_target(url).await.unwrap();
+    assert_eq!((made.kind, made.description.as_str(), made.workspace_id), (TargetType::Url, "d", WorkspaceId(1)));
+    let address = target(&client, "127.0.0.1").await;
+    let list = async |query: TargetQuery| {
+        client.list_targets(&query).await.unwrap().into_iter().map(|target| target.id).collect::<Vec<_>>()
+    };
+    let of_kind = TargetQuery { kind: Some(TargetType::IpAddress), ..TargetQuery::default() };
+    assert_eq!(list(of_kind).await, [address]);
+    let of_workspace = |id| TargetQuery { workspace_id: Some(WorkspaceId(id)), ..TargetQuery::default() };
+    assert_eq!((list(of_workspace(1)).await.len(), list(of_workspace(99)).await.len()), (2, 0));
+    let page = |page| TargetQuery { limit: Some(1), page: Some(page), ..TargetQuery::default() };
+    let (first, second, third) = (list(page(1)).await, list(page(2)).await, list(page(3)).await);
+    assert_eq!((first.len(), second.len(), third.len()), (1, 1, 0));
+    assert_ne!(first, second);
+    assert_eq!(client.list_all_targets(&TargetQuery::default()).await.unwrap().len(), 2);
+    client.delete_target(url).await.unwrap();
+    refused(client.get_target(url).await, Kind::NotFound, 404, "target");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_documented_refusals_of_targets() {
+    let world = World::with(|settings| settings.max_targets = 2).await;
+    let client = client(&world);
+    let make = async |name: &str, workspace| {
+        let new = NewTarget { name: name.into(), workspace_id: workspace, ..NewTarget::default() };
+        client.create_target(&new).await
+    };
+    refused(make("10.0.0.0/8", None).await, Kind::Invalid, 400, "one address");
+    refused(make("198.51.100.7", None).await, Kind::Forbidden, 403, "scandeck scope add");
+    refused(make("localhost", Some(WorkspaceId(99))).await, Kind::NotFound, 404, "workspace");
+    let first = make("localhost", None).await.unwrap();
+    refused(make("LOCALHOST.", None).await, Kind::Conflict, 409, "exists");
+    scan(&client, first).await;
+    refused(client.delete_target(first).await, Kind::Conflict, 409, "scan");
+    make("127.0.0.1", None).await.unwrap();
+    refused(make("127.0.0.2", None).await, Kind::Forbidden, 403, "2");
+    refused(client.delete_target(TargetId(99)).await, Kind::NotFound, 404, "target");
+    let limit = TargetQuery { limit: Some(0), ..TargetQuery::default() };
+    refused(client.list_targets(&limit).await, Kind::Invalid, 400, "limit");
+    world.stop().await;
+}

@@ -1,0 +1,63 @@
+//! Workspaces.
+
+use scandeck::client::Kind;
+use scandeck::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
+
+use super::{client, client_of, refused, target};
+use crate::service::World;
+
+#[tokio::test]
+async fn the_check_tells_a_good_key_from_a_wrong_one_and_from_no_service() {
+    let world = World::new().await;
+    client(&world).check().await.unwrap();
+    refused(client_of(&world.base, "wrong").check().await, Kind::Unauthorized, 401, "key");
+    // The same host, another path: the service says that it has no such path, in its own error body.
+    let elsewhere = client_of(&world.base.replace("/api/v2", "/other"), &world.key);
+    assert!(elsewhere.list_workspaces().await.is_err());
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_workspace_is_made_edited_looked_up_listed_and_deleted() {
+    let world = World::new().await;
+    let client = client(&world);
+    let new = NewWorkspace { name: "Acme & Söhne = 100%".into(), description: Some("a+b\nc".into()) };
+    let id = client.create_workspace(&new).await.unwrap();
+    let made = client.get_workspace(id).await.unwrap();
+    assert_eq!((made.name.as_str(), made.description.as_str()), (new.name.as_str(), "a+b\nc"));
+    let edit = EditWorkspace { name: None, description: Some("other".into()) };
+    client.edit_workspace(id, &edit).await.unwrap();
+    let listed = client.list_workspaces().await.unwrap();
+    assert_eq!(listed.iter().find(|workspace| workspace.id == id).unwrap().description, "other");
+    client.delete_workspace(id).await.unwrap();
+    refused(client.get_workspace(id).await, Kind::NotFound, 404, "workspace");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_documented_refusals_of_workspaces() {
+    let world = World::new().await;
+    let client = client(&world);
+    let new = |name: &str| NewWorkspace { name: name.into(), description: None };
+    refused(client.create_workspace(&new(" ")).await, Kind::Invalid, 400, "name");
+    let id = client.create_workspace(&new("One")).await.unwrap();
+    refused(client.create_workspace(&new(" one ")).await, Kind::Conflict, 409, "one");
+    refused(client.edit_workspace(id, &EditWorkspace::default()).await, Kind::Invalid, 400, "description");
+    let edit = EditWorkspace { name: Some("default".into()), description: None };
+    refused(client.edit_workspace(id, &edit).await, Kind::Conflict, 409, "default");
+    refused(client.delete_workspace(WorkspaceId(1)).await, Kind::Conflict, 409, "current");
+    refused(client.delete_workspace(WorkspaceId(99)).await, Kind::NotFound, 404, "workspace");
+    refused(client.edit_workspace(WorkspaceId(99), &edit).await, Kind::NotFound, 404, "workspace");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_counts_of_a_workspace_follow() {
+    let world = World::new().await;
+    let client = client(&world);
+    let made = target(&client, "127.0.0.1").await;
+    super::scan(&client, made).await;
+    let workspace = client.get_workspace(WorkspaceId(1)).await.unwrap();
+    assert_eq!((workspace.target_count, workspace.scan_count), (1, 1));
+    world.stop().await;
+}
