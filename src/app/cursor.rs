@@ -58,6 +58,11 @@ pub trait Cursor {
         Chosen { ids, hidden, many: true }
     }
 
+    /// The ids shown, in order, as numbers.
+    fn shown_ids(&self) -> Vec<i64> {
+        (0..self.len()).filter_map(|at| self.id_at(at)).collect()
+    }
+
     /// Selects the row of an id; false when it is not shown.
     fn select_id(&mut self, id: i64) -> bool {
         let at = (0..self.len()).find(|&at| self.id_at(at) == Some(id));

@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{forms, lines, moves, prompts};
+use super::{copies, forms, goes, lines, moves, prompts, things};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -65,7 +65,12 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::Suspend => effects.push(Effect::Suspend),
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
-        _ => moves::perform(model, action),
+        _ => {
+            let _done = things::perform(model, action, effects)
+                || goes::perform(model, action)
+                || copies::perform(model, action, effects)
+                || moves::perform(model, action);
+        }
     }
 }
 

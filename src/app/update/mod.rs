@@ -10,12 +10,16 @@
 
 mod answers;
 mod concluded;
+mod copies;
+mod deletions;
 mod forms;
+mod goes;
 mod keys;
 mod lines;
 mod moves;
 mod news;
 mod prompts;
+mod things;
 
 use std::time::Duration;
 
@@ -99,3 +103,6 @@ impl Model {
         (pane == Pane::Scans).then_some(since + SEEN_AFTER).filter(|&at| at > self.now.mono)
     }
 }
+
+#[cfg(test)]
+mod tests;

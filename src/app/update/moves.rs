@@ -9,7 +9,7 @@ use crate::contract::WorkspaceId;
 use crate::input::Action;
 
 /// Carries out an action that moves.
-pub(super) fn perform(model: &mut Model, action: Action) {
+pub(super) fn perform(model: &mut Model, action: Action) -> bool {
     match action {
         Action::Workspaces => go(model, Pane::Workspaces),
         Action::Targets => go(model, Pane::Targets),
@@ -34,6 +34,7 @@ pub(super) fn perform(model: &mut Model, action: Action) {
         _ if model.focus.in_detail => in_detail(model, action),
         _ => in_list(model, action),
     }
+    true
 }
 
 /// Focuses a pane's list. Pane 5 shows the loggers while there is none.

@@ -1,0 +1,224 @@
+//! `y`, then what: texts for the clipboard, made of the rows under the cursor or marked.
+//!
+//! Text from outside passes the door of [`crate::text`] before it leaves: nothing in it acts on a shell or terminal
+//! that it is pasted into.
+
+use super::super::effect::Effect;
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use crate::contract::{Capture, FindingId, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::input::Action;
+use crate::text;
+
+/// Copies something of the present row; false when the action is none of these.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    let made = match action {
+        Action::CopyObvious => obvious(model),
+        Action::CopyUrl => url(model).map(|url| ("URL".to_owned(), url)),
+        Action::CopyCurl => curl(model).map(|curl| ("curl".to_owned(), curl)),
+        Action::CopyJson => json(model).map(|(what, text)| (format!("JSON of {what}"), text)),
+        Action::CopyCommand => Some(("the command of this view".to_owned(), command(model))),
+        Action::CopyRaw => raw(model).map(|raw| ("raw HTTP".to_owned(), raw)),
+        Action::CopyFile => {
+            let file = json(model);
+            match file {
+                Some((what, text)) => {
+                    let name = text::file_name(&format!("{what}.json"));
+                    effects.push(Effect::Save { name, content: text.into_bytes().into() });
+                }
+                None => model.say(Tone::Plain, "nothing is selected here"),
+            }
+            return true;
+        }
+        _ => return false,
+    };
+    match made {
+        Some((what, text)) => effects.push(Effect::Copy { what, text: text::clean_text(&text).into_owned() }),
+        None => model.say(Tone::Plain, "this row has nothing of that kind to copy"),
+    }
+    true
+}
+
+/// What one copies most: the URL of a logger or capture, the name of what has one, else the id.
+fn obvious(model: &Model) -> Option<(String, String)> {
+    let pane = model.focus.pane;
+    match pane {
+        Pane::Loggers | Pane::Captures => url(model).map(|url| ("URL".to_owned(), url)),
+        Pane::Targets => {
+            let name = model.target_name(model.lists.targets.selected?)?;
+            Some(("name".to_owned(), name.to_string()))
+        }
+        _ => model.selected_id(pane).map(|id| ("id".to_owned(), id.to_string())),
+    }
+}
+
+/// The URL of what is selected: its own where it is one, else that of the API.
+fn url(model: &Model) -> Option<String> {
+    match model.focus.pane {
+        Pane::Loggers => {
+            let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
+            Some(logger.handler_url.to_string())
+        }
+        Pane::Captures => {
+            let caught = model.lists.captures.current(&model.data.captures)?;
+            Some(captured_url(model, caught.logger, &caught.capture))
+        }
+        _ => api_path(model).map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
+    }
+}
+
+/// The path of the selected row in the API.
+fn api_path(model: &Model) -> Option<String> {
+    let pane = model.focus.pane;
+    let noun = match pane {
+        Pane::Workspaces => "workspaces",
+        Pane::Targets => "targets",
+        Pane::Findings => "findings",
+        Pane::Scans => "scans",
+        Pane::Loggers => "http_loggers",
+        Pane::Reports => "reports",
+        Pane::Wordlists => "wordlists",
+        Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.0)),
+    };
+    Some(format!("/{noun}/{}", model.selected_id(pane)?))
+}
+
+/// Where a captured request went: the logger's URL, with the path below it where the service tells, and the query.
+fn captured_url(model: &Model, logger: LoggerId, capture: &Capture) -> String {
+    let handler =
+        model.data.loggers.value().and_then(|all| all.get(logger)).map(|logger| logger.handler_url.to_string());
+    let base = handler.unwrap_or_default();
+    let mut whole = match (&capture.path, url::Url::parse(&base)) {
+        (Some(path), Ok(parsed)) if path.starts_with('/') => {
+            format!("{}{path}", parsed.origin().ascii_serialization())
+        }
+        _ => base,
+    };
+    if !capture.url_params.is_empty() {
+        whole.push('?');
+        whole.push_str(&capture.url_params);
+    }
+    whole
+}
+
+/// A captured request as curl; of anything else the API call that reads it, the key left to the environment.
+fn curl(model: &Model) -> Option<String> {
+    if model.focus.pane == Pane::Captures {
+        let caught = model.lists.captures.current(&model.data.captures)?;
+        return Some(captured_curl(model, caught.logger, &caught.capture));
+    }
+    let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
+    let url = quoted(&url);
+    Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
+}
+
+fn captured_curl(model: &Model, logger: LoggerId, capture: &Capture) -> String {
+    let mut words = vec!["curl".to_owned(), "-X".to_owned(), quoted(&capture.request_method)];
+    for line in &capture.http_headers {
+        let name = line.split(':').next().unwrap_or_default().trim().to_lowercase();
+        if !matches!(name.as_str(), "host" | "content-length" | "connection" | "accept-encoding" | "transfer-encoding")
+        {
+            words.extend(["-H".to_owned(), quoted(line)]);
+        }
+    }
+    let body = body_of(capture);
+    let url = quoted(&captured_url(model, logger, capture));
+    match String::from_utf8(body) {
+        Ok(body) if body.is_empty() => {}
+        Ok(body) => words.extend(["--data-binary".to_owned(), quoted(&body)]),
+        // Bytes that are no text reach curl through a pipe, exactly as they were.
+        Err(_) => {
+            let bytes = format!("printf %s {} | base64 -d |", quoted(&capture.request_body_base64));
+            words.insert(0, bytes);
+            words.extend(["--data-binary".to_owned(), "@-".to_owned()]);
+        }
+    }
+    words.push(url);
+    words.join(" ")
+}
+
+/// In single quotes, in which a shell changes nothing; control characters are made visible, line breaks stay.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text::clean_text(text).replace('\'', r"'\''"))
+}
+
+fn body_of(capture: &Capture) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.decode(capture.request_body_base64.as_bytes()).unwrap_or_default()
+}
+
+/// A captured request as it may have gone over the wire.
+fn raw(model: &Model) -> Option<String> {
+    if model.focus.pane != Pane::Captures {
+        return None;
+    }
+    let caught = model.lists.captures.current(&model.data.captures)?;
+    let capture = &caught.capture;
+    let target = captured_url(model, caught.logger, capture);
+    let path = url::Url::parse(&target).map(|url| match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    });
+    let version = capture.http_version.as_deref().unwrap_or("HTTP/1.1");
+    let mut text = format!("{} {} {version}\n", capture.request_method, path.unwrap_or(target));
+    for line in &capture.http_headers {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push('\n');
+    text.push_str(&String::from_utf8_lossy(&body_of(capture)));
+    Some(text)
+}
+
+/// What is chosen as JSON: one object, or an array of the marked; with words for it.
+fn json(model: &mut Model) -> Option<(String, String)> {
+    let pane = model.focus.pane;
+    if pane == Pane::Captures {
+        let caught = model.lists.captures.current(&model.data.captures)?;
+        let text = serde_json::to_string_pretty(&*caught.capture).ok()?;
+        return Some((format!("capture-{}", caught.capture.id), text));
+    }
+    let chosen = model.chosen(pane);
+    let values: Vec<serde_json::Value> = chosen.ids.iter().filter_map(|&id| value(model, pane, id)).collect();
+    let noun = match pane {
+        Pane::Workspaces => "workspace",
+        Pane::Targets => "target",
+        Pane::Findings => "finding",
+        Pane::Scans => "scan",
+        Pane::Loggers => "logger",
+        Pane::Reports => "report",
+        Pane::Wordlists | Pane::Captures => "wordlist",
+    };
+    match values.as_slice() {
+        [] => None,
+        [one] => Some((format!("{noun}-{}", chosen.ids[0]), serde_json::to_string_pretty(one).ok()?)),
+        many => Some((format!("{noun}s-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
+    }
+}
+
+fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
+    let data = &model.data;
+    let value = match pane {
+        Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
+        Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
+        Pane::Findings => serde_json::to_value(data.findings.value()?.get(FindingId(id))?),
+        Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
+        Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
+        Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
+        Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
+        Pane::Captures => return None,
+    };
+    value.ok()
+}
+
+/// The command that opens this service and workspace again.
+fn command(model: &Model) -> String {
+    let mut words = vec!["scandeck".to_owned()];
+    if !model.session.base_url.is_empty() {
+        words.extend(["--base-url".to_owned(), quoted(&model.session.base_url)]);
+    }
+    if let Some(workspace) = model.workspace() {
+        words.extend(["--workspace".to_owned(), quoted(&workspace.name)]);
+    }
+    words.join(" ")
+}

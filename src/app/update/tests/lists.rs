@@ -1,0 +1,209 @@
+//! Selection, filter, marks, scope, and what updates leave alone.
+
+use super::*;
+use crate::app::plan::Noun;
+
+#[test]
+fn the_first_workspace_with_targets_is_worked_in_and_findings_have_the_keys() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.scope.workspace, Some(WorkspaceId(1)));
+    assert_eq!(desk.model.focus.pane, Pane::Findings);
+    assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "by risk, then the newest first");
+    assert_eq!(desk.model.plan().workspace, Some(WorkspaceId(1)));
+}
+
+#[test]
+fn a_refresh_leaves_the_selection_on_its_id_wherever_that_is_now() {
+    let mut desk = Desk::new();
+    desk.keys("j j");
+    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3));
+    let more = (7..20).map(|id| finding(id, 1, "New", Risk::Critical));
+    desk.feed(News::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
+    assert_eq!((desk.model.selected_id(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
+    desk.feed(News::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
+    assert_eq!(desk.model.selected_id(Pane::Findings), Some(1), "its place is taken when the id has gone");
+}
+
+#[test]
+fn the_filter_holds_with_every_key_and_knows_the_names_of_targets() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'git'");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    desk.keys("space 't2.ac'");
+    assert_eq!(desk.shown(Pane::Findings), [3]);
+    desk.keys("enter");
+    assert!(desk.model.modals.is_empty());
+    desk.keys("/ backspace backspace backspace backspace backspace backspace enter");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    desk.keys("backspace");
+    assert_eq!(desk.shown(Pane::Findings), [3], "backspace takes the last step back");
+    desk.keys("backspace");
+    assert_eq!(desk.shown(Pane::Findings).len(), 6);
+}
+
+#[test]
+fn esc_while_a_filter_is_typed_brings_the_one_before_back() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'git' enter / 'x'");
+    assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
+    desk.keys("esc");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    assert_eq!(desk.model.lists.findings.filter, "git");
+}
+
+#[test]
+fn enter_on_a_target_is_a_chip_that_backspace_takes_off() {
+    let mut desk = Desk::new();
+    desk.keys("2 j enter");
+    assert_eq!(desk.model.focus.pane, Pane::Findings);
+    assert_eq!(desk.model.scope.target, Some(TargetId(2)));
+    assert_eq!(desk.shown(Pane::Findings), [3, 4]);
+    assert_eq!(desk.shown(Pane::Scans), [2, 3]);
+    desk.keys("backspace");
+    assert_eq!((desk.model.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+}
+
+#[test]
+fn enter_on_a_workspace_works_in_it_and_late_answers_for_the_old_one_are_dropped() {
+    let mut desk = Desk::new();
+    let old = desk.model.generation;
+    desk.keys("1 j enter");
+    assert_eq!(desk.model.scope.workspace, Some(WorkspaceId(2)));
+    assert!(desk.model.data.findings.value().is_none());
+    let late = Update { generation: old, at: stamp(), news: News::Findings(table([finding(9, 1, "late", Risk::Low)])) };
+    desk.send(Msg::Update(late));
+    assert!(desk.model.data.findings.value().is_none());
+    assert_ne!(desk.model.plan().generation, old);
+}
+
+#[test]
+fn targets_sort_by_their_worst_findings_and_scans_by_need() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.shown(Pane::Targets), [1, 2, 3, 4, 5]);
+    assert_eq!(desk.shown(Pane::Scans), [2, 3, 4, 1]);
+    desk.feed(News::Scans(table([
+        scan(1, 1, ScanStatus::Finished, 100),
+        scan(2, 2, ScanStatus::Running, 50),
+        scan(3, 2, ScanStatus::ConnectionError, 0),
+    ])));
+    assert_eq!(desk.shown(Pane::Scans), [3, 2, 1], "failed and not yet looked at is first");
+    assert_eq!(desk.model.tally.failed, 1);
+    desk.keys("4 home");
+    desk.at += Duration::from_millis(1_100);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.tally.failed, 0, "its detail was on the screen for a second");
+}
+
+#[test]
+fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
+    let mut desk = Desk::new();
+    desk.keys("space space / 'git' enter");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
+    let chosen = desk.model.chosen(Pane::Findings);
+    assert_eq!((chosen.ids, chosen.hidden), (vec![2], vec![1]));
+    desk.keys("!");
+    let chosen = desk.model.chosen(Pane::Findings);
+    assert_eq!((chosen.ids, chosen.hidden), (vec![3], vec![1]));
+    desk.keys("* *");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (0, 0));
+}
+
+#[test]
+fn a_range_is_chosen_while_it_is_open_and_marked_when_it_ends() {
+    let mut desk = Desk::new();
+    desk.keys("v j j");
+    assert_eq!(desk.model.chosen(Pane::Findings).ids, [1, 2, 3]);
+    desk.keys("v");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0));
+    desk.keys("v j esc");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0), "esc ends a range, never marks");
+}
+
+#[test]
+fn a_stream_follows_its_end_only_from_there() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(3));
+    desk.capture(1, 4..=5);
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(5));
+    desk.keys("k k");
+    desk.capture(1, 6..=8);
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(3), 3));
+    desk.keys("G");
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(8), 0));
+    desk.keys("=");
+    desk.capture(1, 9..=9);
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(8), 1));
+    desk.keys("=");
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(9));
+}
+
+#[test]
+fn two_loggers_are_one_stream_in_the_order_of_time() {
+    let mut desk = Desk::new();
+    desk.capture(1, 10..=10);
+    desk.capture(2, 5..=6);
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
+}
+
+#[test]
+fn only_what_was_caught_since_the_start_counts_as_new() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.new_captures, 0);
+    desk.capture(1, 1_001..=1_002);
+    assert_eq!(desk.model.new_captures, 2);
+    desk.keys("5");
+    assert_eq!(desk.model.new_captures, 0);
+}
+
+#[test]
+fn what_the_service_failed_to_tell_stays_as_it_was() {
+    let mut desk = Desk::new();
+    desk.feed(News::Failed(Noun::Findings, Arc::new(Problem::local("down"))));
+    assert_eq!(desk.shown(Pane::Findings).len(), 6);
+    assert_eq!(desk.model.data.findings.problem().map(|problem| problem.message.as_str()), Some("down"));
+}
+
+#[test]
+fn a_chip_of_a_target_that_has_gone_falls_off() {
+    let mut desk = Desk::new();
+    desk.keys("2 j enter");
+    desk.feed(News::Targets(table([target(1, "t1.acme.test")])));
+    assert_eq!((desk.model.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+}
+
+#[test]
+fn g_leads_from_a_row_to_what_belongs_to_it() {
+    let mut desk = Desk::new();
+    desk.keys("j j g t");
+    assert_eq!((desk.model.focus.pane, desk.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
+    desk.keys("g s");
+    assert_eq!((desk.model.focus.pane, desk.model.selected_id(Pane::Scans)), (Pane::Scans, Some(3)));
+    desk.keys("g f");
+    assert_eq!((desk.model.scope.scan, desk.shown(Pane::Findings)), (Some(ScanId(3)), vec![6, 5]));
+    desk.keys("-");
+    assert_eq!((desk.model.focus.pane, desk.model.scope.scan), (Pane::Scans, None));
+    desk.keys("5 g l");
+    assert_eq!((desk.model.focus.pane, desk.model.selected_id(Pane::Loggers)), (Pane::Loggers, Some(1)));
+}
+
+#[test]
+fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
+    let mut desk = Desk::new();
+    desk.keys("2 / 't5' enter 3 g t");
+    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+    assert!(desk.told().contains("taken off"), "{}", desk.told());
+}
+
+#[test]
+fn what_was_made_here_is_selected_when_it_arrives_unless_the_cursor_moved_on() {
+    for (moved, expected) in [("", 6), ("2 j", 2)] {
+        let mut desk = Desk::new();
+        let sent = desk.calls("2 n 'new.acme.test' ctrl-o");
+        desk.answer(&sent, |_| Ok(Answer::Created(6)));
+        desk.keys(moved);
+        let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
+        desk.feed(News::Targets(table(names.chain([target(6, "new.acme.test")]))));
+        assert_eq!(desk.model.selected_id(Pane::Targets), Some(expected), "{moved:?}");
+    }
+}

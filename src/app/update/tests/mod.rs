@@ -1,0 +1,223 @@
+//! The core held against scripts: before, keys, after.
+//!
+//! A [`Desk`] is a dashboard with data, a clock that moves 300 ms a key, and keys written as in the key table:
+//! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
+
+mod calls;
+mod forms;
+mod keys;
+mod lists;
+mod properties;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+
+use super::update;
+use crate::app::effect::{Answer, Call, Effect, Ticket};
+use crate::app::modal::Modal;
+use crate::app::model::{Model, Pane, Session};
+use crate::app::msg::{Msg, Now};
+use crate::app::plan::{News, Update};
+use crate::app::problem::Problem;
+use crate::app::screen::Size;
+use crate::app::table::Table;
+use crate::contract::{
+    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
+    Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
+};
+
+pub(super) struct Desk {
+    pub model: Model,
+    pub at: Duration,
+}
+
+pub(super) fn stamp() -> Stamp {
+    Stamp(Timestamp::from_second(1_800_000_000).unwrap())
+}
+
+impl Desk {
+    /// Nothing is known yet.
+    pub fn blank(columns: u16, rows: u16) -> Self {
+        let session =
+            Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
+        Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO }
+    }
+
+    /// Two workspaces; the first with 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
+    pub fn new() -> Self {
+        let mut desk = Self::blank(200, 60);
+        desk.model.measures.list_rows = 10;
+        desk.model.measures.detail_rows = 10;
+        let workspace = |id: i64, name: &str, target_count| Workspace {
+            id: WorkspaceId(id),
+            name: name.into(),
+            target_count,
+            scan_count: 4,
+            ..Workspace::default()
+        };
+        desk.feed(News::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)])));
+        desk.feed(News::Targets(table((1..=5).map(|id| target(id, &format!("t{id}.acme.test"))))));
+        desk.feed(News::Scans(table([
+            scan(1, 1, ScanStatus::Finished, 100),
+            scan(2, 2, ScanStatus::Running, 50),
+            scan(3, 2, ScanStatus::Waiting, 0),
+            scan(4, 3, ScanStatus::Finished, 100),
+        ])));
+        desk.feed(News::Findings(table([
+            finding(1, 1, "Private key", Risk::Critical),
+            finding(2, 1, "Git repository", Risk::High),
+            finding(3, 2, "Git ignored", Risk::Medium),
+            finding(4, 2, "Cookie flags", Risk::Low),
+            finding(5, 3, "Banner", Risk::Info),
+            finding(6, 3, "Open port", Risk::Info),
+        ])));
+        desk.feed(News::Loggers(table([Logger {
+            id: LoggerId(1),
+            label: "probe".into(),
+            handler_url: "http://127.0.0.1:8766/l/abc/".into(),
+            num_requests: 3,
+            ..Logger::default()
+        }])));
+        desk.capture(1, 1..=3);
+        let report = Report { id: ReportId(1), download_name: "acme.html".into(), ..Report::default() };
+        desk.feed(News::Reports(table([report])));
+        let words = |id: i64, predefined| Wordlist {
+            id: WordlistId(id),
+            name: format!("words{id}").as_str().into(),
+            predefined,
+            ..Wordlist::default()
+        };
+        desk.feed(News::Wordlists(table([words(1, true), words(2, false)])));
+        desk
+    }
+
+    pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
+        let wall = stamp().0.checked_add(jiff::SignedDuration::try_from(self.at).unwrap()).unwrap();
+        update(&mut self.model, Now { mono: self.at, wall }, msg)
+    }
+
+    pub fn feed(&mut self, news: News) {
+        let generation = self.model.generation;
+        self.send(Msg::Update(Update { generation, at: stamp(), news }));
+    }
+
+    pub fn capture(&mut self, logger: i64, ids: std::ops::RangeInclusive<i64>) {
+        let new = ids.map(|id| Arc::new(capture(id))).collect();
+        self.feed(News::Captures { logger: LoggerId(logger), new });
+    }
+
+    /// Presses keys, 300 ms apart; the effects of all.
+    pub fn keys(&mut self, script: &str) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for event in events(script) {
+            self.at += Duration::from_millis(300);
+            effects.extend(self.send(Msg::Key(event)));
+        }
+        effects
+    }
+
+    /// The calls that keys make.
+    pub fn calls(&mut self, script: &str) -> Vec<(Ticket, Call)> {
+        calls(self.keys(script))
+    }
+
+    /// Answers calls; what goes out because of that.
+    pub fn answer(&mut self, sent: &[(Ticket, Call)], with: impl Fn(&Call) -> Result<Answer, Problem>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (ticket, call) in sent {
+            effects.extend(self.send(Msg::Called { ticket: *ticket, result: with(call) }));
+        }
+        effects
+    }
+
+    pub fn told(&self) -> String {
+        self.model.notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>().join(" | ")
+    }
+
+    pub fn prompt(&self) -> &crate::app::prompt::Prompt {
+        match self.model.modals.last() {
+            Some(Modal::Prompt(prompt)) => prompt,
+            other => panic!("no prompt but {other:?}; told: {}", self.told()),
+        }
+    }
+
+    pub fn form(&self) -> &crate::app::form::Form {
+        match self.model.modals.last() {
+            Some(Modal::Form(form)) => form,
+            other => panic!("no form but {other:?}; told: {}", self.told()),
+        }
+    }
+
+    /// Ids of a pane's rows.
+    pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
+        self.model.cursor(pane).shown_ids()
+    }
+}
+
+pub(super) fn calls(effects: Vec<Effect>) -> Vec<(Ticket, Call)> {
+    let call = |effect| match effect {
+        Effect::Call(ticket, call) => Some((ticket, *call)),
+        _ => None,
+    };
+    effects.into_iter().filter_map(call).collect()
+}
+
+pub(super) fn events(script: &str) -> Vec<KeyEvent> {
+    let mut events = Vec::new();
+    let mut rest = script.trim();
+    while !rest.is_empty() {
+        if let Some(text) = rest.strip_prefix('\'') {
+            let (typed, after) = text.split_once('\'').unwrap();
+            events.extend(typed.chars().map(|letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            rest = after.trim_start();
+            continue;
+        }
+        let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        events.push(event(word));
+        rest = after.trim_start();
+    }
+    events
+}
+
+fn event(word: &str) -> KeyEvent {
+    let key = crate::input::Key::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
+    let modifiers = if word.starts_with("ctrl-") { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+    KeyEvent::new(key.code(), modifiers)
+}
+
+pub(super) fn table<T: crate::app::table::Item>(items: impl IntoIterator<Item = T>) -> Arc<Table<T>> {
+    Arc::new(Table::new(items))
+}
+
+pub(super) fn target(id: i64, name: &str) -> Target {
+    Target { id: TargetId(id), name: name.into(), workspace_id: WorkspaceId(1), ..Target::default() }
+}
+
+pub(super) fn scan(id: i64, target: i64, status: ScanStatus, progress: i64) -> Scan {
+    Scan { id: ScanId(id), tool_id: 170, target_id: TargetId(target), status_name: status, progress, ..Scan::default() }
+}
+
+pub(super) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {
+    Finding {
+        id: FindingId(id),
+        name: name.into(),
+        risk_level: risk,
+        target_id: Some(TargetId(target)),
+        task_id: Some(ScanId(target)),
+        ..Finding::default()
+    }
+}
+
+pub(super) fn capture(id: i64) -> Capture {
+    Capture {
+        id: CaptureId(id),
+        request_method: "GET".into(),
+        url_params: format!("t={id}").as_str().into(),
+        path: Some("/l/abc/x".into()),
+        request_date: Some(Stamp(Timestamp::from_second(1_799_999_000 + id).unwrap())),
+        ..Capture::default()
+    }
+}

@@ -1,0 +1,232 @@
+//! Making, changing, starting, stopping, deleting: what a key asks for is captured here as ids and calls, before any
+//! form or prompt is up.
+
+use super::super::batch::{Batch, Job};
+use super::super::cursor::Chosen;
+use super::super::effect::{Call, Effect};
+use super::super::form::{Form, IdSet, Opening};
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use crate::contract::{
+    FindingId, NewScan, ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId,
+};
+use crate::input::Action;
+
+/// Carries out an action on what is under the cursor or marked; false when it is none of these.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    match action {
+        Action::New => open_new(model),
+        Action::Edit => edit_workspace(model),
+        Action::Scan => scan_targets(model),
+        Action::ScanAgain => scan_again(model),
+        Action::Report => report(model),
+        Action::Download => download(model, effects),
+        Action::Delete => super::deletions::ask_delete(model),
+        Action::Stop => super::deletions::ask_stop(model),
+        Action::Clear => super::deletions::ask_clear(model),
+        Action::In if model.focus.pane == Pane::Wordlists && !model.focus.in_detail => look_at_words(model, effects),
+        _ => return false,
+    }
+    true
+}
+
+/// `n`: what the pane lists.
+fn open_new(model: &mut Model) {
+    match model.focus.pane {
+        Pane::Workspaces => model.open_form(Form::open(Opening::NewWorkspace, None)),
+        Pane::Targets => {
+            let Some(workspace) = model.workspace() else { return no_workspace(model) };
+            let form = Form::open(Opening::NewTargets(&workspace.name), Some(workspace.id));
+            model.open_form(form);
+        }
+        Pane::Scans => scan_targets(model),
+        Pane::Loggers => {
+            let form = Form::open(Opening::NewLogger, model.scope.workspace);
+            model.open_form(form);
+        }
+        Pane::Reports => report(model),
+        pane => model.say(Tone::Plain, format!("{} cannot be made by hand", pane.title())),
+    }
+}
+
+fn no_workspace(model: &mut Model) {
+    model.say(Tone::Plain, "no workspace is known yet: make one first (1, then n)");
+}
+
+fn edit_workspace(model: &mut Model) {
+    let selected = model.lists.workspaces.selected;
+    let workspace = selected.and_then(|id| model.data.workspaces.value()?.get(id));
+    let form = workspace.map(|workspace| Form::open(Opening::EditWorkspace(workspace), Some(workspace.id)));
+    match form {
+        Some(form) => model.open_form(form),
+        None => model.say(Tone::Plain, "nothing is selected here"),
+    }
+}
+
+/// A scan of the marked targets, of the selected one, or of a name that is typed.
+fn scan_targets(model: &mut Model) {
+    let Some(workspace) = model.scope.workspace else { return no_workspace(model) };
+    let chosen = match model.focus.pane {
+        Pane::Targets => model.chosen(Pane::Targets),
+        // A new scan from elsewhere is of the target at hand, or of the marked ones.
+        _ => {
+            let marked = model.cursor(Pane::Targets).chosen();
+            match (marked.many, model.target_at_hand()) {
+                (false, Some(target)) => Chosen { ids: vec![target.0], ..Chosen::default() },
+                _ => marked,
+            }
+        }
+    };
+    let named = |ids: &[i64]| -> Vec<(TargetId, Shared)> {
+        let targets = ids.iter().map(|&id| TargetId(id));
+        targets.filter_map(|id| Some((id, model.target_name(id)?.clone()))).collect()
+    };
+    let mut sets = Vec::new();
+    let shown = named(&chosen.ids);
+    match shown.as_slice() {
+        [] => {}
+        [(_, name)] => sets.push((name.to_string(), shown.clone())),
+        many => sets.push((format!("{} marked", many.len()), shown.clone())),
+    }
+    if !chosen.hidden.is_empty() {
+        let all = named(&[&chosen.ids[..], &chosen.hidden[..]].concat());
+        let words = format!("all {} marked, {} of them not shown", all.len(), chosen.hidden.len());
+        sets.push((words, all));
+    }
+    model.open_form(Form::open(Opening::NewScan(sets), Some(workspace)));
+}
+
+/// The same scans once more: tool, target and parameters as the service echoed them, after a look at the form.
+fn scan_again(model: &mut Model) {
+    let Some(scans) = model.data.scans.value().cloned() else { return };
+    let chosen = model.chosen(Pane::Scans);
+    let chosen: Vec<ScanId> = chosen.ids.iter().map(|&id| ScanId(id)).collect();
+    let mut jobs = Vec::new();
+    for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
+        let params =
+            scan.tool_params.clone().filter(|params| params.get("authentication").is_none_or(|it| it.is_null()));
+        if scan.tool_params.is_some() && params.is_none() {
+            model.say(Tone::Bad, "this scan signed in: its secret is not known here; start it by n with the secret");
+            return;
+        }
+        let call = NewScan {
+            tool_id: scan.tool_id,
+            target_id: Some(scan.target_id),
+            workspace_id: scan.workspace_id.or(model.scope.workspace),
+            scan_original_url: scan.scan_original_url.then_some(true),
+            tool_params: params,
+            ..NewScan::default()
+        };
+        jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
+    }
+    super::deletions::ask_start(model, jobs);
+}
+
+/// A report about what is marked, selected or shown.
+fn report(model: &mut Model) {
+    let mut sets = Vec::new();
+    let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
+    for (pane, source) in panes {
+        let chosen = if pane == model.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
+        let words = if chosen.many { "marked" } else { "selected" };
+        let mut put = |words: &str, ids: Vec<i64>| {
+            if !ids.is_empty() {
+                sets.push(IdSet { words: words.to_owned(), source: source.clone(), ids });
+            }
+        };
+        let selected = (words, chosen.ids.clone());
+        let shown = ("all shown", model.cursor(pane).shown_ids());
+        // From a list of findings or scans the report is about what was chosen there, else about all.
+        let order = if pane == model.focus.pane || chosen.many { [selected, shown] } else { [shown, selected] };
+        for (words, ids) in order {
+            put(words, ids);
+        }
+        if !chosen.hidden.is_empty() {
+            put("marked, those not shown too", [chosen.ids, chosen.hidden].concat());
+        }
+    }
+    if model.focus.pane == Pane::Scans {
+        sets.sort_by_key(|set| set.source != ReportSource::Scans);
+    }
+    model.open_form(Form::open(Opening::NewReport(sets), model.scope.workspace));
+}
+
+/// `d`: reports and word lists into files.
+fn download(model: &mut Model, effects: &mut Vec<Effect>) {
+    let chosen = model.chosen(model.focus.pane);
+    let mut jobs = Vec::new();
+    match model.focus.pane {
+        Pane::Reports => {
+            let Some(reports) = model.data.reports.value() else { return };
+            for report in chosen.ids.iter().filter_map(|&id| reports.get(ReportId(id))) {
+                let name = match report.download_name.as_str() {
+                    "" => Shared::from(format!("report-{}.{}", report.id, report.format)),
+                    _ => report.download_name.clone(),
+                };
+                jobs.push(Job::new(format!("report {name}"), Call::DownloadReport(report.id, name)));
+            }
+        }
+        Pane::Wordlists => {
+            let Some(wordlists) = model.data.wordlists.value() else { return };
+            for list in chosen.ids.iter().filter_map(|&id| wordlists.get(WordlistId(id))) {
+                let name = Shared::from(format!("{}.txt", list.name));
+                jobs.push(Job::new(format!("word list {}", list.name), Call::DownloadWordlist(list.id, name)));
+            }
+        }
+        _ => {}
+    }
+    match jobs.is_empty() {
+        true => model.say(Tone::Plain, "nothing is selected here"),
+        false => model.begin(Batch::new("download", None, jobs), effects),
+    }
+}
+
+fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
+    let selected = model.lists.wordlists.selected;
+    let list = selected.and_then(|id| model.data.wordlists.value()?.get(id));
+    if let Some(list) = list {
+        let job = Job::new(format!("word list {}", list.name), Call::WordlistContents(list.id));
+        model.begin(Batch::new("read", None, vec![job]), effects);
+    }
+}
+
+impl Model {
+    /// What an action in a pane is about: in a list the marked rows or the selected one, in a detail that row alone.
+    pub(in crate::app) fn chosen(&mut self, pane: Pane) -> Chosen {
+        if self.focus.in_detail && self.focus.pane == pane {
+            return Chosen { ids: self.selected_id(pane).into_iter().collect(), ..Chosen::default() };
+        }
+        self.cursor(pane).chosen()
+    }
+
+    /// The target that the focused row is, or belongs to.
+    pub fn target_at_hand(&self) -> Option<TargetId> {
+        let lists = &self.lists;
+        match self.focus.pane {
+            Pane::Targets => lists.targets.selected,
+            Pane::Findings => {
+                let finding: FindingId = lists.findings.selected?;
+                self.data.findings.value()?.get(finding)?.target_id
+            }
+            Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
+            _ => None,
+        }
+    }
+
+    /// A scan in words: `scan 118, Website of shop.acme.test`.
+    pub(in crate::app) fn scan_words(&self, id: ScanId) -> String {
+        let scan = self.data.scans.value().and_then(|all| all.get(id));
+        let Some(scan) = scan else { return format!("scan {id}") };
+        let tool = Tool(scan.tool_id);
+        match self.target_name(scan.target_id) {
+            Some(target) => format!("scan {id}, {tool} of {target}"),
+            None => format!("scan {id}, {tool} of target {}", scan.target_id),
+        }
+    }
+
+    /// The workspace's name for prompts.
+    pub(in crate::app) fn workspace_words(&self, id: WorkspaceId) -> String {
+        let workspace = self.data.workspaces.value().and_then(|all| all.get(id));
+        workspace.map_or_else(|| format!("workspace {id}"), |workspace| workspace.name.to_string())
+    }
+}
