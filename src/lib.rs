@@ -33,4 +33,7 @@ pub mod view;
 #[cfg(feature = "service")]
 pub mod service;
 
+#[cfg(feature = "service")]
+pub mod demo;
+
 pub mod cli;

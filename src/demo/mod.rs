@@ -8,8 +8,11 @@
 //! [`world`] starts and seeds it, [`plain`] runs it without a screen, [`practice`] is the target with weaknesses that
 //! can be mended and broken while it runs.
 
+#[cfg(feature = "dashboard")]
 pub mod plain;
 pub mod practice;
+#[cfg(feature = "dashboard")]
 pub mod world;
 
+#[cfg(feature = "dashboard")]
 pub use world::World;

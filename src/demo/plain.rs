@@ -31,7 +31,8 @@ pub async fn run(world: &World, out: &Path, to: &mut impl Write) -> Result<()> {
     introduce(world, to)?;
     let names = target_names(world).await?;
     let scans = watch(world, &names, to).await?;
-    let query = FindingQuery { workspace_id: Some(world.workspace), group_duplicates: Some(true), ..Default::default() };
+    let query =
+        FindingQuery { workspace_id: Some(world.workspace), group_duplicates: Some(true), ..Default::default() };
     let findings = world.client.list_findings(&query).await?;
     write_findings(&findings, &names, to)?;
     write_captures(world, to).await?;
@@ -109,11 +110,7 @@ fn write_progress(scan: &Scan, names: &HashMap<TargetId, String>, to: &mut impl 
     )
 }
 
-fn write_findings(
-    findings: &[Finding],
-    names: &HashMap<TargetId, String>,
-    to: &mut impl Write,
-) -> io::Result<()> {
+fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &mut impl Write) -> io::Result<()> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by(|a, b| b.risk_level.cmp(&a.risk_level).then_with(|| a.name.cmp(&b.name)));
     writeln!(to, "\n{} findings\nRISK  {:<28}  PORT  FINDING", sorted.len(), "TARGET")?;
@@ -180,7 +177,8 @@ async fn save(world: &World, id: ReportId, out: &Path) -> Result<PathBuf> {
     };
     let name = world.client.get_report(id).await?.download_name;
     let path = out.join(text::file_name(&name));
-    let to = tokio::fs::File::create_new(&path).await.with_context(|| format!("{} cannot be written", path.display()))?;
+    let to =
+        tokio::fs::File::create_new(&path).await.with_context(|| format!("{} cannot be written", path.display()))?;
     file.save_to(to).await?;
     Ok(path)
 }

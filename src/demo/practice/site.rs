@@ -1,0 +1,161 @@
+//! The practice shop: a few pages and files, each with or without its weaknesses. Pure: a request in, an answer out.
+//!
+//! It runs twice, as `shop` over HTTP and as `portal` over HTTPS.
+
+use axum::body::Body;
+use axum::http::header::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, Method, Response, StatusCode};
+
+use super::files::Files;
+use super::weaknesses::Broken;
+
+/// One request as the site sees it.
+pub struct Request<'a> {
+    pub method: &'a Method,
+    /// Without the query.
+    pub path: &'a str,
+    pub headers: &'a HeaderMap,
+    /// By HTTPS.
+    pub is_https: bool,
+}
+
+/// Content type and body of what a path holds.
+type Content = (StatusCode, &'static str, Vec<u8>);
+
+const HTML: &str = "text/html; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Answers a request, with the weaknesses that are broken.
+pub fn answer(request: &Request, files: &Files, broken: &Broken) -> Response<Body> {
+    let has = |id: &str| broken.contains(id);
+    let (status, kind, body) = match *request.method {
+        Method::GET | Method::HEAD => content(request, files, broken),
+        Method::OPTIONS => (StatusCode::NO_CONTENT, TEXT, Vec::new()),
+        Method::TRACE if has("trace") => (StatusCode::OK, "message/http", repeated(request)),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, TEXT, b"This shop only shows.\n".to_vec()),
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let mut set = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
+    };
+    set("content-type", kind);
+    set("server", if has("version") { "practice/1.4.2" } else { "practice" });
+    if *request.method == Method::OPTIONS {
+        set("allow", if has("trace") { "GET, HEAD, OPTIONS, TRACE" } else { "GET, HEAD, OPTIONS" });
+    }
+    hardening(request, broken, &mut set);
+    if request.path == "/" || request.path == "/login" {
+        set("set-cookie", &cookie(broken));
+    }
+    if let Some(origin) = request.headers.get("origin").and_then(|origin| origin.to_str().ok())
+        && has("cors")
+    {
+        set("access-control-allow-origin", origin);
+        set("access-control-allow-credentials", "true");
+    }
+    response
+}
+
+fn hardening(request: &Request, broken: &Broken, set: &mut impl FnMut(&'static str, &str)) {
+    let fine = |id: &str| !broken.contains(id);
+    if fine("csp") {
+        let frames = if fine("frames") { "; frame-ancestors 'none'" } else { "" };
+        set("content-security-policy", &format!("default-src 'self'{frames}"));
+    }
+    if fine("frames") {
+        set("x-frame-options", "DENY");
+    }
+    if fine("hsts") && request.is_https {
+        set("strict-transport-security", "max-age=31536000");
+    }
+    if fine("nosniff") {
+        set("x-content-type-options", "nosniff");
+    }
+    if fine("referrer") {
+        set("referrer-policy", "no-referrer");
+    }
+}
+
+fn cookie(broken: &Broken) -> String {
+    let mut cookie = format!("session={:032x}; Path=/", rand::random::<u128>());
+    for (id, attribute) in
+        [("cookie-secure", "Secure"), ("cookie-http-only", "HttpOnly"), ("cookie-same-site", "SameSite=Lax")]
+    {
+        if !broken.contains(id) {
+            cookie.push_str("; ");
+            cookie.push_str(attribute);
+        }
+    }
+    cookie
+}
+
+fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
+    let has = |id: &str| broken.contains(id);
+    let page = |title: &str, body: &str| (StatusCode::OK, HTML, layout(title, body).into_bytes());
+    if let Some((kind, bytes)) = files.exposed(request.path, broken) {
+        return (StatusCode::OK, kind, bytes);
+    }
+    match request.path {
+        "/" => page("Practice shop", &start_page(request, files, broken)),
+        "/products" => {
+            page("Products", "<ul><li>Padlock<li>Door chain<li>Spare key</ul><p><a href=\"/order/7\">Order 7</a></p>")
+        }
+        "/about" => page("About", "<p>A shop to practise on. It sells nothing and keeps nothing.</p>"),
+        "/login" => page("Log in", "<p>Logging in is switched off here.</p>"),
+        "/order/7" if has("error-page") => {
+            (StatusCode::INTERNAL_SERVER_ERROR, HTML, layout("Error", TRACE).into_bytes())
+        }
+        "/order/7" => page("Order 7", "<p>One padlock, on its way.</p>"),
+        "/static/style.css" => {
+            (StatusCode::OK, "text/css", b"body { font-family: sans-serif; margin: 2rem }\n".to_vec())
+        }
+        "/static/logo.svg" => (StatusCode::OK, "image/svg+xml", LOGO.as_bytes().to_vec()),
+        "/robots.txt" => {
+            let private = if has("robots") { "Disallow: /admin/\nDisallow: /backup/\n" } else { "" };
+            (StatusCode::OK, TEXT, format!("User-agent: *\nDisallow: /cart/\n{private}").into_bytes())
+        }
+        "/.well-known/security.txt" if !has("security-txt") => {
+            let text = "Contact: mailto:security@practice.example\nExpires: 2099-12-31T00:00:00Z\n";
+            (StatusCode::OK, TEXT, text.as_bytes().to_vec())
+        }
+        _ => (StatusCode::NOT_FOUND, HTML, layout("Not found", "<p>There is nothing of this name.</p>").into_bytes()),
+    }
+}
+
+fn start_page(request: &Request, files: &Files, broken: &Broken) -> String {
+    let logo = if request.is_https && broken.contains("mixed-content") {
+        format!("<img src=\"{}static/logo.svg\" alt=\"\">", files.shop_url)
+    } else {
+        "<img src=\"/static/logo.svg\" alt=\"\">".to_owned()
+    };
+    format!(
+        "{logo}<p>Everything here is for practice: look around, or let a scan do it.</p><ul>\
+         <li><a href=\"/products\">Products</a><li><a href=\"/about\">About</a><li><a href=\"/login\">Log in</a>\
+         <li><a href=\"/files/price-list.csv\">Price list</a></ul>"
+    )
+}
+
+fn layout(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <link rel=\"stylesheet\" href=\"/static/style.css\"></head><body><h1>{title}</h1>{body}</body></html>\n"
+    )
+}
+
+/// The request as it came, which is what TRACE is for (RFC 9110 §9.3.8).
+fn repeated(request: &Request) -> Vec<u8> {
+    let mut text = format!("TRACE {} HTTP/1.1\r\n", request.path);
+    for (name, value) in request.headers {
+        text.push_str(&format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())));
+    }
+    text.into_bytes()
+}
+
+const LOGO: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"48\" height=\"48\"><circle cx=\"24\" cy=\"24\" r=\"20\"/></svg>\n";
+
+const TRACE: &str = "<p>The order could not be read.</p><pre>Traceback (most recent call last):\n  \
+    File \"/srv/practice/shop/orders.py\", line 42, in show\n    order = orders[number]\nKeyError: 7</pre>";

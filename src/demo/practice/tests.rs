@@ -1,0 +1,162 @@
+//! The scans meet the practice target: each weakness is found while it is broken and not while it is mended.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::Practice;
+use super::weaknesses::ALL;
+use crate::contract::{Risk, Tool};
+use crate::service::engine::testing::{Told, Trial};
+
+/// Kinds that are found whatever is mended: plain HTTP is plain HTTP.
+const ALWAYS: &[&str] = &["web.plain_http"];
+
+struct Range {
+    practice: Practice,
+    _stop: tokio_util::sync::DropGuard,
+}
+
+async fn range() -> Range {
+    let stop = CancellationToken::new();
+    Range { practice: Practice::start(stop.clone()).await.unwrap(), _stop: stop.drop_guard() }
+}
+
+/// Every scan of the target, at once.
+async fn scan_all(practice: &Practice) -> [Told; 4] {
+    let ports: Vec<u16> = practice.ports.iter().map(|(_, address)| address.port()).collect();
+    let trial = |tool, target: &str, params| {
+        let mut trial = Trial::new(tool, target, params);
+        trial.trust_anchors = vec![practice.anchor()];
+        trial.run()
+    };
+    let (shop, portal, tls, open) = tokio::join!(
+        trial(Tool::WEBSITE, &practice.http_url(), json!({})),
+        trial(Tool::WEBSITE, &practice.https_url(), json!({})),
+        trial(Tool::TLS, &practice.https_url(), json!({})),
+        trial(Tool::PORTS, "127.0.0.1", json!({"port_list": ports})),
+    );
+    let all = [shop, portal, tls, open];
+    for told in &all {
+        told.check();
+        assert!(told.took.as_secs() < 10, "a light scan took {:?}", told.took);
+    }
+    all
+}
+
+/// Kinds found, and open ports by number.
+fn found(all: &[Told]) -> BTreeSet<String> {
+    let name = |kind: &str, port: u16| if kind == "port.open" { format!("{kind} {port}") } else { kind.to_owned() };
+    let findings = all.iter().flat_map(Told::findings);
+    findings.map(|one| name(&one.vuln_id, one.port)).filter(|kind| !ALWAYS.contains(&kind.as_str())).collect()
+}
+
+/// Kinds that the weaknesses broken now must lead to.
+fn expected(practice: &Practice) -> BTreeSet<String> {
+    let broken = practice.weaknesses.broken();
+    let mut kinds = BTreeSet::new();
+    for one in ALL.iter().filter(|one| broken.contains(one.id)) {
+        match practice.ports.iter().find(|(id, _)| *id == one.id) {
+            Some((_, address)) => kinds.insert(format!("port.open {}", address.port())),
+            None => {
+                kinds.extend(one.kinds.iter().map(|&kind| kind.to_owned()));
+                false
+            }
+        };
+    }
+    kinds
+}
+
+/// Waits until the greeting ports are as the switchboard says.
+async fn settled(practice: &Practice) {
+    for (id, address) in &practice.ports {
+        let wanted = practice.weaknesses.broken().contains(id);
+        while tokio::net::TcpStream::connect(address).await.is_ok() != wanted {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_broken_is_found_and_what_is_mended_is_not() {
+    let Range { practice, _stop } = range().await;
+    let mut seen = BTreeSet::new();
+    // All broken, each half broken, all mended.
+    for round in 0..4 {
+        for (at, one) in ALL.iter().enumerate() {
+            practice.weaknesses.set(one.id, round == 0 || (round < 3 && at % 2 == round % 2));
+        }
+        settled(&practice).await;
+        let found = found(&scan_all(&practice).await);
+        assert_eq!(found, expected(&practice), "round {round}");
+        seen.extend(found);
+    }
+    assert!(seen.len() >= ALL.len(), "{} kinds for {} weaknesses", seen.len(), ALL.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn risks_and_proofs_are_as_the_design_says_and_no_secret_is_repeated() {
+    let Range { practice, _stop } = range().await;
+    let [shop, portal, tls, _] = scan_all(&practice).await;
+    for (told, kind, risk) in [
+        (&shop, "web.exposed.private_key", Risk::Critical),
+        (&shop, "web.exposed.git", Risk::High),
+        (&shop, "web.exposed.env", Risk::High),
+        (&shop, "web.exposed.database", Risk::High),
+        (&shop, "web.listing", Risk::Medium),
+        (&tls, "tls.certificate.expired", Risk::Medium),
+        (&tls, "tls.certificate.self_signed", Risk::Medium),
+        (&portal, "web.cookie.secure", Risk::Low),
+        (&shop, "web.header.csp_missing", Risk::Info),
+        (&shop, "web.security_txt", Risk::Info),
+    ] {
+        let findings = told.of(kind);
+        assert_eq!(findings.len(), 1, "{kind}");
+        assert_eq!((findings[0].risk, findings[0].confirmed), (risk, true), "{kind}");
+    }
+    for text in shop.findings().map(|finding| finding.evidence.as_json()).chain(shop.raw.iter().map(String::as_str)) {
+        assert!(!text.contains("not-a-real") && !text.contains("notarealhash"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_logger_hears_of_a_scan_because_it_visited() {
+    use tokio::io::AsyncReadExt;
+
+    let Range { practice, _stop } = range().await;
+    let logger = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    practice.report_visits_to(format!("http://{}/l/abc/", logger.local_addr().unwrap()).parse().unwrap());
+    let scan = tokio::spawn(Trial::new(Tool::WEBSITE, &practice.http_url(), json!({})).run());
+    let mut heard = Vec::new();
+    while heard.len() < 4 {
+        let (mut stream, _) = logger.accept().await.unwrap();
+        let mut bytes = vec![0; 4096];
+        let n = stream.read(&mut bytes).await.unwrap();
+        heard.push(String::from_utf8_lossy(&bytes[..n]).lines().next().unwrap_or_default().to_owned());
+    }
+    assert!(heard[0].starts_with("POST /l/abc/visit?server=shop&path=%2F&scan=7"), "{heard:?}");
+    assert!(heard[1..].iter().all(|line| line.starts_with("POST /l/abc/bait?server=shop&path=")), "{heard:?}");
+    scan.await.unwrap().check();
+}
+
+#[tokio::test]
+async fn the_control_address_lists_mends_and_breaks() {
+    let Range { practice, _stop } = range().await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let base = practice.control_url();
+    let get = async |path: &str| {
+        let bytes = client.get(format!("{base}{path}")).send().await.unwrap().bytes().await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    };
+    let post = async |path: &str| client.post(format!("{base}{path}")).send().await.unwrap().status().as_u16();
+    assert!(get("").await.contains("broken  git "));
+    assert_eq!(post("weaknesses/git/mend").await, 200);
+    assert!(get("").await.contains("mended  git ") && !practice.weaknesses.broken().contains("git"));
+    assert_eq!((post("weaknesses/nothing/mend").await, post("weaknesses/git/paint").await), (404, 404));
+    assert_eq!(post("mend-all").await, 200);
+    let list: serde_json::Value = serde_json::from_str(&get("weaknesses").await).unwrap();
+    assert!(list.as_array().unwrap().iter().all(|one| one["broken"] == false));
+    assert_eq!((post("break-all").await, practice.weaknesses.broken().len()), (200, ALL.len()));
+}
