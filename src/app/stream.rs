@@ -264,3 +264,59 @@ impl Words {
         self.0.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Stamp;
+
+    fn capture(id: i64) -> Arc<Capture> {
+        let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
+        let query = if id % 2 == 0 { "even" } else { "odd" };
+        Arc::new(Capture {
+            id: CaptureId(id),
+            url_params: query.into(),
+            request_date: Some(Stamp(date)),
+            ..Capture::default()
+        })
+    }
+
+    #[test]
+    fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
+        let (mut stream, mut list) = (Stream::default(), StreamList::default());
+        list.filter = "even".to_owned();
+        let most = MOST as i64;
+        let from = stream.take(LoggerId(1), (1..=most).map(capture).collect());
+        assert_eq!(from, Taken::Appended(0));
+        list.show(&stream, None);
+        list.select_at(&stream, 2_000);
+        let selected = list.selected;
+        let Taken::Appended(from) = stream.take(LoggerId(1), (most + 1..=most + 10).map(capture).collect()) else {
+            panic!("out of order");
+        };
+        list.extend(&stream, from, None);
+        assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
+        assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
+        assert_eq!(list.current(&stream).map(Caught::id), selected);
+    }
+
+    #[test]
+    fn big_bodies_fill_the_ring_before_its_number_does() {
+        let mut stream = Stream::default();
+        let big = |id| {
+            let body = "x".repeat(1 << 20).as_str().into();
+            Arc::new(Capture { request_body_base64: body, ..(*capture(id)).clone() })
+        };
+        stream.take(LoggerId(1), (1..=140).map(big).collect());
+        assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
+    }
+
+    #[test]
+    fn what_a_cleared_logger_recorded_is_forgotten() {
+        let mut stream = Stream::default();
+        stream.take(LoggerId(1), vec![capture(1), capture(2)]);
+        stream.take(LoggerId(2), vec![capture(3)]);
+        stream.forget(LoggerId(1));
+        assert_eq!(stream.caught.iter().map(|caught| caught.logger).collect::<Vec<_>>(), [LoggerId(2)]);
+    }
+}

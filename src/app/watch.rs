@@ -126,12 +126,20 @@ impl Watch {
         tally
     }
 
+    /// Time left in powers of two: rows that swap places with every answer cannot be read. Scans whose speed is not
+    /// known yet come behind, by their progress.
+    fn coarse_time_left(&self, now: Duration, scan: &Scan) -> u64 {
+        match self.time_left(now, scan.id) {
+            Some(left) => u64::from(left.as_secs().max(1).ilog2()),
+            None => 74 - (scan.progress.clamp(0, 100) / 10) as u64,
+        }
+    }
+
     /// The place of a scan in the order of need: failed and unseen, stalled, running by time left, waiting, done.
     pub fn need(&self, now: Duration, scan: &Scan) -> (u8, u64) {
         match scan.status_name {
             ScanStatus::Running if self.stalled_for(now, scan.id).is_some() => (1, 0),
-            // By tens of percent, not by the estimate: rows that swap places with every answer cannot be read.
-            ScanStatus::Running => (2, 10 - (scan.progress.clamp(0, 100) / 10) as u64),
+            ScanStatus::Running => (2, self.coarse_time_left(now, scan)),
             ScanStatus::Waiting => (3, 0),
             _ if self.is_unseen_failure(scan) => (0, 0),
             _ => (4, 0),

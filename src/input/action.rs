@@ -126,6 +126,8 @@ actions! {
     Accept "accept" "done" "done";
     LineDown "line_down" "" "down, while typing";
     LineUp "line_up" "" "up, while typing";
+    LinePageDown "line_page_down" "" "a page down, while typing";
+    LinePageUp "line_page_up" "" "a page up, while typing";
     Here "here" "here" "run the service on this machine; it goes on when you leave";
     Hosted "hosted" "hosted" "use a service elsewhere: base URL and API key";
     Demo "demo" "demo" "a throw-away world on loopback, gone when you leave";

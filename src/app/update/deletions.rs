@@ -78,6 +78,10 @@ fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str
     if chosen.ids.is_empty() && chosen.hidden.is_empty() {
         return model.say(Tone::Plain, "nothing is selected here");
     }
+    if chosen.ids.is_empty() {
+        let count = chosen.hidden.len();
+        return model.say(Tone::Plain, format!("{count} marked, none of them shown: backspace takes the filter off"));
+    }
     let matter = of(model, &chosen.ids);
     if matter.jobs.is_empty() && chosen.hidden.is_empty() {
         let why = matter.lines.first().cloned().unwrap_or_else(|| "nothing is selected here".to_owned());

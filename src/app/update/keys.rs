@@ -18,8 +18,14 @@ pub(super) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
     model.dirty = true;
     model.key = Some(key);
     let action = model.keymap.action(&model.contexts(), key);
-    if action == Some(Action::Cancel) || key == Key::ctrl('c') {
-        return cancel(model, effects);
+    // Also while something is typed, but never a key that types.
+    let anywhere = model.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
+    match anywhere {
+        _ if key == Key::ctrl('c') => return cancel(model, effects),
+        Some(Action::Cancel) => return cancel(model, effects),
+        Some(Action::Suspend) => return effects.push(Effect::Suspend),
+        Some(Action::Redraw) => return effects.push(Effect::Redraw),
+        _ => {}
     }
     match model.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, action, effects),
@@ -61,8 +67,6 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::GoPrefix => model.pending = Some(Prefix::Go),
         Action::CopyPrefix => model.pending = Some(Prefix::Copy),
         Action::Refresh => refresh(model),
-        Action::Redraw => effects.push(Effect::Redraw),
-        Action::Suspend => effects.push(Effect::Suspend),
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
         _ => {

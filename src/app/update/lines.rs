@@ -22,6 +22,7 @@ pub(super) fn open(model: &mut Model, action: Action) {
 
 /// A key while a line is typed.
 pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>) {
+    let page = isize::from(model.measures.detail_rows.clamp(2, 500) as i16);
     match action {
         Some(Action::Close) => {
             close(model);
@@ -29,6 +30,8 @@ pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Acti
         Some(Action::Accept) => accept(model),
         Some(Action::LineDown) => walk(model, 1),
         Some(Action::LineUp) => walk(model, -1),
+        Some(Action::LinePageDown) => walk(model, page),
+        Some(Action::LinePageUp) => walk(model, -page),
         _ => {
             match model.modals.last_mut() {
                 Some(Modal::Line(line)) => line.input.input(event),
@@ -120,8 +123,9 @@ pub(super) fn close(model: &mut Model) -> bool {
 
 /// down and up while typing: the list below moves, or the help.
 fn walk(model: &mut Model, by: isize) {
+    let most = model.measures.detail_lines.saturating_sub(u32::from(model.measures.detail_rows));
     match model.modals.last_mut() {
-        Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32),
+        Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32).min(most),
         Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => {
             let pane = *pane;
             let mut cursor = model.cursor(pane);

@@ -34,9 +34,7 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
             model.show_rows(Pane::Targets);
         }
         News::Loggers(table) => {
-            if table.is_empty() && model.fifth == Pane::Captures && model.focus.pane != Pane::Captures {
-                model.fifth = Pane::Loggers;
-            }
+            show_fitting_fifth(model, table.is_empty());
             model.data.loggers.succeed(table, at);
             drop_lost_chips(model);
             model.show_rows(Pane::Loggers);
@@ -116,6 +114,7 @@ fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<Works
 fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     model.watch.take(model.now.mono, &table);
     model.data.scans.succeed(table, at);
+    drop_lost_chips(model);
     model.show_rows(Pane::Scans);
 }
 
@@ -129,6 +128,12 @@ fn drop_lost_chips(model: &mut Model) {
         scope.target = None;
         model.say(Tone::Plain, "the target of the chip does not exist any more");
     }
+    if let Some(id) = scope.scan
+        && gone(model.data.scans.value().map(|all| all.get(id).is_some()))
+    {
+        scope.scan = None;
+        model.say(Tone::Plain, "the scan of the chip does not exist any more");
+    }
     if let Some(id) = scope.logger
         && gone(model.data.loggers.value().map(|all| all.get(id).is_some()))
     {
@@ -136,6 +141,15 @@ fn drop_lost_chips(model: &mut Model) {
         model.say(Tone::Plain, "the logger of the chip does not exist any more");
     }
     super::moves::set_scope(model, scope);
+}
+
+/// Pane 5 shows the loggers as long as there is none, unless a person is there.
+fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
+    let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
+    if matches!(model.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
+        return;
+    }
+    model.fifth = if no_logger { Pane::Loggers } else { Pane::Captures };
 }
 
 fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {

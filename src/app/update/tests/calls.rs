@@ -153,3 +153,10 @@ fn a_read_only_session_changes_nothing_and_says_why() {
         assert!(desk.told().contains("read only"), "{keys}");
     }
 }
+
+#[test]
+fn marks_that_are_all_hidden_delete_nothing() {
+    let mut desk = Desk::new();
+    desk.keys("2 space / 't5' enter D");
+    assert!(desk.model.modals.is_empty() && desk.told().contains("none of them shown"), "{}", desk.told());
+}

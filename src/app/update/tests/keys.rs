@@ -247,3 +247,22 @@ fn something_will_wake_the_screen_when_it_changes_by_itself() {
     assert_eq!(desk.told(), "");
     assert!(desk.model.wake_at().unwrap() > desk.at);
 }
+
+#[test]
+fn ctrl_z_suspends_and_ctrl_l_draws_anew_even_while_something_is_typed() {
+    for keys in ["", "1 n", "/", "2 D", "?"] {
+        let mut desk = Desk::new();
+        desk.keys(keys);
+        assert_eq!(desk.keys("ctrl-z ctrl-l"), [Effect::Suspend, Effect::Redraw], "{keys}");
+    }
+}
+
+#[test]
+fn pane_five_turns_to_the_captures_when_the_first_logger_is_there() {
+    let mut desk = Desk::blank(200, 60);
+    desk.feed(News::Loggers(table([])));
+    assert_eq!(desk.model.fifth, Pane::Loggers);
+    let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+    desk.feed(News::Loggers(table([logger])));
+    assert_eq!(desk.model.fifth, Pane::Captures);
+}
