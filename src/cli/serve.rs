@@ -127,6 +127,9 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     // Before the start: a signal that comes meanwhile must not kill half a start.
     let signals = tokio::spawn(stop_on_signal(args.detached, shutdown.clone()));
     let running = start(args.settings(), shutdown.clone()).await?;
+    if running.logger_base.host_str().is_some_and(is_loopback) {
+        eprintln!("note: the loggers are reachable from this machine only; --logger-url names a public way to them");
+    }
     for note in &running.notes {
         eprintln!("note: {note}");
     }
@@ -137,6 +140,11 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let ended = running.stopped().await;
     signals.abort();
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 fn log_to_stderr() {

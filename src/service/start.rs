@@ -54,7 +54,7 @@ impl Running {
     /// Waits until the service has stopped: the token was cancelled, or it was idle for long enough.
     ///
     /// # Errors
-    /// When a part of the service ended by a panic.
+    /// When the database could not be closed because that panicked.
     pub async fn stopped(self) -> anyhow::Result<()> {
         Ok(self.ended.await?)
     }

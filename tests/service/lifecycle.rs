@@ -76,6 +76,28 @@ async fn moved_loggers_are_noted() {
 }
 
 #[tokio::test]
+async fn a_detached_service_takes_the_ports_of_last_time_or_free_ones() {
+    let temp = tempfile::tempdir().unwrap();
+    let any = || {
+        let mut any = settings(temp.path());
+        any.any_port = true;
+        any
+    };
+    let world = World::at(any(), None, Script::default()).await;
+    let (base, logger_base) = (world.base.clone(), world.logger_base.clone());
+    world.stop().await;
+    let world = World::at(any(), None, Script::default()).await;
+    assert_eq!((&world.base, &world.logger_base), (&base, &logger_base));
+    world.stop().await;
+    let port = |url: &str| url::Url::parse(url).unwrap().port().unwrap();
+    let _busy = std::net::TcpListener::bind(("127.0.0.1", port(&base))).unwrap();
+    let world = World::at(any(), None, Script::default()).await;
+    assert_ne!(world.base, base);
+    assert_eq!(world.logger_base, logger_base);
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn the_current_workspace_is_chosen_at_the_start() {
     let temp = tempfile::tempdir().unwrap();
     let world = World::at(settings(temp.path()), None, Script::default()).await;

@@ -4,6 +4,8 @@
 
 mod access;
 mod callbacks;
+mod commands;
+mod engine;
 mod findings;
 mod lifecycle;
 mod loggers;
@@ -82,13 +84,17 @@ impl World {
             parts.clock = clock;
         }
         let running = start_with(settings, stop.clone(), parts).await.unwrap();
-        let client = Client::builder().no_proxy().build().unwrap();
+        Self { script, ..Self::of(running, stop) }
+    }
+
+    /// A service that was started otherwise.
+    pub fn of(running: Running, stop: CancellationToken) -> Self {
         Self {
             base: running.base_url.to_string(),
             logger_base: running.logger_base.to_string(),
             key: running.api_key.clone(),
-            client,
-            script,
+            client: Client::builder().no_proxy().build().unwrap(),
+            script: Script::default(),
             stop,
             running,
             dir: None,

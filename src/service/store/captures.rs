@@ -150,7 +150,58 @@ async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: 
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::contract::WorkspaceId;
+    use crate::service::store::loggers::AddedLogger;
+
+    fn capture(logger: LoggerId, bytes: usize) -> NewCapture {
+        NewCapture {
+            logger,
+            received_at: 0,
+            ip_address: "127.0.0.1".into(),
+            remote_port: 1,
+            method: "GET".into(),
+            path: "/".into(),
+            query: String::new(),
+            http_version: "HTTP/1.1".into(),
+            headers: Vec::new(),
+            body: vec![b'x'; bytes],
+        }
+    }
+
+    async fn store_with_logger() -> (tempfile::TempDir, Store, LoggerId) {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap().store;
+        let added = store.add_logger(WorkspaceId(1), "a", "token", Timestamp::UNIX_EPOCH).await.unwrap();
+        let AddedLogger::New(logger) = added else { panic!("{added:?}") };
+        (temp, store, logger)
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_is_an_error_and_loses_nothing_that_was_recorded() {
+        let (_temp, store, logger) = store_with_logger().await;
+        assert_eq!(store.record_captures(&[&capture(logger, 10)], 100).await.unwrap(), [true]);
+        let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.write).await.unwrap();
+        let limit = |pages: i64| sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
+        sqlx::query(limit(pages + 2)).execute(&store.write).await.unwrap();
+        let (small, large) = (capture(logger, 10), capture(logger, 100_000));
+        assert!(store.record_captures(&[&small, &large], 100).await.is_err());
+        assert_eq!(store.captures(logger, 0).await.unwrap().len(), 1, "all of a batch or nothing");
+        sqlx::query(limit(1_000_000)).execute(&store.write).await.unwrap();
+        assert_eq!(store.record_captures(&[&small, &large], 100).await.unwrap(), [true, true]);
+        assert_eq!(store.logger(logger).await.unwrap().unwrap().num_requests, 3);
+    }
+
+    #[tokio::test]
+    async fn bodies_count_against_a_quota_of_their_own() {
+        let (_temp, store, logger) = store_with_logger().await;
+        let nearly = BODY_QUOTA - 5;
+        sqlx::query("UPDATE loggers SET body_bytes = ?").bind(nearly).execute(&store.write).await.unwrap();
+        let (large, small) = (capture(logger, 6), capture(logger, 5));
+        assert_eq!(store.record_captures(&[&large, &small, &small], 100).await.unwrap(), [false, true, false]);
+    }
 
     #[test]
     fn the_more_special_system_wins() {

@@ -174,7 +174,7 @@ impl Store {
                 return Ok(if known.is_some() { Stop::Ended } else { Stop::Missing });
             }
             Some(None) => {
-                end(&mut change, id, &ScanStatus::Stopped, "stopped by the user before it began", now).await?;
+                end(&mut change, id, &ScanStatus::Stopped, "stopped by the user", now).await?;
                 Stop::Ended
             }
             Some(Some(_)) => {

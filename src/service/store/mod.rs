@@ -28,7 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 
 use crate::contract::Stamp;
 
@@ -49,8 +50,11 @@ pub struct Store {
 }
 
 /// A writing transaction; dropped without a commit it changes nothing.
+///
+/// It is not sqlx's own: SQLite ends a transaction by itself when the disk is full, of which sqlx learns nothing, and
+/// the connection would stay useless. Here the pool rolls back whatever is open when the connection comes home.
 pub struct Change {
-    transaction: Transaction<'static, Sqlite>,
+    connection: PoolConnection<Sqlite>,
     version: Arc<AtomicU64>,
 }
 
@@ -69,8 +73,9 @@ impl Store {
     pub(super) async fn change(&self) -> Result<Change> {
         // IMMEDIATE: `scandeck wordlists import` writes from another process; waiting at the start is safe, a
         // read that turns into a write half way is refused without waiting.
-        let transaction = self.write.begin_with("BEGIN IMMEDIATE").await?;
-        Ok(Change { transaction, version: Arc::clone(&self.version) })
+        let mut connection = self.write.acquire().await?;
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+        Ok(Change { connection, version: Arc::clone(&self.version) })
     }
 
     /// The pool for reading.
@@ -87,8 +92,8 @@ impl Store {
 
 impl Change {
     /// Makes it durable, then visible.
-    pub async fn commit(self) -> Result<()> {
-        self.transaction.commit().await?;
+    pub async fn commit(mut self) -> Result<()> {
+        sqlx::query("COMMIT").execute(&mut *self.connection).await?;
         self.version.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
@@ -97,13 +102,13 @@ impl Change {
 impl Deref for Change {
     type Target = SqliteConnection;
     fn deref(&self) -> &SqliteConnection {
-        &self.transaction
+        &self.connection
     }
 }
 
 impl DerefMut for Change {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
-        &mut self.transaction
+        &mut self.connection
     }
 }
 

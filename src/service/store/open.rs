@@ -16,7 +16,7 @@ use std::time::Duration;
 use anyhow::Context;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use super::Store;
 use crate::service::errors::StartError;
@@ -97,7 +97,9 @@ async fn connect(
         .synchronous(SqliteSynchronous::Full)
         // Passwords of ended scans must be gone from the file, not only from its index.
         .pragma("secure_delete", "ON");
-    let write = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
+    let write =
+        SqlitePoolOptions::new().max_connections(1).after_release(|connection, _| Box::pin(end_open(connection)));
+    let write = write.connect_with(options.clone()).await?;
     if migrate {
         migrations.run(&write).await.context("the migration failed; nothing of it was kept")?;
         // The header of the file tells the schema number only once the log is in it.
@@ -105,6 +107,12 @@ async fn connect(
     }
     let read = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await?;
     Ok(Store { read, write, version: Arc::default() })
+}
+
+/// Ends what a dropped or failed [`super::Change`] left open; without one the statement fails, which says the same.
+async fn end_open(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    let _ = sqlx::query("ROLLBACK").execute(connection).await;
+    Ok(true)
 }
 
 fn options(file: &Path) -> SqliteConnectOptions {
