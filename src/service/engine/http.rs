@@ -168,11 +168,21 @@ impl<'a> Web<'a> {
         answer
     }
 
+    /// Why later checks saw less than they asked for, if so.
+    pub fn shortfall(&self) -> Option<WebError> {
+        self.spend_with(0).err()
+    }
+
     fn spend(&self) -> Result<(), WebError> {
+        self.spend_with(1)
+    }
+
+    fn spend_with(&self, requests: u32) -> Result<(), WebError> {
         if self.silent.load(Ordering::Relaxed) >= GIVE_UP_AFTER {
             return Err(WebError::GaveUp);
         }
-        let left = self.requests_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let left =
+            self.requests_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(requests));
         if left.is_err() || self.bytes.load(Ordering::Relaxed) > MAX_BYTES {
             return Err(WebError::Budget);
         }
@@ -221,7 +231,7 @@ impl<'a> Web<'a> {
     ) -> Result<Page, WebError> {
         headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
         if self.is_home(url) {
-            headers.extend(self.authentication.headers.iter().cloned().map(|(name, value)| (name, value)));
+            headers.extend(self.authentication.headers.iter().cloned());
         }
         let mut answer = client.request(method, url.clone()).headers(headers).send().await.map_err(judge)?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());

@@ -19,6 +19,8 @@ use super::address::Address;
 use super::rails::Rails;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
+#[cfg(test)]
+mod hostile;
 mod http;
 pub mod kinds;
 mod own_ports;

@@ -141,5 +141,10 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
         run.tested(test).await;
         run.finding_list().await;
     }
-    Ok(format!("{} pages read, {count} findings", site.pages.len()))
+    let mut told = format!("{} pages read, {count} findings", site.pages.len());
+    if let Some(why) = web.shortfall() {
+        run.info(format!("Some checks saw less than they asked for: {why}.")).await;
+        told.push_str(&format!("; {why}, so some checks saw less"));
+    }
+    Ok(told)
 }

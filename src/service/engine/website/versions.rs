@@ -95,7 +95,7 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
 }
 
 /// Each header's values, with a page that sends each.
-fn by_header<'s>(site: &'s Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
+fn by_header(site: &Site) -> BTreeMap<&'static str, BTreeMap<String, String>> {
     let mut all: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for page in &site.pages {
         for header in HEADERS {

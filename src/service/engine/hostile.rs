@@ -1,0 +1,309 @@
+//! The engine against servers that misbehave: each scan ends, in time, with a sentence that says what happened.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rcgen::{CertificateParams, KeyPair};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+use super::Outcome;
+use super::testing::{Told, Trial};
+use crate::contract::{RedirectLevel, Tool};
+
+/// A server that treats each connection so.
+async fn server<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> u16
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream));
+        }
+    });
+    port
+}
+
+/// A server that answers each request by its path and head, closing after each.
+async fn web(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> u16 {
+    let answer = Arc::new(answer);
+    server(move |mut stream| {
+        let answer = Arc::clone(&answer);
+        async move {
+            let head = request(&mut stream).await;
+            let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+            let _ = stream.write_all(answer(&path, &head).as_bytes()).await;
+        }
+    })
+    .await
+}
+
+async fn request(stream: &mut TcpStream) -> String {
+    let mut bytes = vec![0; 8192];
+    let mut length = 0;
+    while !bytes[..length].windows(4).any(|part| part == b"\r\n\r\n") {
+        match stream.read(&mut bytes[length..]).await {
+            Ok(n @ 1..) => length += n,
+            _ => break,
+        }
+    }
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
+fn ok(kind: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn redirect(to: &str) -> String {
+    format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+}
+
+fn website(port: u16, params: Value) -> Trial {
+    Trial::new(Tool::WEBSITE, &format!("http://127.0.0.1:{port}/"), params)
+}
+
+fn connection_error(told: &Told) -> &str {
+    match &told.outcome {
+        Outcome::ConnectionError(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed_to_start(told: &Told) -> &str {
+    match &told.outcome {
+        Outcome::FailedToStart(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_is_closed_hangs_up_or_speaks_something_else_is_a_connection_error() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let told = website(closed, json!({})).run().await;
+    assert!(connection_error(&told).contains("refused"), "{:?}", told.outcome);
+
+    let hangs_up = server(|stream| async move { drop(stream) }).await;
+    connection_error(&website(hangs_up, json!({})).run().await);
+
+    let ssh = server(|mut stream| async move {
+        let _ = stream.write_all(b"SSH-2.0-x\r\n").await;
+        request(&mut stream).await;
+    })
+    .await;
+    connection_error(&website(ssh, json!({})).run().await);
+    let told = Trial::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({})).run().await;
+    assert!(connection_error(&told).contains("not in TLS"), "{:?}", told.outcome);
+}
+
+#[tokio::test]
+async fn a_slow_drip_is_given_up_and_a_stop_does_not_wait_for_it() {
+    let arrived = Arc::new(Notify::new());
+    let bell = Arc::clone(&arrived);
+    let drip = server(move |mut stream| {
+        let bell = Arc::clone(&bell);
+        async move {
+            request(&mut stream).await;
+            bell.notify_one();
+            let mut pace = tokio::time::interval(Duration::from_millis(100));
+            while stream.write_all(b"H").await.is_ok() {
+                pace.tick().await;
+            }
+        }
+    })
+    .await;
+    let patient = tokio::spawn(website(drip, json!({})).run());
+
+    let trial = website(drip, json!({}));
+    let stop = trial.stop.clone();
+    let scan = tokio::spawn(trial.run());
+    arrived.notified().await;
+    let asked = Instant::now();
+    stop.cancel();
+    assert_eq!(scan.await.unwrap().outcome, Outcome::Cancelled);
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+
+    let told = patient.await.unwrap();
+    connection_error(&told);
+    assert!(told.took < Duration::from_secs(10), "{:?}", told.took);
+}
+
+#[tokio::test]
+async fn an_endless_body_is_cut_and_the_scan_finishes() {
+    let endless = server(|mut stream| async move {
+        request(&mut stream).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n").await;
+        while stream.write_all(&[b'A'; 16 * 1024]).await.is_ok() {}
+    })
+    .await;
+    let told = website(endless, json!({})).run().await;
+    told.check();
+    assert!(told.took < Duration::from_secs(10), "{:?}", told.took);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_under_the_scan_is_left_alone_and_the_scan_says_so() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&count);
+    let dying = server(move |mut stream| {
+        let nth = seen.fetch_add(1, Ordering::Relaxed);
+        async move {
+            request(&mut stream).await;
+            if nth == 0 {
+                let _ = stream.write_all(ok("text/html", "<p>hello</p>").as_bytes()).await;
+            }
+        }
+    })
+    .await;
+    let told = website(dying, json!({})).run().await;
+    told.check();
+    assert!(told.info.iter().any(|line| line.contains("stopped answering")), "{:?}", told.info);
+    assert!(count.load(Ordering::Relaxed) < 60, "{count:?} connections");
+}
+
+#[tokio::test]
+async fn redirects_end_as_their_level_says() {
+    let looping = web(|_, _| redirect("/again")).await;
+    let told = website(looping, json!({})).run().await;
+    assert!(failed_to_start(&told).contains("more than 10 redirects"), "{:?}", told.outcome);
+
+    let away = web(|_, _| redirect("http://192.0.2.1/")).await;
+    let told = website(away, json!({})).run().await;
+    assert!(failed_to_start(&told).contains("keeps to the same domain"), "{:?}", told.outcome);
+    let mut trial = website(away, json!({}));
+    trial.job.redirect_level = RedirectLevel::AllowAll;
+    let told = trial.run().await;
+    assert!(failed_to_start(&told).contains("`scandeck scope add 192.0.2.1`"), "{:?}", told.outcome);
+
+    let inside = web(|path, _| if path == "/" { redirect("/in") } else { ok("text/html", "<p>in</p>") }).await;
+    let mut trial = website(inside, json!({}));
+    trial.job.redirect_level = RedirectLevel::CheckAccessibility;
+    assert!(failed_to_start(&trial.run().await).contains("allows no redirect"));
+    for (level, original, start) in [("same_host", false, "/in"), ("same_host", true, "/"), ("none", false, "/")] {
+        let mut trial = website(inside, json!({}));
+        trial.job.redirect_level = level.into();
+        trial.job.scan_original_url = original;
+        let told = trial.run().await;
+        told.check();
+        let first = told.tests[0].metadata["url"].as_str().unwrap().to_owned();
+        assert!(first.ends_with(&format!("{inside}{start}")), "{level} {original}: {first}");
+    }
+}
+
+fn login(key: &str) -> Value {
+    json!({"authentication": {"headers": {"Authorization": format!("Bearer {key}")}}})
+}
+
+#[tokio::test]
+async fn a_login_that_the_start_page_refuses_is_an_auth_failure() {
+    let guarded = web(|_, head| match head.to_ascii_lowercase().contains("authorization: bearer s3cret") {
+        true => ok("text/html", "<p>welcome</p>"),
+        false => "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+    })
+    .await;
+    let told = website(guarded, login("s3cret")).run().await;
+    told.check();
+    assert!(!told.raw.join("\n").contains("s3cret"));
+
+    let told = website(guarded, login("wrong")).run().await;
+    let Outcome::AuthFailed(why) = &told.outcome else { panic!("{:?}", told.outcome) };
+    assert!(why.contains("401") && !why.contains("wrong"), "{why}");
+
+    // Without a login a 401 is a page like any other.
+    website(guarded, json!({})).run().await.check();
+}
+
+#[tokio::test]
+async fn a_login_goes_to_the_targets_own_host_alone() {
+    let (visits, leaks) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (seen, leaked) = (Arc::clone(&visits), Arc::clone(&leaks));
+    let elsewhere = web(move |_, head| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        leaked.fetch_add(usize::from(head.contains("s3cret")), Ordering::Relaxed);
+        ok("text/html", "<p>elsewhere</p>")
+    })
+    .await;
+    // Another host to the scanner, though both are this machine.
+    let home = web(move |_, _| redirect(&format!("http://localhost:{elsewhere}/"))).await;
+    let mut trial = website(home, login("s3cret"));
+    trial.job.redirect_level = RedirectLevel::AllowAll;
+    trial.run().await.check();
+    assert!(visits.load(Ordering::Relaxed) > 1);
+    assert_eq!(leaks.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_answers_anything_with_the_same_file_exposes_nothing() {
+    for body in
+        ["ref: refs/heads/main\n", "APP_KEY=1\nDB_PASSWORD=2\n", "-- MySQL dump\nCREATE TABLE a", "PK\u{3}\u{4}"]
+    {
+        let port = web(move |_, _| ok("text/plain", body)).await;
+        let told = website(port, json!({})).run().await;
+        told.check();
+        let exposed: Vec<_> = told.findings().filter(|one| one.vuln_id.starts_with("web.exposed")).collect();
+        assert!(exposed.is_empty(), "{body:?}: {exposed:?}");
+    }
+}
+
+#[tokio::test]
+async fn versions_with_holes_and_writing_methods_are_told_but_not_called_proven() {
+    let port = web(|_, _| {
+        "HTTP/1.1 200 OK\r\nserver: Apache/2.4.49 (Unix)\r\nallow: GET, PUT\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            .to_owned()
+    })
+    .await;
+    let told = website(port, json!({})).run().await;
+    told.check();
+    let outdated = told.of("web.server.outdated");
+    assert_eq!((outdated.len(), outdated[0].confirmed, outdated[0].in_cisa_catalog), (1, false, true));
+    assert_eq!(outdated[0].cve, ["CVE-2021-41773", "CVE-2021-42013"]);
+    assert_eq!((told.of("web.method.write").len(), told.of("web.method.write")[0].confirmed), (1, false));
+}
+
+/// Speaks just enough TLS 1.0 and 1.1 to be recognised, and nothing newer.
+async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
+    let mut head = [0; 5];
+    if stream.read_exact(&mut head).await.is_err() {
+        return;
+    }
+    let mut hello = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
+    if stream.read_exact(&mut hello).await.is_err() {
+        return;
+    }
+    let minor = hello[5].min(2);
+    if minor == 0 {
+        let _ = stream.write_all(&[21, 3, 0, 0, 2, 2, 40]).await;
+        return;
+    }
+    let sized = |bytes: &[u8]| [&(bytes.len() as u32).to_be_bytes()[1..], bytes].concat();
+    let server_hello = [vec![3, minor], vec![9; 32], vec![0, 0, 0x2f, 0]].concat();
+    let messages = [vec![2], sized(&server_hello), vec![11], sized(&sized(&sized(&certificate)))].concat();
+    // In two records, to see that messages are put together again.
+    for part in messages.chunks(messages.len() / 2 + 1) {
+        let record = [&[22, 3, minor][..], &(part.len() as u16).to_be_bytes(), part].concat();
+        let _ = stream.write_all(&record).await;
+    }
+    // The other side closes once it has seen enough.
+    let _ = stream.read(&mut head).await;
+}
+
+#[tokio::test]
+async fn old_versions_are_found_and_their_certificate_is_read() {
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec();
+    let port = server(move |stream| old_tls(stream, certificate.clone())).await;
+    let told = Trial::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+    told.check();
+    let kinds: Vec<&str> = told.findings().map(|one| one.vuln_id.as_str()).collect();
+    assert_eq!(kinds, ["tls.protocol.tls10", "tls.protocol.tls11", "tls.certificate.self_signed"]);
+    let output = told.output.unwrap().output_data;
+    assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "0x002f"}));
+    assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
+}
