@@ -337,7 +337,8 @@ impl Model {
     /// The row whose detail is on the screen: its pane, its id and the tab.
     pub fn shown_detail(&self) -> Option<(Pane, i64, Tab)> {
         let pane = self.detail_pane();
-        if !self.focus.in_detail && !(self.layout().shows_detail() && !self.focus.zoomed) {
+        let beside = self.layout().shows_detail() && !self.focus.zoomed;
+        if !self.focus.in_detail && !beside {
             return None;
         }
         let id = self.selected_id(pane)?;

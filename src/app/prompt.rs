@@ -39,6 +39,7 @@ pub struct Prompt {
 
 /// How a prompt is answered.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // there is one prompt at a time
 pub enum Answer {
     /// By `y`; anything else is no.
     Yes,

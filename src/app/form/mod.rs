@@ -219,6 +219,9 @@ impl Form {
 
     /// Focuses the next place in a direction, the button included.
     pub fn walk(&mut self, by: isize) {
+        if by == 0 {
+            return;
+        }
         let places = self.fields.len() + 1;
         let start = (self.at as isize + by).rem_euclid(places as isize) as usize;
         if let Some(at) = self.next_place(start, by) {

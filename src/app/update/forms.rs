@@ -42,14 +42,12 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<Action>) {
         (Some(Action::NextField), _) => form.walk(1),
         (Some(Action::PreviousField), _) => form.walk(-1),
         (Some(Action::FieldDown), field) => {
-            if !field.is_some_and(|field| walk_line(field, CursorMove::Down)) {
-                form.walk(1);
-            }
+            let walked = field.is_some_and(|field| walk_line(field, CursorMove::Down));
+            form.walk(isize::from(!walked));
         }
         (Some(Action::FieldUp), field) => {
-            if !field.is_some_and(|field| walk_line(field, CursorMove::Up)) {
-                form.walk(-1);
-            }
+            let walked = field.is_some_and(|field| walk_line(field, CursorMove::Up));
+            form.walk(-isize::from(!walked));
         }
         (Some(Action::ChoiceRight | Action::ChoiceNext), Some(field)) if !field.is_text() => field.choose(1),
         (Some(Action::ChoiceLeft), Some(field)) if !field.is_text() => field.choose(-1),
