@@ -104,7 +104,7 @@ impl FieldId {
 }
 
 /// What a field holds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Value {
     /// One line of text.
     Line(TextArea<'static>),
@@ -119,6 +119,19 @@ pub enum Value {
     },
     /// Only told, never focused.
     Info(String),
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            // A masked field holds a secret.
+            Self::Line(input) if input.mask_char().is_some() => f.write_str("Line(•••)"),
+            Self::Line(input) => f.debug_tuple("Line").field(&input.lines()).finish(),
+            Self::Lines(input) => f.debug_tuple("Lines").field(&input.lines()).finish(),
+            Self::Choice { options, at } => f.debug_tuple("Choice").field(&options.get(*at)).finish(),
+            Self::Info(text) => f.debug_tuple("Info").field(text).finish(),
+        }
+    }
 }
 
 /// What is said of one line of a field of several lines.

@@ -59,10 +59,16 @@ fn url(model: &Model) -> Option<String> {
             let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
             Some(logger.handler_url.to_string())
         }
-        Pane::Captures => {
-            let caught = model.lists.captures.current(&model.data.captures)?;
-            Some(captured_url(model, caught.logger, &caught.capture))
-        }
+        Pane::Captures => match model.lists.captures.current(&model.data.captures) {
+            Some(caught) => Some(captured_url(model, caught.logger, &caught.capture)),
+            // Nothing was caught yet: what is wanted is the URL to send something to.
+            None => {
+                let loggers = model.data.loggers.value()?;
+                let logger = model.scope.logger.and_then(|id| loggers.get(id));
+                let logger = logger.or_else(|| loggers.items().first().filter(|_| loggers.len() == 1))?;
+                Some(logger.handler_url.to_string())
+            }
+        },
         _ => api_path(model).map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
     }
 }

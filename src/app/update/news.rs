@@ -8,7 +8,7 @@ use super::super::plan::{Link, News, Noun, PartData, ScanPart, Update};
 use super::super::problem::Problem;
 use super::super::stream::Taken;
 use super::super::table::Table;
-use crate::contract::{Capture, LoggerId, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+use crate::contract::{Capture, LoggerId, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
 
 /// Something was learnt. What belongs to a workspace that is no longer shown is dropped.
 pub(super) fn handle_update(model: &mut Model, update: Update) {
@@ -39,10 +39,7 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
             drop_lost_chips(model);
             model.show_rows(Pane::Loggers);
         }
-        News::Reports(table) => {
-            model.data.reports.succeed(table, at);
-            model.show_rows(Pane::Reports);
-        }
+        News::Reports(table) => handle_reports(model, table, at),
         News::Wordlists(table) => {
             model.data.wordlists.succeed(table, at);
             model.show_rows(Pane::Wordlists);
@@ -116,6 +113,26 @@ fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     model.data.scans.succeed(table, at);
     drop_lost_chips(model);
     model.show_rows(Pane::Scans);
+}
+
+/// A report that was being made and is no longer is worth a word, wherever one is.
+fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
+    let before = model.data.reports.value().cloned();
+    let waited = |report: &&Report| {
+        let was = before.as_ref().and_then(|before| before.get(report.id));
+        was.is_some_and(|was| was.status == ReportStatus::Waiting)
+    };
+    for report in table.items().iter().filter(waited) {
+        match report.status {
+            ReportStatus::Finished => {
+                model.say(Tone::Good, format!("report {} is ready; 6 shows it, d downloads it", report.download_name));
+            }
+            ReportStatus::Failed => model.say(Tone::Bad, format!("report {} could not be made", report.download_name)),
+            _ => {}
+        }
+    }
+    model.data.reports.succeed(table, at);
+    model.show_rows(Pane::Reports);
 }
 
 /// A chip whose target or logger has gone would hide everything for ever.

@@ -266,3 +266,28 @@ fn pane_five_turns_to_the_captures_when_the_first_logger_is_there() {
     desk.feed(News::Loggers(table([logger])));
     assert_eq!(desk.model.fifth, Pane::Captures);
 }
+
+#[test]
+fn y_u_copies_the_url_of_a_logger_that_has_caught_nothing_yet() {
+    let mut desk = Desk::new();
+    desk.keys("5 h n");
+    let probe = |id, label: &str| Logger {
+        id: LoggerId(id),
+        label: label.into(),
+        handler_url: format!("http://127.0.0.1:1/l/{label}/").as_str().into(),
+        ..Logger::default()
+    };
+    desk.keys("esc");
+    desk.feed(News::Loggers(table([probe(1, "a"), probe(2, "b")])));
+    let copied = desk.keys("G enter y u");
+    assert!(matches!(&copied[0], Effect::Copy { text, .. } if text == "http://127.0.0.1:1/l/b/"), "{copied:?}");
+}
+
+#[test]
+fn a_typed_key_is_not_printed_with_its_form() {
+    let mut desk = Desk::blank(80, 24);
+    desk.model = desk.model.with_setup(None);
+    desk.keys("h tab 'hush-hush'");
+    let printed = format!("{:?}", desk.model);
+    assert!(printed.contains("https://") && !printed.contains("hush"), "{printed}");
+}

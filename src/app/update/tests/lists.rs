@@ -207,3 +207,18 @@ fn what_was_made_here_is_selected_when_it_arrives_unless_the_cursor_moved_on() {
         assert_eq!(desk.model.selected_id(Pane::Targets), Some(expected), "{moved:?}");
     }
 }
+
+#[test]
+fn a_report_that_is_ready_says_so_once() {
+    let mut desk = Desk::new();
+    let report = |status: &str| Report {
+        id: ReportId(2),
+        download_name: "lab.html".into(),
+        status: status.into(),
+        ..Report::default()
+    };
+    for (status, said) in [("waiting", false), ("finished", true)] {
+        desk.feed(News::Reports(table([report(status)])));
+        assert_eq!(desk.told().contains("lab.html is ready"), said, "{status}");
+    }
+}

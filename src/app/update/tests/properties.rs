@@ -116,7 +116,7 @@ fn assert_sound(model: &mut Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn any_sequence_of_keys_and_polls_keeps_the_lists_sound(steps in proptest::collection::vec(step(), 1..120)) {
