@@ -16,10 +16,12 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
     let after = SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX);
     let later = |from: Timestamp, by| from.saturating_add(by).unwrap_or(Timestamp::MAX);
     loop {
+        let quiet = is_quiet(&app).await.unwrap_or_default();
+        // Read after the look: a client that ends the last scan or logger in between has been here just now.
         let now = app.now();
         let last = Timestamp::from_millisecond(app.last_client.load(Ordering::Relaxed)).unwrap_or(now);
         let over = later(last, after);
-        if now >= over && is_quiet(&app).await.unwrap_or_default() {
+        if quiet && now >= over {
             tracing::info!("nobody uses the service: it ends");
             stop.cancel();
             return;
