@@ -28,8 +28,8 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
   scandeck serve --listen 127.0.0.1:8765 --data-dir ./service --allow-target 10.0.4.0/24
   curl -H \"authorization: Bearer $(cat ./service/key)\" http://127.0.0.1:8765/api/v2/workspaces
 
-The key is made on the first start and kept in DIR/key. What may be scanned besides this machine is in the scope
-file; see `scandeck scope --help`. The service stops cleanly on SIGTERM and SIGINT; scans that run go on with the
+The key is made on the first start and kept in DIR/key. What may be scanned besides this machine is in the scope \
+file; see `scandeck scope --help`. The service stops cleanly on SIGTERM and SIGINT; scans that run go on with the \
 next start.")]
 pub struct ServeArgs {
     #[command(flatten)]

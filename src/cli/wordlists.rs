@@ -14,8 +14,8 @@ use crate::service::import::{Imported, import_wordlist};
 #[command(after_help = "Example:
   scandeck wordlists import ./paths.txt --name \"Shop paths\" --description \"from the sitemap\"
 
-One word a line; blank lines, lines that begin with `#` and repeated words do not count. A running service shows the
-list at once.")]
+One word a line; blank lines, lines that begin with `#` and repeated words do not count. A running service shows \
+the list at once.")]
 pub struct WordlistsArgs {
     #[command(flatten)]
     directory: DataDirArg,

@@ -34,7 +34,7 @@ async fn the_directory_tells_where_the_service_is_and_keeps_its_key() {
     let dir = DataDir::open(temp.path()).unwrap();
     let Holder::Running(Some(info)) = dir.holder().unwrap() else { panic!("not running") };
     assert_eq!((info.base_url.as_str(), info.logger_url.as_str()), (world.base.as_str(), world.logger_base.as_str()));
-    for file in ["key", "callback.key"] {
+    for file in ["key", "callback.key", "service.json", "scandeck.db", "scandeck.db-wal"] {
         let mode = std::fs::metadata(temp.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }

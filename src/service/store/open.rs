@@ -7,8 +7,9 @@
 //! The schema number is SQLite's `user_version`, read from the file's header: a database of a newer program is
 //! refused without SQLite ever opening it.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +66,7 @@ async fn open_with(file: &Path, migrations: &Migrator) -> Result<Opened, StartEr
     if found > known {
         return Err(StartError::Newer { path: file.to_owned(), found, known });
     }
+    close_to_others(file).map_err(|error| failed(error.into()))?;
     let mut notes = Vec::new();
     if 0 < found && found < known {
         let backup = back_up(file).await.map_err(failed)?;
@@ -117,6 +119,12 @@ async fn end_open(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
 
 fn options(file: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(5)).disable_statement_logging()
+}
+
+/// Makes the file (0600) before SQLite does, whose log and index files take over its mode.
+fn close_to_others(file: &Path) -> std::io::Result<()> {
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(file)?;
+    opened.set_permissions(Permissions::from_mode(0o600))
 }
 
 /// `user_version` of the header (bytes 60 to 63, big-endian; the file format of SQLite, §1.3); 0 without a file.
