@@ -1,0 +1,114 @@
+//! What a key costs in the core with 100,000 findings loaded, against the goals of the project: a filter key at most
+//! 2.5 ms to the exact result, a move far below that, and the making of the table that the poller does off the UI
+//! thread.
+//!
+//! `cargo bench --bench core`
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use scandeck::app::model::{Model, Session};
+use scandeck::app::msg::{Msg, Now};
+use scandeck::app::plan::{News, Update};
+use scandeck::app::screen::Size;
+use scandeck::app::table::Table;
+use scandeck::app::update;
+use scandeck::contract::{Finding, FindingId, Risk, ScanId, Stamp, Target, TargetId, Workspace, WorkspaceId};
+
+const FINDINGS: i64 = 100_000;
+const TARGETS: i64 = 400;
+const NAMES: [&str; 6] = [
+    "Private key readable at /backup/s.key",
+    "Git repository exposed at /.git/",
+    "Directory listing at /download/",
+    "TLS 1.0 and TLS 1.1 offered",
+    "Content-Security-Policy missing",
+    "Weak cookie attributes",
+];
+
+fn findings() -> Vec<Finding> {
+    let finding = |id: i64| Finding {
+        id: FindingId(id),
+        name: NAMES[id as usize % NAMES.len()].into(),
+        risk_level: Risk::from(id % 5),
+        target_id: Some(TargetId(id % TARGETS)),
+        task_id: Some(ScanId(id % 900)),
+        port: 443,
+        service: "https".into(),
+        cwe: format!("CWE-{}", id % 900).into(),
+        ..Finding::default()
+    };
+    (0..FINDINGS).map(finding).collect()
+}
+
+fn send(model: &mut Model, msg: Msg) {
+    let now = Now { mono: Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
+    assert!(update(model, now, msg).is_empty());
+}
+
+fn feed(model: &mut Model, news: News) {
+    let at = Stamp(jiff::Timestamp::UNIX_EPOCH);
+    let generation = model.generation;
+    send(model, Msg::Update(Update { generation, at, news }));
+}
+
+fn key(model: &mut Model, code: KeyCode) {
+    send(model, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+}
+
+fn loaded() -> Model {
+    let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
+    let workspace =
+        Workspace { id: WorkspaceId(1), name: "Acme".into(), target_count: TARGETS, ..Workspace::default() };
+    feed(&mut model, News::Workspaces(Arc::new(Table::new([workspace]))));
+    let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
+    feed(&mut model, News::Targets(Arc::new(Table::new((0..TARGETS).map(target)))));
+    feed(&mut model, News::Findings(Arc::new(Table::new(findings()))));
+    model
+}
+
+fn keys(criterion: &mut Criterion) {
+    let mut model = loaded();
+    criterion.bench_function("move one row in 100,000 findings", |bench| {
+        bench.iter(|| {
+            key(&mut model, KeyCode::Char('j'));
+            key(&mut model, KeyCode::Char('k'));
+        });
+    });
+    for filter in ["g", "git", "git 443", "host39", "no such thing"] {
+        let mut model = loaded();
+        key(&mut model, KeyCode::Char('/'));
+        filter.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+        criterion.bench_function(&format!("filter 100,000 findings: a key more or less on {filter:?}"), |bench| {
+            bench.iter_custom(|rounds| {
+                let begun = std::time::Instant::now();
+                for _ in 0..rounds {
+                    key(&mut model, KeyCode::Char('1'));
+                    key(&mut model, KeyCode::Backspace);
+                }
+                begun.elapsed() / 2
+            });
+        });
+    }
+}
+
+fn tables(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("tables");
+    group.sample_size(10);
+    group.bench_function("make the table of 100,000 findings (off the UI thread)", |bench| {
+        bench.iter_batched(findings, Table::new, BatchSize::LargeInput);
+    });
+    let table = Arc::new(Table::new(findings()));
+    let mut model = loaded();
+    group.bench_function("take a new table of 100,000 findings", |bench| {
+        bench.iter(|| feed(&mut model, News::Findings(Arc::clone(&table))));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, keys, tables);
+criterion_main!(benches);
