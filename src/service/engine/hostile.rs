@@ -304,6 +304,6 @@ async fn old_versions_are_found_and_their_certificate_is_read() {
     let kinds: Vec<&str> = told.findings().map(|one| one.vuln_id.as_str()).collect();
     assert_eq!(kinds, ["tls.protocol.tls10", "tls.protocol.tls11", "tls.certificate.self_signed"]);
     let output = told.output.unwrap().output_data;
-    assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "0x002f"}));
+    assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "RSA_AES_128_CBC_SHA"}));
     assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
 }

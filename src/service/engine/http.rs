@@ -10,16 +10,17 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, redirect};
 use thiserror::Error;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 use url::Url;
 
-use super::pace::{Limits, Pace};
+use super::pace::{Lane, Pace};
 use super::params::Authentication;
 use super::run::Run;
 use super::{Outcome, PRODUCT};
@@ -101,9 +102,9 @@ impl Page {
 /// The HTTP side of one scan.
 pub struct Web<'a> {
     run: &'a Run<'a>,
-    limits: Limits,
-    pace: Pace,
-    connections: Semaphore,
+    lane: Arc<Lane>,
+    /// The scan's own pace, where it asks for a slower one.
+    own_pace: Pace,
     authentication: Authentication,
     /// Credentials go to this host alone, and not from https to http.
     home: (String, bool),
@@ -122,12 +123,10 @@ impl<'a> Web<'a> {
         authentication: Authentication,
         max_requests: u32,
     ) -> Self {
-        let limits = Limits::of(ip).at_most(requests_per_second);
         Self {
             run,
-            limits,
-            pace: Pace::new(Some(limits.requests_per_second)),
-            connections: Semaphore::new(limits.connections),
+            lane: run.lanes.of(ip),
+            own_pace: Pace::new(requests_per_second),
             authentication,
             home: (run.address.host(), run.address.url().is_some_and(|url| url.scheme() == "https")),
             clients: Mutex::default(),
@@ -145,8 +144,9 @@ impl<'a> Web<'a> {
     /// Sends one request; only GET, HEAD and OPTIONS are ever given.
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<Page, WebError> {
         self.spend()?;
-        let Ok(_connection) = self.connections.acquire().await else { return Err(WebError::GaveUp) };
-        self.pace.turn().await;
+        self.own_pace.turn().await;
+        let Ok(_connection) = self.lane.connections.acquire().await else { return Err(WebError::GaveUp) };
+        self.lane.requests.turn().await;
         let client = self.client(url).await?;
         let start = Instant::now();
         let answer = self.exchange(&client, method.clone(), url, headers).await;
@@ -215,9 +215,9 @@ impl<'a> Web<'a> {
             .referer(false)
             .http1_only()
             .tls_danger_accept_invalid_certs(true)
-            .connect_timeout(self.limits.connect_timeout)
+            .connect_timeout(self.lane.limits.connect_timeout)
             .timeout(Duration::from_secs(if here { 4 } else { 20 }))
-            .pool_max_idle_per_host(self.limits.connections)
+            .pool_max_idle_per_host(self.lane.limits.connections)
             .resolve_to_addrs(host, &addresses)
             .build()
     }

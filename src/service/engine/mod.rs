@@ -35,6 +35,7 @@ mod tls;
 mod website;
 
 pub use own_ports::OwnPorts;
+use pace::Lanes;
 pub use params::{ParamsError, check_params, unknown_tool_message};
 use run::Run;
 
@@ -56,12 +57,13 @@ pub struct EngineSettings {
 #[derive(Clone)]
 pub struct Engine {
     settings: Arc<EngineSettings>,
+    lanes: Arc<Lanes>,
 }
 
 impl Engine {
     /// An engine; it holds no task and no socket until a scan runs.
     pub fn new(settings: EngineSettings) -> Self {
-        Self { settings: Arc::new(settings) }
+        Self { settings: Arc::new(settings), lanes: Arc::default() }
     }
 
     /// Runs one scan to its end. Cancelling `stop`, closing `events` or dropping the future ends it at once, with
@@ -84,7 +86,7 @@ impl Engine {
         if let Err(refusal) = self.settings.rails.check_name(&address) {
             return Outcome::FailedToStart(refusal.to_string());
         }
-        let run = Run::new(job, address, &self.settings, events);
+        let run = Run::new(job, address, &self.settings, &self.lanes, events);
         let ended = match job.tool {
             Tool::PORTS => ports::scan(&run).await,
             Tool::WEBSITE => website::scan(&run).await,

@@ -5,11 +5,16 @@
 //!   this machine      200           32        256 in flight
 //!   elsewhere          10            5        100 a second
 //! ```
+//!
+//! Elsewhere the limits are a host's, whatever the number of scans it is under: they share its [`Lane`]. On this
+//! machine each scan has a lane of its own.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::service::rails::is_this_host;
@@ -50,11 +55,50 @@ impl Limits {
             }
         }
     }
+}
 
-    /// Lowered, never raised, to what the scan asks for.
-    pub fn at_most(self, requests_per_second: Option<u32>) -> Self {
-        let asked = requests_per_second.unwrap_or(u32::MAX).max(1);
-        Self { requests_per_second: self.requests_per_second.min(asked), ..self }
+/// What the scans of one host share.
+#[derive(Debug)]
+pub struct Lane {
+    /// The limits it was made with.
+    pub limits: Limits,
+    /// Turns for HTTP requests.
+    pub requests: Pace,
+    /// Turns for port probes.
+    pub probes: Pace,
+    /// HTTP connections.
+    pub connections: Semaphore,
+}
+
+impl Lane {
+    fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            requests: Pace::new(Some(limits.requests_per_second)),
+            probes: Pace::new(limits.probes_per_second),
+            connections: Semaphore::new(limits.connections),
+        }
+    }
+}
+
+/// The lanes in use.
+#[derive(Debug, Default)]
+pub struct Lanes(Mutex<HashMap<IpAddr, Weak<Lane>>>);
+
+impl Lanes {
+    /// The lane of a host; it lasts as long as somebody holds it.
+    pub fn of(&self, ip: IpAddr) -> Arc<Lane> {
+        if is_this_host(ip) {
+            return Arc::new(Lane::new(Limits::of(ip)));
+        }
+        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lane) = lanes.get(&ip).and_then(Weak::upgrade) {
+            return lane;
+        }
+        lanes.retain(|_, lane| lane.strong_count() > 0);
+        let lane = Arc::new(Lane::new(Limits::of(ip)));
+        lanes.insert(ip, Arc::downgrade(&lane));
+        lane
     }
 }
 
@@ -100,12 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scan_may_ask_for_less_and_never_gets_more() {
-        let here = Limits::of("127.0.0.1".parse().unwrap());
-        let there = Limits::of("192.0.2.1".parse().unwrap());
-        assert_eq!((here.requests_per_second, there.requests_per_second), (200, 10));
-        assert_eq!(here.at_most(Some(3)).requests_per_second, 3);
-        assert_eq!(there.at_most(Some(5000)).requests_per_second, 10);
+    fn scans_of_one_host_elsewhere_share_its_lane() {
+        let lanes = Lanes::default();
+        let [here, there, other] = ["127.0.0.1", "192.0.2.1", "192.0.2.2"].map(|ip| lanes.of(ip.parse().unwrap()));
+        assert_eq!((here.limits.requests_per_second, there.limits.requests_per_second), (200, 10));
+        assert!(Arc::ptr_eq(&there, &lanes.of("192.0.2.1".parse().unwrap())) && !Arc::ptr_eq(&there, &other));
+        assert!(!Arc::ptr_eq(&here, &lanes.of("127.0.0.1".parse().unwrap())));
+        drop((there, other));
+        lanes.of("192.0.2.3".parse().unwrap());
+        assert_eq!(lanes.0.lock().unwrap().len(), 1, "lanes nobody uses are forgotten");
     }
 
     #[test]

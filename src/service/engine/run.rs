@@ -13,6 +13,7 @@ use tokio::net::lookup_host;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::pace::Lanes;
 use super::{EngineSettings, Event, Job, NewFinding, Outcome, TestDone};
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
@@ -28,6 +29,8 @@ pub struct Run<'a> {
     pub address: Address,
     /// What all scans share.
     pub settings: &'a EngineSettings,
+    /// How fast each host may be asked.
+    pub lanes: &'a Lanes,
     events: mpsc::Sender<Event>,
     groups: Mutex<HashSet<(String, u16, String)>>,
     found: Mutex<Vec<Value>>,
@@ -35,8 +38,14 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A run of `job` that tells `events`.
-    pub fn new(job: &'a Job, address: Address, settings: &'a EngineSettings, events: mpsc::Sender<Event>) -> Self {
-        Self { job, address, settings, events, groups: Mutex::default(), found: Mutex::default() }
+    pub fn new(
+        job: &'a Job,
+        address: Address,
+        settings: &'a EngineSettings,
+        lanes: &'a Lanes,
+        events: mpsc::Sender<Event>,
+    ) -> Self {
+        Self { job, address, settings, lanes, events, groups: Mutex::default(), found: Mutex::default() }
     }
 
     /// Tells how many tests there will be.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::pace::{Limits, Pace};
+use super::pace::Lane;
 use super::run::Run;
 use super::{NewFinding, Outcome, TestDone, kinds};
 use crate::service::rails::is_this_host;
@@ -66,18 +66,17 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
     run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
 
-    let limits = Limits::of(ip);
-    let pace = Pace::new(limits.probes_per_second);
-    if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, &limits, &pace).await {
+    let lane = run.lanes.of(ip);
+    let lane = lane.as_ref();
+    if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
         run.info("The host did not answer on any of the common ports, so no port was scanned (check_alive).").await;
         run.output("port_scanner", output(run, ip, &BTreeMap::new())).await;
         return Ok("The host did not answer; nothing was scanned".to_owned());
     }
     let mut tally = Tally::default();
-    let (pace, limits) = (&pace, &limits);
     let mut probes = stream::iter(ports.iter().copied())
-        .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), limits, pace).await) })
-        .buffer_unordered(limits.probes_in_flight);
+        .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), lane).await) })
+        .buffer_unordered(lane.limits.probes_in_flight);
     while let Some((port, probe)) = probes.next().await {
         tally.take(run, ip, port, probe).await;
     }
@@ -136,11 +135,11 @@ impl Tally {
     }
 }
 
-async fn probe(run: &Run<'_>, to: SocketAddr, limits: &Limits, pace: &Pace) -> Probe {
+async fn probe(run: &Run<'_>, to: SocketAddr, lane: &Lane) -> Probe {
     if run.settings.own_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
-    let mut stream = match connect(to, limits, pace).await {
+    let mut stream = match connect(to, lane).await {
         Ok(stream) => stream,
         Err(quiet) => return quiet,
     };
@@ -148,7 +147,7 @@ async fn probe(run: &Run<'_>, to: SocketAddr, limits: &Limits, pace: &Pace) -> P
     // socket does not.
     if is_this_host(to.ip()) && to.port() >= EPHEMERAL {
         drop(stream);
-        stream = match connect(to, limits, pace).await {
+        stream = match connect(to, lane).await {
             Ok(stream) => stream,
             Err(_) => return Probe::Own,
         };
@@ -156,12 +155,12 @@ async fn probe(run: &Run<'_>, to: SocketAddr, limits: &Limits, pace: &Pace) -> P
     Probe::Open(banner::grab(stream, to).await)
 }
 
-async fn connect(to: SocketAddr, limits: &Limits, pace: &Pace) -> Result<TcpStream, Probe> {
+async fn connect(to: SocketAddr, lane: &Lane) -> Result<TcpStream, Probe> {
     use std::io::ErrorKind::{AddrNotAvailable, ConnectionRefused, ConnectionReset};
     // Out of descriptors or local ports: wait for others to close theirs.
     for _ in 0..100 {
-        pace.turn().await;
-        match timeout(limits.connect_timeout, TcpStream::connect(to)).await {
+        lane.probes.turn().await;
+        match timeout(lane.limits.connect_timeout, TcpStream::connect(to)).await {
             Ok(Ok(stream)) => {
                 let itself = stream.local_addr().ok() == stream.peer_addr().ok();
                 return if itself { Err(Probe::Own) } else { Ok(stream) };
@@ -182,9 +181,9 @@ fn is_shortage(error: &std::io::Error) -> bool {
     [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
 }
 
-async fn is_alive(ip: IpAddr, limits: &Limits, pace: &Pace) -> bool {
+async fn is_alive(ip: IpAddr, lane: &Lane) -> bool {
     stream::iter(ALIVE_PORTS.iter().copied())
-        .map(|port| async move { !matches!(connect(SocketAddr::new(ip, port), limits, pace).await, Err(Probe::Filtered)) })
+        .map(|port| async move { !matches!(connect(SocketAddr::new(ip, port), lane).await, Err(Probe::Filtered)) })
         .buffer_unordered(ALIVE_PORTS.len())
         .any(|answered| async move { answered })
         .await

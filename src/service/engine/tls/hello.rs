@@ -55,15 +55,34 @@ impl Version {
     }
 }
 
-/// Suites offered: those of today first, then everything old servers know.
+/// Suites of TLS 1.2 alone: AEAD and SHA-256 do not exist before it. Names without `TLS_` and `WITH_`.
 #[rustfmt::skip]
-const SUITES: &[u16] = &[
-    0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f, 0x009c, 0x009d, // GCM and ChaCha20, TLS 1.2 only
-    0xc023, 0xc027, 0xc024, 0xc028, 0x0067, 0x006b, 0x003c, 0x003d,                 // CBC with SHA-256, TLS 1.2 only
-    0xc009, 0xc013, 0xc00a, 0xc014, 0x0033, 0x0039, 0x002f, 0x0035,                 // AES CBC with SHA-1
-    0xc012, 0xc008, 0x0016, 0x000a, 0x0005, 0x0004, 0x0013, 0x0032, 0x0038,         // 3DES, RC4, DSS
-    0x00ff,                                                                         // renegotiation is safe (RFC 5746)
+const NEW_SUITES: &[(u16, &str)] = &[
+    (0xc02b, "ECDHE_ECDSA_AES_128_GCM_SHA256"), (0xc02f, "ECDHE_RSA_AES_128_GCM_SHA256"),
+    (0xc02c, "ECDHE_ECDSA_AES_256_GCM_SHA384"), (0xc030, "ECDHE_RSA_AES_256_GCM_SHA384"),
+    (0xcca9, "ECDHE_ECDSA_CHACHA20_POLY1305"), (0xcca8, "ECDHE_RSA_CHACHA20_POLY1305"),
+    (0x009e, "DHE_RSA_AES_128_GCM_SHA256"), (0x009f, "DHE_RSA_AES_256_GCM_SHA384"),
+    (0x009c, "RSA_AES_128_GCM_SHA256"), (0x009d, "RSA_AES_256_GCM_SHA384"),
+    (0xc023, "ECDHE_ECDSA_AES_128_CBC_SHA256"), (0xc027, "ECDHE_RSA_AES_128_CBC_SHA256"),
+    (0xc024, "ECDHE_ECDSA_AES_256_CBC_SHA384"), (0xc028, "ECDHE_RSA_AES_256_CBC_SHA384"),
+    (0x0067, "DHE_RSA_AES_128_CBC_SHA256"), (0x006b, "DHE_RSA_AES_256_CBC_SHA256"),
+    (0x003c, "RSA_AES_128_CBC_SHA256"), (0x003d, "RSA_AES_256_CBC_SHA256"),
 ];
+
+/// Suites of every version, down to those of the last century.
+#[rustfmt::skip]
+const OLD_SUITES: &[(u16, &str)] = &[
+    (0xc009, "ECDHE_ECDSA_AES_128_CBC_SHA"), (0xc013, "ECDHE_RSA_AES_128_CBC_SHA"),
+    (0xc00a, "ECDHE_ECDSA_AES_256_CBC_SHA"), (0xc014, "ECDHE_RSA_AES_256_CBC_SHA"),
+    (0x0033, "DHE_RSA_AES_128_CBC_SHA"), (0x0039, "DHE_RSA_AES_256_CBC_SHA"), (0x002f, "RSA_AES_128_CBC_SHA"),
+    (0x0035, "RSA_AES_256_CBC_SHA"), (0xc012, "ECDHE_RSA_3DES_EDE_CBC_SHA"), (0xc008, "ECDHE_ECDSA_3DES_EDE_CBC_SHA"),
+    (0x0016, "DHE_RSA_3DES_EDE_CBC_SHA"), (0x000a, "RSA_3DES_EDE_CBC_SHA"), (0x0005, "RSA_RC4_128_SHA"),
+    (0x0004, "RSA_RC4_128_MD5"), (0x0013, "DHE_DSS_3DES_EDE_CBC_SHA"), (0x0032, "DHE_DSS_AES_128_CBC_SHA"),
+    (0x0038, "DHE_DSS_AES_256_CBC_SHA"),
+];
+
+/// Says that renegotiation is safe (RFC 5746 §3.3).
+const SAFE_RENEGOTIATION: u16 = 0x00ff;
 
 /// Says hello and reads the answer up to the certificates; nothing where the server says nothing.
 pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> Option<Shown> {
@@ -122,7 +141,14 @@ fn server_hello(body: &[u8], asked: Version) -> Option<Shown> {
     let session = usize::from(*body.get(34)?);
     let cipher = body.get(35 + session..37 + session)?;
     let number = u16::from_be_bytes([cipher[0], cipher[1]]);
-    Some(Shown { accepted: version == asked.wire(), cipher: format!("0x{number:04x}"), chain: Vec::new() })
+    Some(Shown { accepted: version == asked.wire(), cipher: suite_name(number), chain: Vec::new() })
+}
+
+fn suite_name(number: u16) -> String {
+    match NEW_SUITES.iter().chain(OLD_SUITES).find(|(known, _)| *known == number) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("0x{number:04x}"),
+    }
 }
 
 fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
@@ -138,9 +164,9 @@ fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn client_hello(version: Version, host: &str, random: [u8; 32]) -> Vec<u8> {
-    // AEAD and SHA-256 suites do not exist before TLS 1.2.
-    let suites = if version == Version::Tls12 { SUITES } else { &SUITES[18..] };
-    let suites: Vec<u8> = suites.iter().flat_map(|suite| suite.to_be_bytes()).collect();
+    let new = if version == Version::Tls12 { NEW_SUITES } else { &[] };
+    let suites = new.iter().chain(OLD_SUITES).map(|(number, _)| *number).chain([SAFE_RENEGOTIATION]);
+    let suites: Vec<u8> = suites.flat_map(u16::to_be_bytes).collect();
     let mut hello = Vec::from(version.wire());
     hello.extend(random);
     hello.push(0);
@@ -210,7 +236,7 @@ mod tests {
     fn a_lower_version_than_asked_for_is_not_accepted() {
         let hello = |minor: u8| [vec![3, minor], vec![0; 32], vec![2, 9, 9], vec![0xc0, 0x2f], vec![0]].concat();
         let shown = server_hello(&hello(2), Version::Tls11).unwrap();
-        assert_eq!((shown.accepted, shown.cipher.as_str()), (true, "0xc02f"));
+        assert_eq!((shown.accepted, shown.cipher.as_str()), (true, "ECDHE_RSA_AES_128_GCM_SHA256"));
         assert!(!server_hello(&hello(1), Version::Tls11).unwrap().accepted);
     }
 
