@@ -6,7 +6,7 @@
 //!                                                └─► reports, callbacks
 //! ```
 //!
-//! [`start`] takes [`Settings`] and gives [`Running`]; everything it started ends by its token. `routes` speak HTTP,
+//! [`start()`] takes [`Settings`] and gives [`Running`]; everything it started ends by its token. `routes` speak HTTP,
 //! `store` speaks SQL, `engine` knows neither; the worker joins engine and store. The contract is api-v2.md with
 //! its gaps filled as hosted-service.md says.
 
