@@ -12,6 +12,7 @@
 
 pub mod batch;
 pub mod cursor;
+mod derived;
 pub mod detail;
 pub mod effect;
 pub mod form;

@@ -7,17 +7,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::batch::Batch;
-use super::detail::{Detail, Tab};
+use super::detail::Detail;
 use super::effect::Ticket;
 use super::form::{Form, FormTag};
 use super::list::List;
 use super::modal::{Modal, Setup};
 use super::msg::Now;
 use super::notices::Notices;
-use super::plan::{Budget, Generation, Link, Noun, ScanPart};
+use super::plan::{Budget, Generation, Link, Noun};
 use super::problem::Problem;
 use super::remote::Remote;
-use super::screen::{Layout, Measures, Size};
+use super::screen::{Measures, Size};
 use super::stream::{Stream, StreamList};
 use super::table::Table;
 use super::watch::{Tally, Watch};
@@ -318,118 +318,5 @@ impl Model {
     pub fn with_focus(mut self, pane: Pane) -> Self {
         self.focus.pane = pane;
         self
-    }
-
-    /// The layout at the present size.
-    pub fn layout(&self) -> Layout {
-        Layout::of(self.size)
-    }
-
-    /// The pane whose selected row the detail shows: the focused one, as long as its rows have a detail; beside the
-    /// workspaces it is that of the findings.
-    pub fn detail_pane(&self) -> Pane {
-        match self.focus.pane {
-            Pane::Workspaces => Pane::Findings,
-            pane => pane,
-        }
-    }
-
-    /// The row whose detail is on the screen: its pane, its id and the tab.
-    pub fn shown_detail(&self) -> Option<(Pane, i64, Tab)> {
-        let pane = self.detail_pane();
-        let beside = self.layout().shows_detail() && !self.focus.zoomed;
-        if !self.focus.in_detail && !beside {
-            return None;
-        }
-        let id = self.selected_id(pane)?;
-        Some((pane, id, self.detail.tab(pane)))
-    }
-
-    /// The id of a pane's selected row, as a number.
-    pub fn selected_id(&self, pane: Pane) -> Option<i64> {
-        let lists = &self.lists;
-        match pane {
-            Pane::Workspaces => lists.workspaces.selected.map(i64::from),
-            Pane::Targets => lists.targets.selected.map(i64::from),
-            Pane::Findings => lists.findings.selected.map(i64::from),
-            Pane::Scans => lists.scans.selected.map(i64::from),
-            Pane::Captures => lists.captures.selected.map(|(_, capture)| capture.0),
-            Pane::Loggers => lists.loggers.selected.map(i64::from),
-            Pane::Reports => lists.reports.selected.map(i64::from),
-            Pane::Wordlists => lists.wordlists.selected.map(i64::from),
-        }
-    }
-
-    /// The part of a scan that the open detail needs read, if any.
-    pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
-        match self.shown_detail()? {
-            (Pane::Scans, id, tab) => Some((ScanId(id), tab.scan_part()?)),
-            _ => None,
-        }
-    }
-
-    /// The places where a key is looked up now, the innermost first: derived from what lies over the panes and from
-    /// the focus.
-    pub fn contexts(&self) -> Vec<Context> {
-        match self.modals.last() {
-            Some(Modal::Prompt(_)) => vec![Context::Prompt],
-            Some(Modal::Form(_)) => vec![Context::Form],
-            Some(Modal::Line(_) | Modal::Help(_)) => vec![Context::Line],
-            Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
-            Some(Modal::Setup(_)) => vec![Context::Setup],
-            None => self.pane_contexts(),
-        }
-    }
-
-    fn pane_contexts(&self) -> Vec<Context> {
-        if let Some(prefix) = self.pending {
-            return vec![prefix.context()];
-        }
-        let pane = self.focus.pane.context();
-        match (self.focus.in_detail, &self.detail.search) {
-            (true, Some(_)) => vec![Context::Search, pane, Context::Text, Context::Everywhere],
-            (true, None) => vec![pane, Context::Text, Context::Everywhere],
-            (false, _) => vec![pane, Context::Lists, Context::Everywhere],
-        }
-    }
-
-    /// The workspace worked in.
-    pub fn workspace(&self) -> Option<&Workspace> {
-        self.data.workspaces.value()?.get(self.scope.workspace?)
-    }
-
-    /// The name of a target, where it is known.
-    pub fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        self.data.targets.value()?.get(target).map(|target| &target.name)
-    }
-
-    /// Time until a running scan ends, at the speed it has; nothing while that is not known.
-    pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
-        self.watch.time_left(self.now.mono, scan)
-    }
-
-    /// How long a running scan has not moved, once that is 40 s.
-    pub fn stalled_for(&self, scan: ScanId) -> Option<Duration> {
-        self.watch.stalled_for(self.now.mono, scan)
-    }
-
-    /// Findings of a target by risk, from critical down to info; nothing while they are not known.
-    pub fn risks_of(&self, target: TargetId) -> Option<[u32; 5]> {
-        let findings = self.data.findings.value()?;
-        Some(findings.of_target(target).map(|of| of.risks).unwrap_or_default())
-    }
-
-    /// The service's time now, by its own clock where that is known.
-    pub fn service_now(&self) -> Timestamp {
-        let offset = jiff::SignedDuration::from_secs(self.clock_offset.unwrap_or(0));
-        self.now.wall.checked_add(offset).unwrap_or(self.now.wall)
-    }
-
-    /// Why an action is off just now; nothing when it is not.
-    pub fn off(&self, action: crate::input::Action) -> Option<String> {
-        if action.is_later() {
-            return Some(format!("not in this version: {}", action.describe()));
-        }
-        (self.session.read_only && action.changes()).then(|| "off: this session is read only".to_owned())
     }
 }
