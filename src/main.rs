@@ -1,3 +1,5 @@
 //! Entry point: command line in, exit code out.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    scandeck::cli::run()
+}

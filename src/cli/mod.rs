@@ -1,4 +1,9 @@
-//! The command line (being composed).
+//! The command line: reads the arguments, runs one command, and turns its end into an exit code.
+//!
+//! ```text
+//!   argv ─► Cli ─► command::run ─┬─► its own exit code
+//!                                └─► error with its causes on standard error, exit code 1
+//! ```
 
 #[cfg(feature = "service")]
 mod data_dir;
@@ -13,5 +18,67 @@ pub mod stop;
 #[cfg(feature = "service")]
 pub mod wordlists;
 
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
 #[cfg(feature = "service")]
 pub use data_dir::DataDirArg;
+
+/// A dashboard for security scans, and the scanning service's HTTP API v2 on this machine.
+#[derive(Parser, Debug)]
+#[command(name = "scandeck", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Runs the service alone, in the foreground
+    #[cfg(feature = "service")]
+    Serve(serve::ServeArgs),
+    /// Tells whether a local service runs, where, and what it is doing
+    #[cfg(feature = "service")]
+    Status(status::StatusArgs),
+    /// Ends the local service; its scans go on with the next start
+    #[cfg(feature = "service")]
+    Stop(stop::StopArgs),
+    /// What the local service may scan beyond this machine
+    #[cfg(feature = "service")]
+    Scope(scope::ScopeArgs),
+    /// Word lists of the local service
+    #[cfg(feature = "service")]
+    Wordlists(wordlists::WordlistsArgs),
+}
+
+/// Runs the command that the arguments name.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error.into()),
+    };
+    runtime.block_on(dispatch(cli.command)).unwrap_or_else(|error| failed(&error))
+}
+
+async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        #[cfg(feature = "service")]
+        Command::Serve(args) => serve::run(args).await,
+        #[cfg(feature = "service")]
+        Command::Status(args) => status::run(args).await,
+        #[cfg(feature = "service")]
+        Command::Stop(args) => stop::run(args).await,
+        #[cfg(feature = "service")]
+        Command::Scope(args) => scope::run(args).await,
+        #[cfg(feature = "service")]
+        Command::Wordlists(args) => wordlists::run(args).await,
+    }
+}
+
+/// The error with its causes, once, where the program ends.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    eprintln!("scandeck: {error:#}");
+    ExitCode::FAILURE
+}
