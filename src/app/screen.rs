@@ -46,7 +46,7 @@ pub struct Measures {
     pub list_rows: u16,
     /// First visible line of the shown detail.
     pub detail_top: u32,
-    /// Lines of the shown detail (or of the text or help over it) that were visible.
+    /// Lines of the shown detail that were visible.
     pub detail_rows: u16,
     /// Lines the shown detail has at its width.
     pub detail_lines: u32,

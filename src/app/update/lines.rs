@@ -22,7 +22,7 @@ pub(super) fn open(model: &mut Model, action: Action) {
 
 /// A key while a line is typed.
 pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>) {
-    let page = isize::from(model.measures.detail_rows.clamp(2, 500) as i16);
+    let page = page(model) as isize;
     match action {
         Some(Action::Close) => {
             close(model);
@@ -123,7 +123,8 @@ pub(super) fn close(model: &mut Model) -> bool {
 
 /// down and up while typing: the list below moves, or the help.
 fn walk(model: &mut Model, by: isize) {
-    let most = model.measures.detail_lines.saturating_sub(u32::from(model.measures.detail_rows));
+    let lines = model.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
+    let most = last_first_line(model, lines);
     match model.modals.last_mut() {
         Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32).min(most),
         Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => {
@@ -138,8 +139,9 @@ fn walk(model: &mut Model, by: isize) {
 
 /// A key while a text is read.
 pub(super) fn handle_text_box(model: &mut Model, action: Option<Action>) {
-    let page = i64::from(model.measures.detail_rows.max(2));
-    let most = i64::from(model.measures.detail_lines) - i64::from(model.measures.detail_rows);
+    let Some(Modal::Text(text)) = model.modals.last() else { return };
+    let most = i64::from(last_first_line(model, text.body.lines().count()));
+    let page = page(model);
     let Some(Modal::Text(text)) = model.modals.last_mut() else { return };
     let by = match action {
         Some(Action::Down) => 1,
@@ -156,8 +158,21 @@ pub(super) fn handle_text_box(model: &mut Model, action: Option<Action>) {
         }
         _ => 0,
     };
-    let to = i64::from(text.scroll).saturating_add(by).clamp(0, most.max(0));
+    let to = i64::from(text.scroll).saturating_add(by).clamp(0, most);
     text.scroll = u32::try_from(to).unwrap_or(0);
+}
+
+/// Rows that what lies over the panes has at the most, less its frame and its heads.
+const AROUND: u16 = 8;
+
+fn page(model: &Model) -> i64 {
+    i64::from(model.size.rows.saturating_sub(AROUND).max(2))
+}
+
+/// How far a text of so many lines can be scrolled; what is drawn is held to its end exactly.
+fn last_first_line(model: &Model, lines: usize) -> u32 {
+    let rows = usize::from(model.size.rows.saturating_sub(AROUND));
+    u32::try_from(lines.saturating_sub(rows)).unwrap_or(u32::MAX)
 }
 
 impl Model {

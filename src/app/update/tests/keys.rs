@@ -291,3 +291,21 @@ fn a_typed_key_is_not_printed_with_its_form() {
     let printed = format!("{:?}", desk.model);
     assert!(printed.contains("https://") && !printed.contains("hush"), "{printed}");
 }
+
+#[test]
+fn a_text_over_the_panes_is_scrolled_to_its_end_and_not_beyond() {
+    let mut desk = Desk::new();
+    let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
+    let failed = crate::app::msg::CopyFailed { why: "no way out".into(), text: body };
+    desk.send(Msg::Copied(Err(failed)));
+    let scroll = |desk: &Desk| match desk.model.modals.last() {
+        Some(Modal::Text(text)) => text.scroll,
+        other => panic!("{other:?}"),
+    };
+    desk.keys("j j k");
+    assert_eq!(scroll(&desk), 1);
+    desk.keys("G j");
+    assert_eq!(scroll(&desk), 148);
+    desk.keys("g");
+    assert_eq!(scroll(&desk), 0);
+}
