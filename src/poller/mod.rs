@@ -11,6 +11,7 @@
 //! service fails. A full channel holds up the poller, never the screen; what is newer meanwhile replaces what waits.
 //! Ending the task (dropping its future) cancels every question under way.
 
+mod absorb;
 mod job;
 mod link;
 mod moved;

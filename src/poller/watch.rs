@@ -13,79 +13,74 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::job::{Job, Outcome, Slot};
-use super::link::{LinkState, Reach, reach};
+use super::job::{Job, Slot};
+use super::link::LinkState;
 use super::moved::Moved;
 use super::outbox::Outbox;
 use super::pace::{Demand, Pace, Purse};
 use super::wanted::Wanted;
-use crate::app::plan::{self, News, Noun, PollPlan};
-use crate::app::problem::Problem;
-use crate::app::table::{Item, Table};
-use crate::client::{self, Error};
+use crate::app::plan::{self, Noun, PollPlan};
+use crate::app::table::Table;
 use crate::contract::{Finding, Logger, Report, ReportStatus, Scan, ScanId, Target, Wordlist, Workspace, WorkspaceId};
 
-/// How long a list rests that the service refused.
-const REFUSED_REST: Duration = Duration::from_secs(60);
 /// Questions under way at once.
 const AT_ONCE: usize = 6;
 /// Scans whose findings are read by one job.
 const SCANS_A_JOB: usize = 4;
 /// The lists in the order they are asked for when several are due: what moves first, what hardly changes last.
-const ORDER: [Noun; 7] =
+pub(super) const ORDER: [Noun; 7] =
     [Noun::Workspaces, Noun::Scans, Noun::Loggers, Noun::Findings, Noun::Targets, Noun::Reports, Noun::Wordlists];
 
 /// When a list was asked for, and whether it has to be again.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
-    last: Option<Instant>,
+pub(super) struct Turn {
+    pub last: Option<Instant>,
     /// Asked for by name, after which nothing older counts.
-    asked: bool,
+    pub asked: bool,
     /// Not before this, because the service refused it.
-    rests_until: Option<Instant>,
+    pub rests_until: Option<Instant>,
     /// The screen was told that it is not fresh, so the next answer is told even when nothing changed.
-    failed: bool,
+    pub failed: bool,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    workspaces: Option<Arc<Table<Workspace>>>,
-    targets: Option<Arc<Table<Target>>>,
-    scans: Option<Arc<Table<Scan>>>,
-    findings: Option<Arc<Table<Finding>>>,
-    loggers: Option<Arc<Table<Logger>>>,
-    reports: Option<Arc<Table<Report>>>,
-    wordlists: Option<Arc<Table<Wordlist>>>,
+pub(super) struct Known {
+    pub workspaces: Option<Arc<Table<Workspace>>>,
+    pub targets: Option<Arc<Table<Target>>>,
+    pub scans: Option<Arc<Table<Scan>>>,
+    pub findings: Option<Arc<Table<Finding>>>,
+    pub loggers: Option<Arc<Table<Logger>>>,
+    pub reports: Option<Arc<Table<Report>>>,
+    pub wordlists: Option<Arc<Table<Wordlist>>>,
 }
 
 /// A question under way.
 #[derive(Debug)]
-struct Flight {
-    asked: Instant,
+pub(super) struct Flight {
+    pub asked: Instant,
     /// Scans whose findings it reads, and those that are gone: put back when it fails.
-    scans: (Vec<ScanId>, BTreeSet<ScanId>),
+    pub scans: (Vec<ScanId>, BTreeSet<ScanId>),
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Watch {
-    here: bool,
-    plan: PollPlan,
-    link: LinkState,
-    pace: Pace,
-    purse: Purse,
-    budget: Option<plan::Budget>,
-    scarce: bool,
-    offset: Option<i64>,
-    turns: BTreeMap<Noun, Turn>,
-    scans_read_whole: Option<Instant>,
-    known: Known,
-    moved: Moved,
-    wanted: Wanted,
-    flying: BTreeMap<Slot, Flight>,
+    pub here: bool,
+    pub plan: PollPlan,
+    pub link: LinkState,
+    pub pace: Pace,
+    pub purse: Purse,
+    pub budget: Option<plan::Budget>,
+    pub scarce: bool,
+    pub offset: Option<i64>,
+    pub turns: BTreeMap<Noun, Turn>,
+    pub scans_read_whole: Option<Instant>,
+    pub known: Known,
+    pub moved: Moved,
+    pub wanted: Wanted,
+    pub flying: BTreeMap<Slot, Flight>,
     pub outbox: Outbox,
 }
 
@@ -170,7 +165,7 @@ impl Watch {
         }
     }
 
-    fn turn(&mut self, noun: Noun) -> &mut Turn {
+    pub fn turn(&mut self, noun: Noun) -> &mut Turn {
         self.turns.entry(noun).or_default()
     }
 
@@ -335,200 +330,9 @@ impl Watch {
         // Something due that was not started waits for the purse.
         Some(if next <= now { self.purse.next().max(now + Duration::from_millis(1)) } else { next })
     }
-
-    /// What the last answer announced.
-    pub fn learn_limits(&mut self, budget: client::Budget, offset: Option<SignedDuration>, wall: Timestamp) {
-        self.pace = Pace::of(budget.limit, self.here);
-        self.purse.set_limit(budget.limit, self.here);
-        self.scarce = budget.share_left().is_some_and(|share| share < 0.3);
-        let told = budget.limit.zip(budget.remaining).map(|(limit, remaining)| plan::Budget {
-            limit,
-            remaining,
-            reset: budget.reset.and_then(|at| Duration::try_from(at.duration_since(wall)).ok()),
-        });
-        if told != self.budget {
-            self.budget = told;
-            self.outbox.push(News::Budget(told));
-        }
-        if let Some(seconds) = offset.map(|offset| offset.as_secs())
-            // The header is cut to seconds, so a difference of one is none.
-            && self.offset.is_none_or(|old| (old - seconds).abs() > 1)
-        {
-            self.offset = Some(seconds);
-            self.outbox.push(News::ClockOffset(seconds));
-        }
-    }
-
-    /// Takes an answer to a question put by [`due`](Self::due).
-    pub fn absorb(&mut self, slot: Slot, result: Result<Outcome, Error>, now: Instant, wall: Timestamp) {
-        let Some(flight) = self.flying.remove(&slot) else { return };
-        match result {
-            Ok(outcome) => {
-                let link = self.link.succeed(flight.asked, wall);
-                self.tell_link(link);
-                self.take(outcome);
-            }
-            Err(error) => self.fail(slot, flight, &error, now, wall),
-        }
-    }
-
-    fn tell_link(&mut self, link: Option<plan::Link>) {
-        if let Some(link) = link {
-            self.outbox.push(News::Link(link));
-        }
-    }
-
-    fn take(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Workspaces(new) => {
-                let tell = self.changed(Noun::Workspaces, self.known.workspaces.as_ref(), &new);
-                self.known.workspaces = Some(Arc::clone(&new));
-                self.tell(tell, News::Workspaces(new));
-            }
-            Outcome::Targets(new) => {
-                let tell = self.changed(Noun::Targets, self.known.targets.as_ref(), &new);
-                self.known.targets = Some(Arc::clone(&new));
-                self.tell(tell, News::Targets(new));
-            }
-            Outcome::Scans(new) => self.take_scans(new),
-            Outcome::Findings(new) => {
-                if self.known.findings.is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
-                    self.moved.want_ended();
-                }
-                let tell = self.changed(Noun::Findings, self.known.findings.as_ref(), &new);
-                self.known.findings = Some(Arc::clone(&new));
-                self.tell(tell, News::Findings(new));
-            }
-            Outcome::Loggers(new) => {
-                self.wanted.learn_loggers(&new);
-                let tell = self.changed(Noun::Loggers, self.known.loggers.as_ref(), &new);
-                self.known.loggers = Some(Arc::clone(&new));
-                self.tell(tell, News::Loggers(new));
-            }
-            Outcome::Captures(logger, new) => {
-                let new = self.wanted.take_captures(logger, new);
-                self.tell(!new.is_empty(), News::Captures { logger, new });
-            }
-            Outcome::Reports(new) => {
-                let tell = self.changed(Noun::Reports, self.known.reports.as_ref(), &new);
-                self.known.reports = Some(Arc::clone(&new));
-                self.tell(tell, News::Reports(new));
-            }
-            Outcome::Wordlists(new) => {
-                let tell = self.changed(Noun::Wordlists, self.known.wordlists.as_ref(), &new);
-                self.known.wordlists = Some(Arc::clone(&new));
-                self.tell(tell, News::Wordlists(new));
-            }
-            Outcome::Part(scan, data) => self.outbox.push(News::ScanPart(scan, data)),
-        }
-    }
-
-    fn take_scans(&mut self, new: Arc<Table<Scan>>) {
-        self.moved.learn(&new);
-        if let (Some((shown, _)), Some(known)) = (self.plan.scan_part, &self.known.scans)
-            && known.get(shown) != new.get(shown)
-        {
-            self.wanted.want_part();
-        }
-        if let Some(known) = &self.known.scans
-            && known.len() != new.len()
-        {
-            // A scan more or less changes the counts of its workspace, and may have brought a target with it.
-            self.turn(Noun::Workspaces).asked = true;
-            let strange =
-                |scan: &Scan| self.known.targets.as_ref().is_some_and(|targets| targets.get(scan.target_id).is_none());
-            if new.items().iter().any(strange) {
-                self.turn(Noun::Targets).asked = true;
-            }
-        }
-        let tell = self.changed(Noun::Scans, self.known.scans.as_ref(), &new);
-        self.known.scans = Some(Arc::clone(&new));
-        self.tell(tell, News::Scans(new));
-    }
-
-    /// Whether the screen has to be told; also notes that the list is fresh again.
-    fn changed<T: Item>(&self, noun: Noun, known: Option<&Arc<Table<T>>>, new: &Arc<Table<T>>) -> bool {
-        let failed = self.turns.get(&noun).is_some_and(|turn| turn.failed);
-        failed || known.is_none_or(|known| !Arc::ptr_eq(known, new))
-    }
-
-    fn tell(&mut self, really: bool, news: News) {
-        if let Some(noun) = noun_of(&news) {
-            let turn = self.turn(noun);
-            (turn.failed, turn.rests_until) = (false, None);
-        }
-        if really {
-            self.outbox.push(news);
-        }
-    }
-
-    fn fail(&mut self, slot: Slot, flight: Flight, error: &Error, now: Instant, wall: Timestamp) {
-        let problem = Arc::new(Problem::from(error));
-        self.moved.put_back(flight.scans.0, flight.scans.1);
-        self.put_back(slot);
-        if reach(error) != Reach::One {
-            let first = !self.link.is_failing();
-            let link = self.link.fail(error, Arc::clone(&problem), flight.asked, now, wall);
-            self.tell_link(link);
-            if first {
-                self.tell_all_stale(&problem);
-            }
-            return;
-        }
-        let link = self.link.succeed(flight.asked, wall);
-        self.tell_link(link);
-        match (slot, self.plan.scan_part) {
-            (Slot::List(noun), _) => {
-                let turn = self.turn(noun);
-                (turn.failed, turn.asked, turn.rests_until) = (true, false, Some(now + REFUSED_REST));
-                self.outbox.push(News::Failed(noun, problem));
-            }
-            (Slot::Captures(logger), _) => {
-                self.wanted.forget_logger(logger);
-                // A logger that was deleted meanwhile is no failure; the list of loggers tells.
-                if error.kind != client::Kind::NotFound {
-                    self.outbox.push(News::Failed(Noun::Captures, problem));
-                }
-            }
-            (Slot::Part, Some((scan, part))) => self.outbox.push(News::PartFailed(scan, part, problem)),
-            (Slot::Part, None) => {}
-        }
-    }
-
-    /// What could not be asked is due again.
-    fn put_back(&mut self, slot: Slot) {
-        match slot {
-            Slot::List(Noun::Findings) if self.known.findings.is_some() => {}
-            Slot::List(noun) => self.turn(noun).asked = true,
-            Slot::Captures(logger) => self.wanted.want_captures(logger),
-            Slot::Part => self.wanted.want_part(),
-        }
-    }
-
-    fn tell_all_stale(&mut self, problem: &Arc<Problem>) {
-        let nouns: &[Noun] = if self.plan.workspace.is_some() { &ORDER } else { &[Noun::Workspaces] };
-        for noun in nouns {
-            self.turn(*noun).failed = true;
-            self.turn(*noun).asked = true;
-            self.outbox.push(News::Failed(*noun, Arc::clone(problem)));
-        }
-    }
 }
 
 /// A time that does not come before something else does.
 fn far(now: Instant) -> Instant {
     now + Duration::from_secs(24 * 3600)
-}
-
-fn noun_of(news: &News) -> Option<Noun> {
-    Some(match news {
-        News::Workspaces(_) => Noun::Workspaces,
-        News::Targets(_) => Noun::Targets,
-        News::Scans(_) => Noun::Scans,
-        News::Findings(_) => Noun::Findings,
-        News::Loggers(_) => Noun::Loggers,
-        News::Reports(_) => Noun::Reports,
-        News::Wordlists(_) => Noun::Wordlists,
-        _ => return None,
-    })
 }
