@@ -10,7 +10,6 @@
 //! scope file ([`scope`](super::scope)), which is read live. A denial wins over all of them. A cloud's metadata
 //! address needs an entry of its own, a range does not open it. A scope file that cannot be read closes everything.
 
-use std::fmt;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -19,11 +18,14 @@ use std::time::SystemTime;
 
 use ipnet::IpNet;
 use jiff::Timestamp;
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+mod refusal;
+
 use super::address::Address;
-use super::scope::{Entry, Pattern, Scope, ScopeFile};
+use super::scope::{Pattern, Scope, ScopeFile};
+use refusal::Reason;
+pub use refusal::Refusal;
 
 /// Where clouds answer any program on a machine with that machine's credentials.
 const METADATA: &[IpAddr] = &[
@@ -64,25 +66,6 @@ pub struct Rails {
 struct Cached {
     stamp: Option<(SystemTime, u64, u64)>,
     scope: Result<Arc<Scope>, String>,
-}
-
-/// Why something is not scanned, and what can be done about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    subject: String,
-    reason: Reason,
-    allowed: String,
-    remedy: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Reason {
-    NotListed,
-    Denied(String),
-    Expired(Date),
-    Metadata,
-    NoHost,
-    ScopeFile(String),
 }
 
 impl Rails {
@@ -128,7 +111,7 @@ impl Rails {
     fn reason_against(&self, scope: &Scope, host: &str, ip: Option<IpAddr>) -> Option<Reason> {
         let covers = |pattern: &Pattern| pattern.covers_name(host) || ip.is_some_and(|ip| pattern.covers_ip(ip));
         if let Some(entry) = scope.deny.iter().find(|entry| covers(&entry.target)) {
-            return Some(Reason::Denied(described(entry)));
+            return Some(Reason::Denied(refusal::described(entry)));
         }
         if let Some(ip) = ip {
             if ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
@@ -217,30 +200,6 @@ impl Rails {
         }
         all.join(", ")
     }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refusal { subject, reason, allowed, remedy } = self;
-        match reason {
-            Reason::NotListed => write!(f, "{subject} is not in scope; ")?,
-            Reason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({entry}); ")?,
-            Reason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
-            Reason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
-            Reason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
-            Reason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
-        }
-        write!(f, "allowed here: {allowed}. {remedy}; scan only what you may")
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-fn described(entry: &Entry) -> String {
-    let mut all = vec![entry.target.to_string()];
-    all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
-    all.extend(entry.added.map(|added| added.to_string()));
-    all.join(", ")
 }
 
 /// IPv4 inside IPv6 (mapped, or through NAT64) is judged as the IPv4 address it reaches.

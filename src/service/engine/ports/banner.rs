@@ -35,7 +35,7 @@ pub struct Banner {
 /// Reads what the service says within a moment.
 pub async fn grab(mut stream: TcpStream, to: SocketAddr) -> Banner {
     let here = is_this_host(to.ip());
-    let (first, second) = if here { (300, 500) } else { (1500, 2500) };
+    let (first, second) = if here { (500, 800) } else { (1500, 2500) };
     let mut said = read(&mut stream, first).await;
     if said.is_empty() && !PRINTERS.contains(&to.port()) && (here || top::is_web(to.port())) {
         let request = format!("HEAD / HTTP/1.0\r\nHost: {to}\r\nUser-Agent: {PRODUCT}\r\n\r\n");

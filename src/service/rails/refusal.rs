@@ -1,0 +1,53 @@
+//! What the rails say when they refuse: who, why, what is open here, and the line that would change it.
+
+use std::fmt;
+
+use jiff::civil::Date;
+
+use crate::service::scope::Entry;
+
+/// Why something is not scanned, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was asked for.
+    pub(super) subject: String,
+    pub(super) reason: Reason,
+    /// What is open here.
+    pub(super) allowed: String,
+    pub(super) remedy: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    NotListed,
+    Denied(String),
+    Expired(Date),
+    Metadata,
+    NoHost,
+    ScopeFile(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refusal { subject, reason, allowed, remedy } = self;
+        match reason {
+            Reason::NotListed => write!(f, "{subject} is not in scope; ")?,
+            Reason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({entry}); ")?,
+            Reason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
+            Reason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
+            Reason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
+            Reason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
+        }
+        write!(f, "allowed here: {allowed}. {remedy}; scan only what you may")
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The entry that denies, with its note, who wrote it and when.
+pub(super) fn described(entry: &Entry) -> String {
+    let mut all = vec![entry.target.to_string()];
+    all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
+    all.extend(entry.added.map(|added| added.to_string()));
+    all.join(", ")
+}
