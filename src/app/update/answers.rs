@@ -23,7 +23,7 @@ pub(super) fn handle_called(
     batch.answer(ticket, result);
     model.send_next(&mut batch, effects);
     if batch.is_over() {
-        model.conclude(batch, effects);
+        model.conclude(batch);
     } else {
         model.batches.insert(at, batch);
     }
@@ -83,7 +83,7 @@ impl Model {
     pub(in crate::app) fn begin(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
         self.send_next(&mut batch, effects);
         if batch.is_over() {
-            self.conclude(batch, effects);
+            self.conclude(batch);
         } else {
             self.batches.push(batch);
         }

@@ -1,7 +1,7 @@
 //! What follows when all calls of a wish are answered: lists are read anew, the form closes or says what was refused.
 
 use super::super::batch::{Batch, Job, State};
-use super::super::effect::{Answer, Call, Effect};
+use super::super::effect::{Answer, Call};
 use super::super::form::{Form, FormTag};
 use super::super::modal::Modal;
 use super::super::model::{Model, Pane};
@@ -11,7 +11,7 @@ use super::super::problem::Problem;
 
 impl Model {
     /// A batch is over.
-    pub(in crate::app) fn conclude(&mut self, batch: Batch, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn conclude(&mut self, batch: Batch) {
         let mut nouns: Vec<Noun> = Vec::new();
         for (job, state) in &batch.jobs {
             if let State::Done(answer) = state {
@@ -26,7 +26,6 @@ impl Model {
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);
         }
-        let _ = effects;
         self.dirty = true;
     }
 
