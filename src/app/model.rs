@@ -88,8 +88,8 @@ pub struct Model {
     pub(super) looking: Option<(Pane, i64, Duration)>,
     /// When ctrl-c was pressed last.
     pub(super) cancelled: Option<Duration>,
-    /// When the first message came.
-    pub(super) started: Option<Now>,
+    /// How many requests of each logger were there when the stream was looked at last.
+    pub(super) seen_requests: BTreeMap<LoggerId, i64>,
     /// The key being handled, for prompts that it opens.
     pub(super) key: Option<crate::input::Key>,
 }
@@ -303,7 +303,7 @@ impl Model {
             tickets: Ticket::default(),
             looking: None,
             cancelled: None,
-            started: None,
+            seen_requests: BTreeMap::new(),
             key: None,
         }
     }

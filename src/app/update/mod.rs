@@ -36,7 +36,6 @@ const SEEN_AFTER: Duration = Duration::from_secs(1);
 /// Takes a message: changes the model, says what is wanted from the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
-    model.started.get_or_insert(now);
     let mut effects = Vec::new();
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
@@ -85,8 +84,10 @@ fn settle(model: &mut Model) {
         model.dirty |= tally != model.tally;
         model.tally = tally;
     }
-    if model.focus.pane == Pane::Captures && !covered {
+    if model.focus.pane == Pane::Captures && !covered && model.new_captures > 0 {
         model.new_captures = 0;
+        let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+        model.seen_requests = loggers.iter().map(|logger| (logger.id, logger.num_requests)).collect();
     }
 }
 

@@ -372,6 +372,7 @@ impl Model {
         self.watch = Default::default();
         self.tally = Default::default();
         self.new_captures = 0;
+        self.seen_requests.clear();
         self.looking = None;
     }
 

@@ -8,7 +8,7 @@ use super::super::plan::{Link, News, Noun, PartData, ScanPart, Update};
 use super::super::problem::Problem;
 use super::super::stream::Taken;
 use super::super::table::Table;
-use crate::contract::{Capture, LoggerId, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+use crate::contract::{Capture, Logger, LoggerId, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
 
 /// Something was learnt. What belongs to a workspace that is no longer shown is dropped.
 pub(super) fn handle_update(model: &mut Model, update: Update) {
@@ -35,6 +35,7 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
         }
         News::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
+            count_new_captures(model, &table);
             model.data.loggers.succeed(table, at);
             drop_lost_chips(model);
             model.show_rows(Pane::Loggers);
@@ -169,10 +170,22 @@ fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
     model.fifth = if no_logger { Pane::Loggers } else { Pane::Captures };
 }
 
+/// What the loggers recorded since the stream was looked at last. Their list tells it, also while no capture is read;
+/// what a logger holds when it is first heard of is no news.
+fn count_new_captures(model: &mut Model, table: &Table<Logger>) {
+    let first = model.data.loggers.value().is_none();
+    model.seen_requests.retain(|id, _| table.get(*id).is_some());
+    for logger in table.items() {
+        let there = if first { logger.num_requests } else { 0 };
+        let seen = model.seen_requests.entry(logger.id).or_insert(there);
+        // A cleared logger begins anew.
+        *seen = (*seen).min(logger.num_requests);
+    }
+    let new = |logger: &Logger| logger.num_requests - model.seen_requests.get(&logger.id).copied().unwrap_or(0);
+    model.new_captures = table.items().iter().map(new).sum::<i64>().max(0) as u64;
+}
+
 fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {
-    let started = model.started.map_or(model.now.wall, |now| now.wall).as_second() + model.clock_offset.unwrap_or(0);
-    let fresh = |capture: &&Arc<Capture>| capture.request_date.is_some_and(|date| date.as_second() >= started);
-    model.new_captures += new.iter().filter(fresh).count() as u64;
     match model.data.captures.take(logger, new) {
         Taken::Appended(from) => model.lists.captures.extend(&model.data.captures, from, model.scope.logger),
         Taken::Merged => model.show_rows(Pane::Captures),

@@ -147,13 +147,24 @@ fn two_loggers_are_one_stream_in_the_order_of_time() {
 }
 
 #[test]
-fn only_what_was_caught_since_the_start_counts_as_new() {
+fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
     let mut desk = Desk::new();
-    assert_eq!(desk.model.new_captures, 0);
-    desk.capture(1, 1_001..=1_002);
-    assert_eq!(desk.model.new_captures, 2);
+    let loggers = |counts: &[i64]| {
+        let logger = |(id, &count): (i64, &i64)| Logger { id: LoggerId(id), num_requests: count, ..Logger::default() };
+        News::Loggers(table((1..).zip(counts).map(logger)))
+    };
+    assert_eq!(desk.model.new_captures, 0, "what was there at the start is no news");
+    for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
+        desk.feed(loggers(counts));
+        assert_eq!(desk.model.new_captures, new, "{counts:?}");
+    }
     desk.keys("5");
     assert_eq!(desk.model.new_captures, 0);
+    desk.feed(loggers(&[3, 2]));
+    assert_eq!(desk.model.new_captures, 0, "one is looking");
+    desk.keys("3");
+    desk.feed(loggers(&[4, 2]));
+    assert_eq!(desk.model.new_captures, 1);
 }
 
 #[test]
