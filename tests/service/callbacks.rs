@@ -90,15 +90,11 @@ async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restar
         .await
         .created();
     received(&server, 1).await;
-    let next = async |count| {
-        clock.advance(SignedDuration::from_secs(3));
-        received(&server, count).await
-    };
-    next(2).await;
+    advance_until(&clock, &server, 2).await;
     world.stop().await;
     let world = at().await;
-    next(3).await;
-    next(4).await;
+    advance_until(&clock, &server, 3).await;
+    advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
     world.get("/workspaces").await;
     assert_eq!(server.received_requests().await.unwrap().len(), 4, "delivered once");
