@@ -47,14 +47,10 @@ pub fn long_duration(seconds: i64) -> String {
     }
 }
 
-/// Time left of something that began `elapsed` seconds ago and is at `progress` percent: an estimate, so with `~`.
-/// None before 1 % and at the end.
-pub fn time_left(elapsed: i64, progress: i64) -> Option<String> {
-    (1..100).contains(&progress).then(|| {
-        let left = elapsed.max(0).saturating_mul(100 - progress) / progress;
-        // Ten seconds is as exact as it gets.
-        format!("~{}", duration(if left < 60 { (left + 9) / 10 * 10 } else { left }))
-    })
+/// Time left in seconds: an estimate, so with `~`, and never finer than ten seconds.
+pub fn time_left(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    format!("~{}", duration(if seconds < 60 { (seconds + 9) / 10 * 10 } else { seconds }))
 }
 
 /// A count in at most four columns: `999` `8.5k` `120k` `3.1M` `999M`, then `999G` at the most.
@@ -143,6 +139,19 @@ pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) 
     spans
 }
 
+/// As [`risk_counts`], in at most `columns`: what has no room is left out from the least risk on.
+pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
+    let mut counts = counts;
+    loop {
+        let spans = risk_counts(theme, counts, " ");
+        let width: usize = spans.iter().map(Span::width).sum();
+        match counts.iter().rposition(|number| number.is_some_and(|number| number > 0)) {
+            Some(least) if width > usize::from(columns) && least > 0 => counts[least] = None,
+            _ => return spans,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,10 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn time_left_is_only_told_when_there_is_a_pace() {
-        assert_eq!(time_left(60, 50).as_deref(), Some("~1m"));
-        assert_eq!(time_left(12, 40).as_deref(), Some("~20s"));
-        assert_eq!((time_left(60, 0), time_left(60, 100)), (None, None));
+    fn time_left_is_an_estimate() {
+        assert_eq!([time_left(200), time_left(12), time_left(55), time_left(0)], ["~3m", "~20s", "~1m", "~0s"]);
     }
 
     #[test]
@@ -186,6 +193,9 @@ mod tests {
         };
         assert_eq!(text([Some(1), Some(0), Some(12_000), None, None]), "◆1 ■12k");
         assert_eq!(text([None; 5]), "–");
+        let short: String =
+            risk_counts_in(Theme::default(), [Some(3); 5], 8).iter().map(|s| s.content.clone()).collect();
+        assert_eq!(short, "◆3 ▲3 ■3");
         assert_eq!(thousands(1_234_567), "1 234 567");
     }
 }

@@ -63,65 +63,74 @@ pub struct Areas {
     pub slots: Vec<Slot>,
 }
 
-/// The areas at a size. `stream` is what stands in the place of key 5: captures or loggers.
-pub fn areas(size: Size, focus: Focus, stream: Pane) -> Areas {
+/// What stands in places that can hold more than one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Under key 5: captures or loggers.
+    pub fifth: Pane,
+    /// Whose selected row the detail shows.
+    pub detail: Pane,
+}
+
+/// The areas at a size.
+pub fn areas(size: Size, focus: Focus, places: Places) -> Areas {
     let whole = Rect::new(0, 0, size.columns, size.rows);
     let (header, rest) = take_top(whole, 1);
     let (rest, footer) = take_bottom(rest, 1);
     let mut areas = Areas { header, tabs: Rect::ZERO, footer, slots: Vec::new() };
     let layout = Layout::of(size);
     if focus.zoomed || layout == Layout::Stacked {
-        let part = if focus.in_detail { Part::Detail } else { Part::List };
+        let (pane, part) = if focus.in_detail { (places.detail, Part::Detail) } else { (focus.pane, Part::List) };
         let framed = layout != Layout::Stacked && layout != Layout::Portrait;
-        areas.slots.push(Slot { pane: focus.pane, part, area: rest, framed });
+        areas.slots.push(Slot { pane, part, area: rest, framed });
         return areas;
     }
     match layout {
-        Layout::Wide => areas.slots = wide(rest, focus, stream),
+        Layout::Wide => areas.slots = wide(rest, focus, places),
         Layout::Beside => {
             let (tabs, body) = take_top(rest, 1);
             areas.tabs = tabs;
-            areas.slots = beside(body, focus);
+            areas.slots = beside(body, focus, places);
         }
-        Layout::Portrait | Layout::Stacked => areas.slots = portrait(rest, focus, stream),
+        Layout::Portrait | Layout::Stacked => areas.slots = portrait(rest, focus, places),
     }
     areas
 }
 
-fn wide(body: Rect, focus: Focus, stream: Pane) -> Vec<Slot> {
+fn wide(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     let list = |pane, area| Slot { pane, part: Part::List, area, framed: true };
-    let detail = |area| Slot { pane: focus.pane, part: Part::Detail, area, framed: true };
+    let detail = |area| Slot { pane: places.detail, part: Part::Detail, area, framed: true };
     let left_width = (body.width / 5).clamp(LEFT.0, LEFT.1);
     let (left, rest) = take_left(body, left_width);
     let (workspaces, targets) = take_top(left, (body.height / 6).clamp(WORKSPACES.0, WORKSPACES.1));
     let (middle, right) = take_left(rest, (u32::from(rest.width) * 58 / 100) as u16);
     let mut slots = vec![list(Pane::Workspaces, workspaces), list(Pane::Targets, targets)];
-    if is_full_view(focus.pane) {
+    if focus.pane.is_full_view() {
         slots.extend([list(focus.pane, middle), detail(right)]);
         return slots;
     }
     let (findings, scans) = take_top(middle, (u32::from(middle.height) * 58 / 100) as u16);
     let (upper, lower) = take_top(right, (u32::from(right.height) * 68 / 100) as u16);
-    slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(stream, lower)]);
+    slots.extend([list(Pane::Findings, findings), list(Pane::Scans, scans), detail(upper), list(places.fifth, lower)]);
     slots
 }
 
-fn beside(body: Rect, focus: Focus) -> Vec<Slot> {
+fn beside(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     let (left, right) = take_left(body, (u32::from(body.width) * 55 / 100) as u16);
     vec![
         Slot { pane: focus.pane, part: Part::List, area: left, framed: true },
-        Slot { pane: focus.pane, part: Part::Detail, area: right, framed: true },
+        Slot { pane: places.detail, part: Part::Detail, area: right, framed: true },
     ]
 }
 
-fn portrait(body: Rect, focus: Focus, stream: Pane) -> Vec<Slot> {
+fn portrait(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     let others: Vec<Pane> =
-        [Pane::Findings, Pane::Scans, stream].into_iter().filter(|&pane| pane != focus.pane).collect();
+        [Pane::Findings, Pane::Scans, places.fifth].into_iter().filter(|&pane| pane != focus.pane).collect();
     let (body, lines) = take_bottom(body, others.len().min(2) as u16);
     let (list, detail) = take_top(body, (u32::from(body.height) * 42 / 100) as u16);
     let mut slots = vec![
         Slot { pane: focus.pane, part: Part::List, area: list, framed: false },
-        Slot { pane: focus.pane, part: Part::Detail, area: detail, framed: false },
+        Slot { pane: places.detail, part: Part::Detail, area: detail, framed: false },
     ];
     // The two that are least like what is looked at: scans and captures beside findings, findings beside those.
     for (y, pane) in others.into_iter().rev().take(2).rev().enumerate() {
@@ -129,11 +138,6 @@ fn portrait(body: Rect, focus: Focus, stream: Pane) -> Vec<Slot> {
         slots.push(Slot { pane, part: Part::Line, area, framed: false });
     }
     slots
-}
-
-/// Reports and word lists have the screen for themselves.
-pub fn is_full_view(pane: Pane) -> bool {
-    matches!(pane, Pane::Reports | Pane::Wordlists)
 }
 
 /// A pop-up in the middle, of at most this size.
@@ -178,20 +182,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PANES: [Pane; 8] = [
-        Pane::Workspaces,
-        Pane::Targets,
-        Pane::Findings,
-        Pane::Scans,
-        Pane::Captures,
-        Pane::Loggers,
-        Pane::Reports,
-        Pane::Wordlists,
-    ];
-
     fn shown(columns: u16, rows: u16, pane: Pane) -> Vec<(Pane, Part)> {
         let focus = Focus { pane, in_detail: false, zoomed: false };
-        let areas = areas(Size { columns, rows }, focus, Pane::Captures);
+        let areas = areas(Size { columns, rows }, focus, Places { fifth: Pane::Captures, detail: pane });
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
 
@@ -215,8 +208,8 @@ mod tests {
             columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
         ) {
             let size = Size { columns, rows };
-            let focus = Focus { pane: PANES[pane], in_detail, zoomed };
-            let found = areas(size, focus, Pane::Captures);
+            let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane });
             let mut all = vec![found.header, found.tabs, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);

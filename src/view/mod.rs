@@ -8,8 +8,102 @@
 //!     └─ widgets/  tables, bars, wrapped text, frames          theme: all colours and glyphs
 //! ```
 
+mod cache;
+mod context;
 pub mod facts;
+mod footer;
 pub mod format;
+mod header;
 pub mod layout;
+mod modals;
+mod panes;
 pub mod theme;
 pub mod widgets;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+pub use cache::ViewCache;
+pub use theme::{Scheme, Theme};
+
+use crate::app::Model;
+use crate::app::batch::Batch;
+use crate::app::notices::Tone;
+use crate::app::screen::{Measures, Size};
+use context::Cx;
+use layout::{LEAST, Places, Slot};
+use widgets::lines::draw_line;
+use widgets::toast::draw_toasts;
+
+/// Draws the whole screen. What it measured is in the cache afterwards.
+pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {
+    let area = frame.area();
+    draw_into(model, frame.buffer_mut(), area, cache);
+}
+
+/// As [`draw`], into any buffer.
+pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
+    cache.measures = Measures::default();
+    if area.is_empty() {
+        return;
+    }
+    let size = Size { columns: area.width, rows: area.height };
+    if size.columns < LEAST.columns || size.rows < LEAST.rows {
+        let need = format!("scandeck needs {}x{}", LEAST.columns, LEAST.rows);
+        return draw_line(buf, area, &Line::raw(need));
+    }
+    let facts = cache.facts_of(&model.data);
+    let cx = Cx::new(model, cache.theme, facts);
+    let areas = layout::areas(size, model.focus, Places { fifth: model.fifth, detail: model.detail_pane() });
+    header::draw_header(&cx, buf, areas.header);
+    footer::draw_tabs(&cx, buf, areas.tabs);
+    for slot in &areas.slots {
+        panes::draw_slot(&cx, buf, slot, cache);
+    }
+    footer::draw_footer(&cx, buf, areas.footer);
+    modals::draw_modals(&cx, buf, area);
+    draw_notices(&cx, buf, area, &areas.slots);
+}
+
+/// Notices and the progress of what is under way, lower right, never over the selected row.
+fn draw_notices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, slots: &[Slot]) {
+    let theme = cx.theme;
+    let mut notices: Vec<_> = cx
+        .model
+        .notices
+        .iter()
+        .map(|notice| {
+            let style = match notice.tone {
+                Tone::Plain => theme.chosen(),
+                Tone::Good => theme.good().patch(theme.chosen()),
+                Tone::Bad => theme.bad().patch(theme.chosen()),
+            };
+            (style, text_of(&notice.text))
+        })
+        .collect();
+    notices.extend(cx.model.batches.iter().filter_map(under_way).map(|text| (theme.chosen(), text)));
+    let above_footer = Rect { height: area.height.saturating_sub(1), ..area };
+    let selected = selected_row(buf, slots, theme);
+    draw_toasts(buf, above_footer, selected, &notices);
+}
+
+fn text_of(outside: &str) -> String {
+    crate::text::clean(outside).into_owned()
+}
+
+/// `delete: 12 of 60` for calls that take more than a moment.
+fn under_way(batch: &Batch) -> Option<String> {
+    let progress = batch.progress();
+    let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
+    (progress.total > 1 && !batch.is_over())
+        .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))
+}
+
+/// The row of the screen on which the focused list has its selection bar.
+fn selected_row(buf: &Buffer, slots: &[Slot], theme: Theme) -> Option<u16> {
+    let slot = slots.iter().find(|slot| slot.part == layout::Part::List && slot.area.width > 2)?;
+    let x = slot.area.x + u16::from(slot.framed);
+    (slot.area.top()..slot.area.bottom()).find(|&y| buf[(x, y)].symbol() == theme.glyphs.selected)
+}

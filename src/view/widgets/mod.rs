@@ -5,6 +5,7 @@ pub mod frame;
 pub mod grid;
 pub mod hex;
 pub mod hints;
+pub mod input;
 pub mod lines;
 pub mod table;
 pub mod tabs;

@@ -1,0 +1,130 @@
+//! What drawing remembers from one frame to the next. Nothing here is knowledge: thrown away, it is made anew.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use ratatui::text::Line;
+
+use super::facts::Facts;
+use super::theme::Theme;
+use super::widgets::table::window;
+use crate::app::detail::{Shown, Tab};
+use crate::app::list::List;
+use crate::app::model::{Data, Pane};
+use crate::app::screen::Measures;
+use crate::app::stream::StreamList;
+use crate::app::table::{Item, Table};
+use crate::contract::{FindingId, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+
+/// The memory of the view, with the theme it draws in.
+#[derive(Debug, Default)]
+pub struct ViewCache {
+    /// Colours and glyphs.
+    pub theme: Theme,
+    pub(super) facts: Arc<Facts>,
+    pub(super) anchors: Anchors,
+    pub(super) text: Option<WrappedText>,
+    /// Searched words with the lines they are in, for the text above.
+    pub(super) matches: Option<(String, Vec<u32>)>,
+    pub(super) measures: Measures,
+}
+
+impl ViewCache {
+    /// An empty memory.
+    pub fn new(theme: Theme) -> Self {
+        Self { theme, ..Self::default() }
+    }
+
+    /// What the last frame measured, to be put into the model.
+    pub fn measures(&self) -> Measures {
+        self.measures
+    }
+
+    /// The derived numbers for this data, counted anew when its tables are others than before.
+    pub(super) fn facts_of(&mut self, data: &Data) -> Arc<Facts> {
+        if !self.facts.is_of(data) {
+            self.facts = Arc::new(Facts::count(data));
+        }
+        Arc::clone(&self.facts)
+    }
+}
+
+/// First visible row of each list.
+#[derive(Debug, Default)]
+#[allow(missing_docs)] // one a list
+pub(super) struct Anchors {
+    pub workspaces: Anchor<WorkspaceId>,
+    pub targets: Anchor<TargetId>,
+    pub findings: Anchor<FindingId>,
+    pub scans: Anchor<ScanId>,
+    pub captures: StreamAnchor,
+    pub loggers: Anchor<LoggerId>,
+    pub reports: Anchor<ReportId>,
+    pub wordlists: Anchor<WordlistId>,
+}
+
+/// The first visible row by its id, so that rows which come or go above it do not move what is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor<Id> {
+    id: Option<Id>,
+    row: usize,
+}
+
+impl<Id> Default for Anchor<Id> {
+    fn default() -> Self {
+        Self { id: None, row: 0 }
+    }
+}
+
+impl<Id: Copy + Eq> Anchor<Id> {
+    /// The first row to draw of `height` rows.
+    pub fn resolve<T: Item<Id = Id>>(&mut self, list: &List<T>, table: &Table<T>, height: usize) -> usize {
+        let id_at = |row: usize| list.rows.get(row).and_then(|&at| table.items().get(at as usize)).map(T::id);
+        let held = match self.id {
+            Some(id) if id_at(self.row) != Some(id) => table
+                .position(id)
+                .and_then(|position| list.rows.iter().position(|&row| row as usize == position))
+                .unwrap_or(self.row),
+            _ => self.row,
+        };
+        self.row = window(held, list.at, list.rows.len(), height);
+        self.id = id_at(self.row);
+        self.row
+    }
+}
+
+/// The first visible row of the stream: rows keep their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamAnchor(u64);
+
+impl StreamAnchor {
+    /// The place of the first row to draw of `height` rows.
+    pub fn resolve(&mut self, list: &StreamList, height: usize) -> usize {
+        let held = list.rows.partition_point(|&row| row < self.0);
+        let first = window(held, list.at, list.rows.len(), height);
+        self.0 = list.rows.get(first).copied().unwrap_or_default();
+        first
+    }
+}
+
+/// What a text is made of: the same key gives the same lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TextKey {
+    pub pane: Pane,
+    pub tab: Tab,
+    pub id: i64,
+    pub shown: Shown,
+    pub width: u16,
+    /// Addresses of the shared values it is made from; [`WrappedText::_held`] keeps them from being used again.
+    pub made_from: Vec<usize>,
+}
+
+/// The lines of the detail that was drawn last.
+#[derive(Debug)]
+pub(super) struct WrappedText {
+    pub key: TextKey,
+    pub _held: Vec<Arc<dyn Any + Send + Sync>>,
+    pub lines: Arc<Vec<Line<'static>>>,
+    /// Columns of the widest line.
+    pub widest: u16,
+}

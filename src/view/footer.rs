@@ -1,0 +1,135 @@
+//! The last line: what the keys do here. It is made from the key table, never written down again.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::context::Cx;
+use super::layout::indented;
+use super::widgets::hints::{Hint, hint_line};
+use super::widgets::lines::draw_line;
+use crate::app::modal::Modal;
+use crate::app::model::Pane;
+use crate::input::{Action, Context};
+use crate::view::panes::numbered;
+
+pub(super) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let area = indented(area);
+    let room = area.width.saturating_sub(1);
+    let (hints, last) = hints(cx);
+    draw_line(buf, area, &hint_line(cx.theme, &hints, &last, room));
+}
+
+/// Hints for what has the keys, and those that stay at the end.
+fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
+    let of = |context| own_hints(cx, context);
+    match cx.model.modals.last() {
+        Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
+        Some(Modal::Prompt(_)) => (of(Context::Prompt), Vec::new()),
+        Some(Modal::Setup(_)) => (of(Context::Setup), vec![quit(cx)]),
+        Some(Modal::Help(_) | Modal::Line(_)) => (of(Context::Line), vec![closing(cx)]),
+        Some(Modal::Text(_)) => (Vec::new(), vec![closing(cx)]),
+        None => (pane_hints(cx), vec![everywhere(cx, Action::Help)]),
+    }
+}
+
+/// The pane's own actions, then those of lists or texts, then those of everywhere.
+fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
+    let focus = cx.model.focus;
+    let mut all = own_hints(cx, focus.pane.context());
+    all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
+    if cx.model.detail.search.is_some() && focus.in_detail {
+        all.extend(own_hints(cx, Context::Search));
+    }
+    let shown_last = [Action::Help];
+    let everywhere = cx.model.keymap.hints(Context::Everywhere).into_iter();
+    all.extend(everywhere.filter(|hint| !shown_last.contains(&hint.action)).map(|hint| drawn(cx, &hint)));
+    let mut seen = Vec::new();
+    all.retain(|hint| {
+        let new = !seen.contains(&hint.keys);
+        seen.push(hint.keys.clone());
+        new
+    });
+    all
+}
+
+fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
+    cx.model.keymap.hints(context).iter().map(|hint| drawn(cx, hint)).collect()
+}
+
+/// With marks a hint carries their number: `scan 12`.
+fn drawn(cx: &Cx<'_>, hint: &crate::input::Hint) -> Hint {
+    let does = match marked(cx) {
+        marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
+        _ => hint.label.to_owned(),
+    };
+    Hint { keys: hint.key.clone(), does, off: cx.model.session.read_only && hint.action.changes() }
+}
+
+fn takes_marks(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Scan | Action::ScanAgain | Action::Stop | Action::Delete | Action::Report | Action::Download
+    )
+}
+
+/// Marked rows of the focused list.
+fn marked(cx: &Cx<'_>) -> usize {
+    let lists = &cx.model.lists;
+    match cx.model.focus.pane {
+        Pane::Workspaces => lists.workspaces.marks.len(),
+        Pane::Targets => lists.targets.marks.len(),
+        Pane::Findings => lists.findings.marks.len(),
+        Pane::Scans => lists.scans.marks.len(),
+        Pane::Captures => lists.captures.marks.len(),
+        Pane::Loggers => lists.loggers.marks.len(),
+        Pane::Reports => lists.reports.marks.len(),
+        Pane::Wordlists => lists.wordlists.marks.len(),
+    }
+}
+
+fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
+    Hint::new(super::panes::key(cx, Context::Everywhere, action), action.short())
+}
+
+fn quit(cx: &Cx<'_>) -> Hint {
+    everywhere(cx, Action::Quit)
+}
+
+fn closing(cx: &Cx<'_>) -> Hint {
+    Hint::new(super::panes::key(cx, Context::Everywhere, Action::Back), "close")
+}
+
+/// The line of tabs of the layout that shows one pane at a time: names, and how many there are of each.
+pub(super) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let theme = cx.theme;
+    let mut line = Line::default();
+    for pane in
+        [Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, cx.model.fifth, Pane::Reports, Pane::Wordlists]
+    {
+        let count = count(cx, pane).map(|count| format!(" {}", super::format::count(count as i64))).unwrap_or_default();
+        if pane == cx.model.focus.pane {
+            line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));
+            line.push_span(Span::styled(format!("{}{count}", numbered(pane)), theme.strong()));
+            line.push_span(Span::styled(theme.glyphs.tab_close, theme.key()));
+        } else {
+            line.push_span(Span::styled(format!(" {}", numbered(pane)), theme.text()));
+            line.push_span(Span::styled(format!("{count} "), theme.dim()));
+        }
+    }
+    draw_line(buf, area, &line);
+}
+
+fn count(cx: &Cx<'_>, pane: Pane) -> Option<usize> {
+    let data = &cx.model.data;
+    match pane {
+        Pane::Workspaces => data.workspaces.value().map(|table| table.len()),
+        Pane::Targets => data.targets.value().map(|table| table.len()),
+        Pane::Findings => data.findings.value().map(|table| table.len()),
+        Pane::Scans => data.scans.value().map(|table| table.len()),
+        Pane::Captures => Some(data.captures.caught.len()),
+        Pane::Loggers => data.loggers.value().map(|table| table.len()),
+        Pane::Reports => data.reports.value().map(|table| table.len()),
+        Pane::Wordlists => data.wordlists.value().map(|table| table.len()),
+    }
+}

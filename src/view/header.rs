@@ -1,0 +1,109 @@
+//! The first line: where one is, what is wrong or new, and the connection.
+//!
+//! ```text
+//!  Acme external › findings · demo        ✗2 !1 ▶12 …4   3 new      stale 2m · retry in 8s
+//! ```
+//!
+//! The left part gives way in the middle; what is wrong never does before the screen is narrower than it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::context::Cx;
+use super::format;
+use super::layout::indented;
+use super::widgets::lines::{draw_line, joined};
+use crate::app::plan::Link;
+use crate::app::screen::Layout;
+use crate::text;
+
+/// The rate budget is named when less than this part of it is left, in percent.
+const LOW_BUDGET: u32 = 30;
+
+pub(super) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let area = indented(area);
+    let right = joined([mode(cx), trouble(cx), link(cx)], "  ");
+    let wanted = (right.width() as u16).min(area.width);
+    let left_room = (area.width - wanted).saturating_sub(2);
+    draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
+    let x = area.right().saturating_sub(wanted + u16::from(area.width > wanted));
+    draw_line(buf, Rect { x, width: wanted, ..area }, &right);
+}
+
+/// Workspace, pane, service.
+fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
+    let theme = cx.theme;
+    let workspace = cx.model.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
+    let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
+    let pane = cx.model.focus.pane.title().to_lowercase();
+    let wide = cx.model.layout() == Layout::Wide;
+    let session = text::clean(&cx.model.session.name);
+    let mut tail = String::new();
+    if !wide || cx.model.focus.zoomed {
+        tail = format!(" {} {pane}", theme.glyphs.path);
+    }
+    if !session.is_empty() {
+        tail.push_str(&format!(" {} {session}", theme.glyphs.separator));
+    }
+    let name = named.unwrap_or_else(|| "scandeck".to_owned());
+    let name_room = usize::from(room).saturating_sub(text::width(&tail)).max(usize::from(room.min(8)));
+    let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
+    Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())])
+}
+
+/// What is off in this session.
+fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    if cx.model.session.read_only { vec![Span::styled("READ ONLY", cx.theme.warn())] } else { Vec::new() }
+}
+
+/// Failed, stalled, running, waiting; new captures. In words where there is room.
+fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
+    let long = cx.model.size.columns >= 120;
+    let tally = cx.model.tally;
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut tell = |number: usize, glyph: &str, word: &str, style| {
+        if number > 0 {
+            let gap = if spans.is_empty() {
+                ""
+            } else if long {
+                "   "
+            } else {
+                " "
+            };
+            let words = if long { format!("{gap}{glyph} {number} {word}") } else { format!("{gap}{glyph}{number}") };
+            spans.push(Span::styled(words, style));
+        }
+    };
+    tell(tally.failed, glyphs.failed, "failed", theme.bad());
+    tell(tally.stalled, glyphs.stalled, "stalled", theme.warn());
+    tell(tally.running, glyphs.running, "running", theme.active());
+    tell(tally.waiting, glyphs.waiting, "waiting", theme.dim());
+    tell(cx.model.new_captures as usize, glyphs.more_below, "new captures", theme.warn());
+    spans
+}
+
+/// The connection, and the budget when little is left.
+fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
+    let mut spans = match &cx.model.link {
+        Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
+        Link::Live { .. } => vec![Span::styled(format!("{dot} live"), theme.good())],
+        Link::Retrying { next, .. } => {
+            let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
+            vec![Span::styled(format!("{dot} no answer {} retry in {wait}s", theme.glyphs.separator), theme.bad())]
+        }
+        Link::Down { problem } => {
+            let why = text::clean(&problem.message).into_owned();
+            vec![Span::styled(format!("{dot} {}", text::start(&why, 40)), theme.bad())]
+        }
+    };
+    if let Some(budget) = cx.model.budget
+        && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
+    {
+        let left = format!("{} of {} calls left  ", format::count(budget.remaining.into()), budget.limit);
+        spans.insert(0, Span::styled(left, theme.warn()));
+    }
+    spans
+}

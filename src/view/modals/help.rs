@@ -1,0 +1,80 @@
+//! The help: every key from the key table, typed to filter.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::draw_box;
+use crate::app::modal::{Help, line_text};
+use crate::text;
+use crate::view::context::{Cx, words};
+use crate::view::layout::{popup, take_top};
+use crate::view::theme::Theme;
+use crate::view::widgets::input::input_spans;
+use crate::view::widgets::lines::{draw_line, row_of};
+use crate::view::widgets::wrap::wrap;
+
+/// Columns of the keys.
+const KEYS: usize = 18;
+
+pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) {
+    let theme = cx.theme;
+    let spot = popup(cx.model.size, area.width, area.height.saturating_sub(2));
+    let inner = draw_box(buf, spot, theme, "Keys", Line::default());
+    let (line, rest) = take_top(inner, 1);
+    let mut filter = Line::from(Span::styled("filter: ", theme.dim()));
+    filter.extend(input_spans(theme, &help.filter));
+    draw_line(buf, line, &filter);
+    let lines = wrap(help_lines(cx, &line_text(&help.filter)), rest.width);
+    let last = (lines.len() as u32).saturating_sub(u32::from(rest.height));
+    let first = help.scroll.min(last) as usize;
+    for (y, line) in lines.iter().skip(first).take(usize::from(rest.height)).enumerate() {
+        draw_line(buf, row_of(rest, y as u16), line);
+    }
+    if (first as u32) < last {
+        let more = words(format!(" {} more ", theme.glyphs.more_below), theme.dim());
+        let x = spot.right().saturating_sub(more.width() as u16 + 2);
+        draw_line(
+            buf,
+            Rect { x, y: spot.bottom() - 1, width: more.width() as u16, height: 1 }.intersection(spot),
+            &more,
+        );
+    }
+}
+
+/// Sections and their lines; with a filter only the lines that have all its words.
+fn help_lines(cx: &Cx<'_>, filter: &str) -> Vec<Line<'static>> {
+    let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+    let theme = cx.theme;
+    let mut lines = Vec::new();
+    for section in cx.model.keymap.help() {
+        let matches = |keys: &str, does: &str| {
+            let all = format!("{} {keys} {does}", section.title).to_lowercase();
+            wanted.iter().all(|word| all.contains(word))
+        };
+        let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
+        if shown.is_empty() {
+            continue;
+        }
+        lines.push(Line::default());
+        lines.push(words(section.title, theme.strong()));
+        lines.extend(shown.into_iter().map(|(keys, does)| help_line(theme, keys, does)));
+    }
+    if lines.is_empty() {
+        lines.push(words("no key does that", theme.dim()));
+    }
+    if let Some(control) = &cx.model.session.practice_control
+        && wanted.is_empty()
+    {
+        let control = text::clean(control).into_owned();
+        lines.push(Line::default());
+        lines.push(words("The demo's practice target", theme.strong()));
+        lines.push(words(format!("is mended and broken at {control}"), theme.text()));
+    }
+    lines
+}
+
+fn help_line(theme: Theme, keys: &str, does: &'static str) -> Line<'static> {
+    let pad = KEYS.saturating_sub(text::width(keys));
+    Line::from(vec![Span::styled(format!("  {keys}"), theme.key()), Span::raw(" ".repeat(pad.max(1))), Span::raw(does)])
+}

@@ -1,0 +1,45 @@
+//! What can follow the first key of a two-key sequence, in a strip over the last rows.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use crate::app::model::Prefix;
+use crate::text;
+use crate::view::context::Cx;
+use crate::view::layout::{sheet, take_top};
+use crate::view::widgets::lines::{draw_line, row_of};
+
+pub(super) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prefix: Prefix) {
+    let theme = cx.theme;
+    let hints = cx.model.keymap.hints(prefix.context());
+    let name = prefix.context().title();
+    let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
+    let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
+    let rows = hints.len().div_ceil(per_line) as u16 + 1;
+    let spot = sheet(cx.model.size, rows);
+    Clear.render(spot, buf);
+    let (head, rest) = take_top(spot, 1);
+    let rule = theme.glyphs.rule;
+    let fill = usize::from(head.width).saturating_sub(text::width(name) + 3);
+    draw_line(
+        buf,
+        head,
+        &Line::from(vec![
+            Span::styled(format!("{rule} "), theme.border(true)),
+            Span::styled(name, theme.title(true)),
+            Span::styled(format!(" {}", rule.repeat(fill)), theme.border(true)),
+        ]),
+    );
+    for (y, row) in hints.chunks(per_line).enumerate() {
+        let mut line = Line::default();
+        for hint in row {
+            let used = text::width(&hint.key) + 1 + text::width(hint.label);
+            line.push_span(Span::raw(" "));
+            line.push_span(Span::styled(hint.key.clone(), theme.key()));
+            line.push_span(Span::raw(format!(" {}{}", hint.label, " ".repeat(widest - used - 1))));
+        }
+        draw_line(buf, row_of(rest, y as u16), &line);
+    }
+}

@@ -1,0 +1,84 @@
+//! The first-start question: where do the scans run?
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use crate::app::modal::Setup;
+use crate::input::{Action, Context};
+use crate::view::context::{Cx, words};
+use crate::view::layout::indented;
+use crate::view::panes::key;
+use crate::view::panes::list::problem_lines;
+use crate::view::widgets::lines::{draw_line, draw_sides, row_of};
+use crate::view::widgets::wrap::wrap;
+
+const CHOICES: [(Action, &str); 3] = [
+    (Action::Here, "run the service on this machine; it keeps running when you leave"),
+    (Action::Hosted, "I have a base URL and an API key"),
+    (Action::Demo, "a throw-away world on loopback, gone when you quit"),
+];
+
+const FIRST_KEYS: [(Context, Action, &str); 5] = [
+    (Context::Lists, Action::Down, "move"),
+    (Context::Lists, Action::In, "open"),
+    (Context::Everywhere, Action::Back, "back"),
+    (Context::Lists, Action::Filter, "filter"),
+    (Context::Everywhere, Action::Help, "all keys"),
+];
+
+pub(super) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setup) {
+    let theme = cx.theme;
+    let body = Rect { height: area.height.saturating_sub(1), ..area };
+    Clear.render(body, buf);
+    let body = indented(body);
+    draw_sides(
+        buf,
+        row_of(body, u16::from(body.height > 12)),
+        &words("scandeck", theme.title(true)),
+        &words("nothing set up yet ", theme.dim()),
+    );
+    let lines = wrap(setup_lines(cx, setup), body.width);
+    let top = if body.height > 12 { 3 } else { 1 };
+    for (y, line) in lines.iter().enumerate().take(usize::from(body.height.saturating_sub(top))) {
+        draw_line(buf, row_of(body, top + y as u16), line);
+    }
+}
+
+fn setup_lines(cx: &Cx<'_>, setup: &Setup) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let mut lines = vec![words("Where do your scans run?", theme.strong()), Line::default()];
+    for (at, (action, what)) in CHOICES.into_iter().enumerate() {
+        lines.push(choice_line(cx, action, what, setup.at == at));
+    }
+    lines.push(Line::default());
+    if let Some(busy) = setup.busy {
+        lines.push(words(busy, theme.active()));
+    } else if let Some(problem) = &setup.problem {
+        lines.extend(problem_lines(cx, problem));
+    }
+    lines.push(Line::default());
+    lines.push(words("Five keys to begin with", theme.strong()));
+    let mut keys = Line::from("  ");
+    for (context, action, does) in FIRST_KEYS {
+        keys.push_span(Span::styled(key(cx, context, action), theme.key()));
+        keys.push_span(Span::raw(format!(" {does}    ")));
+    }
+    lines.push(keys);
+    lines.push(Line::default());
+    lines.push(words("Nothing is sent anywhere before you choose.", theme.text()));
+    lines
+}
+
+fn choice_line(cx: &Cx<'_>, action: Action, what: &'static str, chosen: bool) -> Line<'static> {
+    let theme = cx.theme;
+    let bar = if chosen { theme.glyphs.selected } else { " " };
+    let name = format!("{:<8}", action.short());
+    Line::from(vec![
+        Span::styled(format!("{bar} "), theme.key()),
+        Span::styled(format!("{}  ", key(cx, Context::Setup, action)), theme.key()),
+        Span::styled(name, if chosen { theme.chosen() } else { theme.strong() }),
+        Span::raw(format!(" {what}")),
+    ])
+}

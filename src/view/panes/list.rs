@@ -1,0 +1,309 @@
+//! How every list is drawn: frame, filter line, heads, the visible rows, or why there are none.
+//!
+//! ```text
+//!   ┏━ 3 Findings  stale 2m ━━━━━━━━ note ━┓      framed: numbers in the edges, a scope line only when there is one
+//!   ┃ target:shop  /words   2 marked       ┃
+//!   ┃   RISK   FINDING            TARGET   ┃      unframed: one line with scope left and numbers right
+//!   ┃▌ ◆ CRIT  …                           ┃
+//!   ┗━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 of 41 ━━┛
+//! ```
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::app::list::List;
+use crate::app::modal::{LinePurpose, Modal};
+use crate::app::model::Pane;
+use crate::app::problem::Problem;
+use crate::app::remote::Remote;
+use crate::app::table::{Item, Table};
+use crate::contract::Stamp;
+use crate::input::{Action, Context};
+use crate::text;
+use crate::view::cache::Anchor;
+use crate::view::context::{Cx, words};
+use crate::view::format;
+use crate::view::layout::{Slot, indented, take_top};
+use crate::view::widgets::frame::{Edges, draw_frame};
+use crate::view::widgets::input::input_spans;
+use crate::view::widgets::lines::{draw_line, draw_sides, row_of};
+use crate::view::widgets::table::{Column, GUTTER, Row, draw_heads, draw_rows, widths};
+use crate::view::widgets::wrap::{plain, wrap};
+
+/// What is known of the rows.
+pub(super) enum Known<'a> {
+    /// The first answer is under way.
+    Asking,
+    /// Nothing could be read yet.
+    Failed(&'a Problem),
+    /// There are rows, or none.
+    Read,
+    /// The same, as of some time ago.
+    Stale(Stamp),
+}
+
+impl<'a> Known<'a> {
+    pub fn of<T>(remote: &'a Remote<T>) -> Self {
+        match remote {
+            Remote::Unknown => Self::Asking,
+            Remote::Failed(problem) => Self::Failed(problem),
+            Remote::Fresh { .. } => Self::Read,
+            Remote::Stale { at, .. } => Self::Stale(*at),
+        }
+    }
+}
+
+/// What a pane's file says about its list.
+pub(super) struct ListPane<'a> {
+    pub pane: Pane,
+    pub known: Known<'a>,
+    pub columns: &'static [Column],
+    /// Left out in narrow side panes.
+    pub heads: bool,
+    /// What the rows sum up to, for the upper edge.
+    pub note: Line<'a>,
+    /// The order in use, in a word.
+    pub order: &'static str,
+    /// What would be here, and the key that makes it.
+    pub invitation: String,
+    /// The filter in use.
+    pub filter: &'a str,
+    /// Rows there are, shown or not.
+    pub total: usize,
+    /// Rows shown.
+    pub shown: usize,
+    /// Place of the cursor among them.
+    pub at: usize,
+    /// Marked rows, and how many of them are not shown.
+    pub marks: (usize, usize),
+}
+
+/// Draws a list into its slot. `first` resolves the first row for a height, `row` makes the row of a place for the
+/// widths of the columns. Returns how many rows were visible.
+pub(super) fn draw_list<'a>(
+    cx: &Cx<'a>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    pane: &ListPane<'a>,
+    first: impl FnOnce(usize) -> usize,
+    row: impl Fn(usize, &[u16]) -> Option<Row<'a>>,
+) -> u16 {
+    let mut area = if slot.framed { draw_edges(cx, buf, slot.area, pane) } else { slot.area };
+    let scope = scope_line(cx, pane);
+    if area.height > 1 && (!slot.framed || scope.is_some()) {
+        let (line, rest) = take_top(area, 1);
+        draw_scope(cx, buf, line, slot.framed, pane, scope);
+        area = rest;
+    }
+    if pane.shown == 0 {
+        draw_nothing(cx, buf, area, pane);
+        return 0;
+    }
+    let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
+    if pane.heads && area.height > 2 {
+        let (heads, rest) = take_top(area, 1);
+        draw_heads(buf, heads, cx.theme, pane.columns, &room);
+        area = rest;
+    }
+    let first = first(usize::from(area.height));
+    let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| row(at, &room));
+    draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
+    area.height
+}
+
+/// As [`draw_list`], for a list of a table: `cells` makes the cells of an item.
+pub(super) fn draw_table<'a, T: Item + 'static>(
+    cx: &Cx<'a>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    anchor: &mut Anchor<T::Id>,
+    pane: ListPane<'a>,
+    source: (&'a Remote<Arc<Table<T>>>, &'a List<T>),
+    cells: impl Fn(&'a T, &[u16]) -> Vec<Line<'a>>,
+) -> u16 {
+    let (remote, list) = source;
+    let Some(table) = remote.value() else {
+        return draw_list(cx, buf, slot, &pane, |_| 0, |_, _| None);
+    };
+    let pane = ListPane {
+        known: Known::of(remote),
+        order: T::sorts().get(list.sort).map_or("", |sort| sort.name),
+        filter: &list.filter,
+        total: table.len(),
+        shown: list.rows.len(),
+        at: list.at,
+        marks: marks_of(list, table),
+        ..pane
+    };
+    let style = cx.freshness(remote);
+    let range = open_range(list, table);
+    let row = |at: usize, room: &[u16]| {
+        let item = table.items().get(*list.rows.get(at)? as usize)?;
+        let id = item.id();
+        let marked = list.marks.contains(&id) || range.as_ref().is_some_and(|range| range.contains(&at));
+        Some(Row { cells: cells(item, room), style, marked, selected: list.selected == Some(id) })
+    };
+    draw_list(cx, buf, slot, &pane, |height| anchor.resolve(list, table, height), row)
+}
+
+/// The parts of a [`ListPane`] that [`draw_table`] fills in itself.
+pub(super) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>) -> ListPane<'a> {
+    ListPane {
+        pane,
+        known: Known::of(remote),
+        columns: &[],
+        heads: true,
+        note: Line::default(),
+        order: "",
+        invitation: String::new(),
+        filter: "",
+        total: 0,
+        shown: 0,
+        at: 0,
+        marks: (0, 0),
+    }
+}
+
+/// Places from where `v` began to the cursor.
+fn open_range<T: Item>(list: &List<T>, table: &Table<T>) -> Option<std::ops::RangeInclusive<usize>> {
+    let from = table.position(list.range_from?)?;
+    let from = list.rows.iter().position(|&row| row as usize == from)?;
+    Some(from.min(list.at)..=from.max(list.at))
+}
+
+fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
+    if list.marks.is_empty() || list.rows.len() == table.len() {
+        return (list.marks.len(), 0);
+    }
+    let mut shown = vec![false; table.len()];
+    for &row in list.rows.iter() {
+        if let Some(place) = shown.get_mut(row as usize) {
+            *place = true;
+        }
+    }
+    let hidden = list.marks.iter().filter(|&&id| table.position(id).is_none_or(|at| !shown[at])).count();
+    (list.marks.len(), hidden)
+}
+
+fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) -> Rect {
+    let mut note = pane.note.clone();
+    if note.width() == 0 && !pane.order.is_empty() {
+        note = Line::from(Span::styled(pane.order, cx.theme.dim()));
+    }
+    if note.width() > 0 {
+        note.spans.insert(0, Span::raw(" "));
+        note.push_span(Span::raw(" "));
+    }
+    let below = Line::from(Span::styled(place(pane), cx.theme.dim()));
+    draw_frame(buf, area, cx.theme, cx.has_keys(pane.pane, false), Edges { title: title(cx, pane), note, below })
+}
+
+/// ` 3 Findings ` with how old they are where that matters.
+fn title(cx: &Cx<'_>, pane: &ListPane<'_>) -> Line<'static> {
+    let style = cx.theme.title(cx.model.focus.pane == pane.pane);
+    let mut title = Line::from(Span::styled(format!(" {} ", super::numbered(pane.pane)), style));
+    if let Some(stale) = stale_note(cx, pane) {
+        title.push_span(stale);
+        title.push_span(Span::raw(" "));
+    }
+    title
+}
+
+fn stale_note(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
+    match pane.known {
+        Known::Stale(at) => Some(Span::styled(format!("stale {}", cx.age(Some(at))), cx.theme.warn())),
+        Known::Asking | Known::Failed(_) | Known::Read => None,
+    }
+}
+
+/// ` 15 of 41 ` for the lower edge.
+fn place(pane: &ListPane<'_>) -> String {
+    let number = |n: usize| format::thousands(n as u64);
+    match (pane.shown, pane.total) {
+        (0, _) => String::new(),
+        (shown, total) if shown < total => {
+            format!(" {} of {}, {} hidden ", number(pane.at + 1), number(shown), number(total - shown))
+        }
+        (shown, _) => format!(" {} of {} ", number(pane.at + 1), number(shown)),
+    }
+}
+
+/// Scope, filter and marks: what decides which rows are here. Nothing when all are.
+fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Line<'static>> {
+    let mut line = Line::default();
+    for chip in super::chips(cx, pane.pane) {
+        line.push_span(Span::styled(format!(" {chip} "), cx.theme.chosen()));
+        line.push_span(Span::raw(" "));
+    }
+    match cx.model.modals.last() {
+        Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Filter(pane.pane) => {
+            line.push_span(Span::styled("/", cx.theme.key()));
+            line.extend(input_spans(cx.theme, &typed.input));
+        }
+        _ if !pane.filter.is_empty() => {
+            line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));
+        }
+        _ => {}
+    }
+    match pane.marks {
+        (0, _) => {}
+        (marked, 0) => line.push_span(Span::styled(format!(" {marked} marked"), cx.theme.strong())),
+        (marked, hidden) => {
+            line.push_span(Span::styled(format!(" {marked} marked, {hidden} not shown"), cx.theme.strong()));
+        }
+    }
+    (!line.spans.is_empty()).then_some(line)
+}
+
+/// The line over the rows: scope left; unframed panes have their numbers right, since they have no edges.
+fn draw_scope(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    framed: bool,
+    pane: &ListPane<'_>,
+    scope: Option<Line<'static>>,
+) {
+    let left = scope.unwrap_or_else(|| words(pane.order, cx.theme.dim()));
+    let mut right = Line::default();
+    if !framed {
+        for part in stale_note(cx, pane).map(Line::from).into_iter().chain([pane.note.clone()]) {
+            if part.width() > 0 {
+                right.extend(part.spans);
+                right.push_span(Span::raw("  "));
+            }
+        }
+        right.push_span(Span::styled(place(pane).trim().to_owned(), cx.theme.dim()));
+    }
+    draw_sides(buf, indented(area), &left, &right);
+}
+
+/// Why there is no row: not asked yet, failed, none there, or all hidden.
+fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) {
+    let (area, theme) = (indented(area), cx.theme);
+    let lines = match pane.known {
+        Known::Asking => vec![words("asking the service …", theme.dim())],
+        Known::Failed(problem) => problem_lines(cx, problem),
+        Known::Read | Known::Stale(_) if pane.total == 0 => plain(&pane.invitation, theme.text()),
+        Known::Read | Known::Stale(_) => {
+            let back = super::key(cx, Context::Lists, Action::TakeBack);
+            let hidden = format!("Nothing matches: {} hidden.", format::thousands(pane.total as u64));
+            vec![words(hidden, theme.text()), words(format!("{back} takes the last step back."), theme.dim())]
+        }
+    };
+    for (y, line) in wrap(lines, area.width).iter().enumerate().take(usize::from(area.height)) {
+        draw_line(buf, row_of(area, y as u16), line);
+    }
+}
+
+/// What happened, in whose words, and what to do next.
+pub(in crate::view) fn problem_lines(cx: &Cx<'_>, problem: &Problem) -> Vec<Line<'static>> {
+    let mut lines = plain(&text::clean_text(&problem.to_string()), cx.theme.bad());
+    for more in [&problem.details, &problem.hint].into_iter().flatten() {
+        lines.extend(plain(&text::clean_text(more), cx.theme.text()));
+    }
+    lines
+}

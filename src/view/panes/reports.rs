@@ -1,0 +1,98 @@
+//! Reports: documents in the making, and those ready to download.
+
+use ratatui::buffer::Buffer;
+use ratatui::text::Line;
+
+use super::detail::{DetailPane, DetailText};
+use super::fact;
+use super::list::{ListPane, draw_table, pane_of};
+use crate::app::model::Pane;
+use crate::contract::{Report, ReportId, ReportStatus};
+use crate::input::{Action, Context};
+use crate::text;
+use crate::view::cache::Anchor;
+use crate::view::context::{Cx, cell, words};
+use crate::view::format;
+use crate::view::layout::Slot;
+use crate::view::widgets::table::Column;
+
+const COLUMNS: &[Column] = &[
+    Column::fixed("", 1),
+    Column::flex("REPORT", 12, 3),
+    Column::fixed("FORMAT", 6),
+    Column::fixed("STATUS", 9),
+    Column::fixed("MADE", 5).right(),
+    Column::fixed("EXPIRES", 7).right().expendable(1),
+];
+
+pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut Anchor<ReportId>) -> u16 {
+    let remote = &cx.model.data.reports;
+    let list = &cx.model.lists.reports;
+    let new = super::key(cx, Context::Reports, Action::New);
+    let report = super::key(cx, Context::Findings, Action::Report);
+    let pane = ListPane {
+        columns: COLUMNS,
+        invitation: format!("No report yet: {new} makes one, {report} on scans or findings makes one of them."),
+        ..pane_of(Pane::Reports, remote)
+    };
+    draw_table(cx, buf, slot, anchor, pane, (remote, list), |report, _| {
+        let (glyph, style) = state(cx, report);
+        vec![
+            words(glyph, style),
+            cell(&report.download_name),
+            cell(report.format.as_str()),
+            cell(report.status.as_str()),
+            words(cx.age(report.generation_date), cx.theme.text()),
+            words(until(cx, report), cx.theme.text()),
+        ]
+    })
+}
+
+fn state(cx: &Cx<'_>, report: &Report) -> (&'static str, ratatui::style::Style) {
+    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
+    match &report.status {
+        ReportStatus::Waiting => (glyphs.waiting, theme.active()),
+        ReportStatus::Finished => (glyphs.done, theme.good()),
+        ReportStatus::Failed => (glyphs.failed, theme.bad()),
+        ReportStatus::Other(_) => (glyphs.separator, theme.dim()),
+    }
+}
+
+/// Time until it expires.
+fn until(cx: &Cx<'_>, report: &Report) -> String {
+    match report.expiration_date {
+        Some(end) => match end.as_second() - cx.now.as_second() {
+            ..=0 => "over".to_owned(),
+            left => format::duration(left),
+        },
+        None => String::new(),
+    }
+}
+
+pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.reports.value()?;
+    let report: &Report = table.get(cx.model.lists.reports.selected?)?;
+    let theme = cx.theme;
+    let (glyph, style) = state(cx, report);
+    let status = text::clean(report.status.as_str()).into_owned();
+    let head = vec![
+        words(text::clean(&report.download_name).into_owned(), theme.strong()),
+        words(format!("{glyph} {status}"), style),
+        Line::default(),
+        fact(theme, "Format", text::clean(report.format.as_str())),
+        fact(theme, "Made", format::stamp(report.generation_date)),
+        fact(theme, "Expires", format::stamp(report.expiration_date)),
+        fact(theme, "Id", report.id.to_string()),
+    ];
+    let download = super::key(cx, Context::Reports, Action::Download);
+    let ready = report.status != ReportStatus::Waiting;
+    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+        let sentence = if ready {
+            format!("{download} downloads it into the current directory; nothing is overwritten.")
+        } else {
+            "It is being made; it can be downloaded when it is finished.".to_owned()
+        };
+        vec![words(sentence, theme.dim())]
+    });
+    Some(DetailPane { id: report.id.0, head, tabs: Vec::new(), text })
+}
