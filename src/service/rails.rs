@@ -111,7 +111,7 @@ impl Rails {
     fn reason_against(&self, scope: &Scope, host: &str, ip: Option<IpAddr>) -> Option<Reason> {
         let covers = |pattern: &Pattern| pattern.covers_name(host) || ip.is_some_and(|ip| pattern.covers_ip(ip));
         if let Some(entry) = scope.deny.iter().find(|entry| covers(&entry.target)) {
-            return Some(Reason::Denied(refusal::described(entry)));
+            return Some(Reason::Denied(Box::new(entry.clone())));
         }
         if let Some(ip) = ip {
             if ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
@@ -172,8 +172,12 @@ impl Rails {
             Some(ip) if ip.to_string() != host => format!("{host} ({ip})"),
             _ => host.to_owned(),
         };
-        // After resolution the address is what was refused, so the entry that helps is the address.
-        let entry = ip.map_or_else(|| host.to_owned(), |ip| ip.to_string());
+        // An entry for the name covers its addresses, but never a metadata address.
+        let entry = match (&reason, ip) {
+            (Reason::Denied(entry), _) => entry.target.to_string(),
+            (Reason::Metadata, Some(ip)) => ip.to_string(),
+            _ => host.to_owned(),
+        };
         let suffix = &self.settings.command_suffix;
         let remedy = match &reason {
             Reason::Denied(_) => format!("To take the denial back: `scandeck scope remove {entry}{suffix}`"),
@@ -326,6 +330,8 @@ mod tests {
         assert!(rails.check_ip("a.test", "127.0.0.5".parse().unwrap()).is_err());
         assert!(rails.check_ip("a.test", "192.0.2.1".parse().unwrap()).is_ok());
         assert!(rails.check_ip("b.test", "192.0.2.1".parse().unwrap()).is_err());
+        let World { rails, .. } = &self::rails("deny = [{ target = '*.a.test' }]", |_| {});
+        assert!(refused(rails, "x.a.test").unwrap().contains("`scandeck scope remove *.a.test`"));
     }
 
     #[test]

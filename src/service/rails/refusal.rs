@@ -20,7 +20,7 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     NotListed,
-    Denied(String),
+    Denied(Box<Entry>),
     Expired(Date),
     Metadata,
     NoHost,
@@ -32,7 +32,7 @@ impl fmt::Display for Refusal {
         let Refusal { subject, reason, allowed, remedy } = self;
         match reason {
             Reason::NotListed => write!(f, "{subject} is not in scope; ")?,
-            Reason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({entry}); ")?,
+            Reason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({}); ", described(entry))?,
             Reason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
             Reason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
             Reason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
@@ -45,7 +45,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// The entry that denies, with its note, who wrote it and when.
-pub(super) fn described(entry: &Entry) -> String {
+fn described(entry: &Entry) -> String {
     let mut all = vec![entry.target.to_string()];
     all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
     all.extend(entry.added.map(|added| added.to_string()));
