@@ -1,0 +1,66 @@
+//! A person's calls: each [`Call`] of the core becomes one request, its answer one [`Answer`].
+
+use std::sync::Arc;
+
+use super::files::NewFile;
+use crate::app::effect::{Answer, Call};
+use crate::app::problem::Problem;
+use crate::client::{Client, Download};
+use crate::contract::{ReportId, Shared};
+
+/// Makes a call.
+///
+/// # Errors
+/// What the service, the connection or this machine refused.
+pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
+    let done = |()| Answer::Done;
+    Ok(match call {
+        Call::CreateWorkspace(new) => Answer::Created(client.create_workspace(&new).await?.0),
+        Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
+        Call::DeleteWorkspace(id) => client.delete_workspace(id).await.map(done)?,
+        Call::CreateTarget(new) => Answer::Created(client.create_target(&new).await?.0),
+        Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
+        Call::StartScan(new) => Answer::Scan(client.create_scan(&new).await?),
+        Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
+        Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,
+        Call::DownloadScanPdf(id) => {
+            let document = client.scan_output_pdf(id).await?;
+            Answer::Saved(save(&format!("scan-{id}.pdf"), &document)?)
+        }
+        Call::LookUpFinding(id) => Answer::Finding(Arc::new(client.get_finding(id).await?)),
+        Call::CreateLogger { label, workspace } => Answer::Created(client.create_logger(&label, workspace).await?.0),
+        Call::DeleteLogger(id) => client.delete_logger(id).await.map(done)?,
+        Call::ClearLogger(id) => client.clear_captures(id).await.map(done)?,
+        Call::CreateReport(new) => Answer::Report(client.create_report(&new).await?),
+        Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
+        Call::DownloadReport(id, name) => download(client, id, &name).await?,
+        Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
+        Call::WordlistContents(id) => Answer::Text(Shared::from(client.wordlist_contents(id).await?)),
+        Call::DownloadWordlist(id, name) => {
+            let words = client.wordlist_contents(id).await?;
+            let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };
+            Answer::Saved(save(&name, words.as_bytes())?)
+        }
+    })
+}
+
+/// Writes a file into the current directory.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
+    NewFile::create(&NewFile::here()?, name)?.write(content)
+}
+
+async fn download(client: &Client, id: ReportId, name: &str) -> Result<Answer, Problem> {
+    let content = match client.download_report(id).await? {
+        Download::Ready(content) => content,
+        Download::Pending => return Ok(Answer::NotReady),
+        Download::NoData => return Ok(Answer::NoData),
+    };
+    let fallback = format!("report-{id}");
+    let name = Some(name).filter(|name| !name.trim().is_empty()).or(content.name.as_deref()).unwrap_or(&fallback);
+    let file = NewFile::create(&NewFile::here()?, name)?;
+    content.save_to(file.writer()?).await?;
+    Ok(Answer::Saved(file.keep()))
+}

@@ -1,0 +1,300 @@
+//! The event loop: wait for one thing, drain what is queued, update, draw once if something changed.
+//!
+//! ```text
+//!   shutdown · signal · key · answer · update · timer that is due
+//!      └─► update ─► effects ─► plan to the poller ─► draw (at most 60 times a second)
+//! ```
+//!
+//! There is no tick: an idle screen costs nothing. Nothing in here waits for the network.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyEventKind};
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::clipboard::Way;
+use super::keyboard::Keyboard;
+use super::signals::{Caught, Signals};
+use super::terminal::Terminal;
+use super::{Connected, Connector, Left, Opening};
+use crate::app::model::{Model, Session};
+use crate::app::msg::{Msg, Now};
+use crate::app::notices::Tone;
+use crate::app::plan::{PollPlan, Update};
+use crate::app::screen::Size;
+use crate::app::update;
+use crate::client::Client;
+use crate::poller::{CHANNEL, Poller};
+use crate::view::theme::Theme;
+use crate::view::{self, ViewCache};
+
+/// Least time between two frames while much happens; after a pause a frame is drawn at once.
+const FRAME: Duration = Duration::from_millis(16);
+/// Messages taken before a frame is drawn again.
+const DRAIN: usize = 512;
+/// How long calls under way may take to end after the dashboard was left.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// What came in.
+enum Inbound {
+    Terminal(Option<io::Result<Event>>),
+    Signal(Caught),
+    Update(Update),
+    Answer(Answered),
+    Woke,
+    FrameDue,
+    Shutdown,
+}
+
+/// What a task of ours came to.
+pub(super) enum Answered {
+    Msg(Box<Msg>),
+    Connected(Box<Connected>),
+}
+
+/// The service the desk works on.
+pub(super) struct Backend {
+    pub client: Client,
+    keeps: Option<Box<dyn Any + Send>>,
+    _poller: AbortOnDropHandle<()>,
+}
+
+/// See the module.
+pub(super) struct Desk {
+    pub model: Model,
+    pub cache: ViewCache,
+    pub terminal: Terminal,
+    /// None while another program has the terminal.
+    pub keyboard: Option<Keyboard>,
+    pub signals: Signals,
+    pub shutdown: CancellationToken,
+    pub plans: watch::Sender<PollPlan>,
+    pub updates: (mpsc::Sender<Update>, mpsc::Receiver<Update>),
+    pub answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
+    pub queue: VecDeque<Msg>,
+    pub tasks: JoinSet<()>,
+    pub backend: Option<Backend>,
+    pub connect: Connector,
+    pub way: Way,
+    pub started: Instant,
+    pub drawn: Option<Instant>,
+    pub woken: Option<Instant>,
+    pub left: Option<Option<i32>>,
+}
+
+impl Desk {
+    /// Takes the terminal over; nothing is asked or drawn yet.
+    pub fn open(opening: Opening, connect: Connector, shutdown: CancellationToken) -> io::Result<Self> {
+        let signals = Signals::listen()?;
+        let terminal = Terminal::enter()?;
+        let mut desk = Self {
+            model: Model::new(Session::default(), Terminal::size()),
+            cache: ViewCache::new(Theme::from_env(|name| std::env::var(name).ok())),
+            terminal,
+            keyboard: Some(Keyboard::open()),
+            signals,
+            shutdown,
+            plans: watch::Sender::new(PollPlan::default()),
+            updates: mpsc::channel(CHANNEL),
+            answers: mpsc::unbounded_channel(),
+            queue: VecDeque::new(),
+            tasks: JoinSet::new(),
+            backend: None,
+            connect,
+            way: Way::of_process(),
+            started: Instant::now(),
+            drawn: None,
+            woken: None,
+            left: None,
+        };
+        match opening {
+            Opening::On(connected) => _ = desk.take_service(*connected),
+            Opening::Ask(problem) => {
+                desk.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
+            }
+        }
+        Ok(desk)
+    }
+
+    /// Runs until the dashboard is left.
+    pub async fn run(mut self) -> io::Result<Left> {
+        self.send_plan();
+        while self.left.is_none() {
+            // A terminal that can no longer be written to is gone: that is a hang-up.
+            if self.draw().is_err() {
+                self.left = Some(Some(1));
+                break;
+            }
+            let inbound = self.wait().await;
+            self.take(inbound).await;
+            self.drain().await;
+            self.send_plan();
+        }
+        Ok(self.end().await)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        if !self.model.dirty || self.frame_due().is_some() {
+            return Ok(());
+        }
+        self.model.dirty = false;
+        let (model, cache) = (&self.model, &mut self.cache);
+        self.terminal.draw(|frame| view::draw(model, frame, cache))?;
+        self.model.measures = self.cache.measures();
+        self.drawn = Some(Instant::now());
+        Ok(())
+    }
+
+    /// When the next frame may be drawn, if that is not now.
+    fn frame_due(&self) -> Option<Instant> {
+        let due = self.drawn? + FRAME;
+        (due > Instant::now()).then_some(due)
+    }
+
+    /// When the screen changes by itself. Never twice at the same time, whatever the model says.
+    fn wake_at(&self) -> Option<Instant> {
+        let at = self.started + self.model.wake_at()?;
+        Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
+    }
+
+    async fn wait(&mut self) -> Inbound {
+        let wake = sleep_or_never(self.wake_at());
+        let frame = sleep_or_never(self.frame_due().filter(|_| self.model.dirty));
+        let terminal = async {
+            match &mut self.keyboard {
+                Some(keyboard) => keyboard.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        // What ends the dashboard first, then what a person does: news of the service can wait a moment.
+        tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => Inbound::Shutdown,
+            caught = self.signals.next() => Inbound::Signal(caught),
+            event = terminal => Inbound::Terminal(event),
+            Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
+            Some(update) = self.updates.1.recv() => Inbound::Update(update),
+            () = frame => Inbound::FrameDue,
+            () = wake => Inbound::Woke,
+        }
+    }
+
+    async fn take(&mut self, inbound: Inbound) {
+        match inbound {
+            Inbound::Terminal(Some(Ok(event))) => self.take_event(event),
+            // The end of the input, or an error of it: the terminal is gone.
+            Inbound::Terminal(_) => self.left = Some(Some(1)),
+            Inbound::Signal(Caught::End(signal)) => self.left = Some(Some(signal)),
+            Inbound::Signal(Caught::Continued) => self.take_terminal_back(),
+            Inbound::Update(update) => self.queue.push_back(Msg::Update(update)),
+            Inbound::Answer(Answered::Msg(msg)) => self.queue.push_back(*msg),
+            Inbound::Answer(Answered::Connected(connected)) => {
+                let session = self.take_service(*connected);
+                self.queue.push_back(Msg::Connected(Ok(session)));
+            }
+            Inbound::Woke => {
+                self.woken = Some(Instant::now());
+                self.queue.push_back(Msg::Woke);
+            }
+            Inbound::FrameDue => {}
+            Inbound::Shutdown => self.left = Some(None),
+        }
+        self.work_off().await;
+    }
+
+    fn take_event(&mut self, event: Event) {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.queue.push_back(Msg::Key(key)),
+            Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
+            Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
+            _ => {}
+        }
+    }
+
+    /// Takes what is there already, so that a burst costs one frame.
+    async fn drain(&mut self) {
+        let begun = Instant::now();
+        for _ in 0..DRAIN {
+            if self.left.is_some() || begun.elapsed() > FRAME {
+                return;
+            }
+            let inbound = match self.keyboard.as_mut().and_then(Keyboard::at_hand) {
+                Some(event) => Inbound::Terminal(Some(event)),
+                None => match self.answers.1.try_recv() {
+                    Ok(answer) => Inbound::Answer(answer),
+                    Err(_) => match self.updates.1.try_recv() {
+                        Ok(update) => Inbound::Update(update),
+                        Err(_) => return,
+                    },
+                },
+            };
+            self.take(inbound).await;
+        }
+    }
+
+    async fn work_off(&mut self) {
+        while let Some(msg) = self.queue.pop_front() {
+            let now = Now { mono: self.started.elapsed(), wall: Timestamp::now() };
+            for effect in update(&mut self.model, now, msg) {
+                self.carry_out(effect).await;
+            }
+        }
+    }
+
+    fn send_plan(&mut self) {
+        let plan = self.model.plan();
+        self.plans.send_if_modified(|old| {
+            let differs = *old != plan;
+            *old = plan;
+            differs
+        });
+    }
+
+    /// Works on this service from now on.
+    fn take_service(&mut self, connected: Connected) -> Session {
+        let poller = Poller::new(connected.client.clone(), self.plans.subscribe(), self.updates.0.clone());
+        self.backend = Some(Backend {
+            client: connected.client,
+            keeps: connected.keeps,
+            _poller: AbortOnDropHandle::new(tokio::spawn(poller.run())),
+        });
+        if let Some(note) = connected.note {
+            self.model.notices.say(self.started.elapsed(), Tone::Bad, note);
+        }
+        self.model.session = connected.session.clone();
+        connected.session
+    }
+
+    /// Gives the terminal back, lets calls under way end, and tells how it was left.
+    async fn end(mut self) -> Left {
+        self.give_terminal_away().await;
+        drop(self.terminal);
+        let unfinished = timeout(GOODBYE, async { while self.tasks.join_next().await.is_some() {} }).await.is_err();
+        if unfinished {
+            tracing::warn!("left while calls were under way");
+        }
+        let scans = self.model.data.scans.value();
+        Left {
+            signal: self.left.flatten(),
+            session: self.backend.is_some().then(|| self.model.session.clone()),
+            active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
+            loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
+            keeps: self.backend.and_then(|backend| backend.keeps),
+        }
+    }
+}
+
+async fn sleep_or_never(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

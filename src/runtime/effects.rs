@@ -1,0 +1,120 @@
+//! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
+
+use super::clipboard::{self, Way};
+use super::desk::{Answered, Desk};
+use super::keyboard::Keyboard;
+use super::signals::{Signals, stop_until_continued};
+use super::terminal::Terminal;
+use super::{calls, editor};
+use crate::app::effect::{Call, Choice, Effect, Ticket};
+use crate::app::msg::{CopyFailed, Msg};
+use crate::app::problem::Problem;
+
+impl Desk {
+    pub async fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Quit => self.left = Some(None),
+            Effect::Call(ticket, call) => self.call(ticket, *call),
+            Effect::Copy { what, text } => self.copy(what, text),
+            Effect::Save { name, content } => self.spawn(async move {
+                let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::Edit(text) => self.edit(text).await,
+            Effect::Suspend => self.suspend().await,
+            Effect::Redraw => self.redraw(),
+            // A lost terminal shows at the next frame.
+            Effect::Bell => _ = self.terminal.write(b"\x07"),
+            Effect::Connect(choice) => self.connect(choice),
+        }
+    }
+
+    fn spawn(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
+        let answers = self.answers.0.clone();
+        self.tasks.spawn(async move {
+            // The desk is gone: nobody waits for the answer.
+            let _ = answers.send(Answered::Msg(Box::new(work.await)));
+        });
+        // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
+        while self.tasks.try_join_next().is_some() {}
+    }
+
+    fn call(&mut self, ticket: Ticket, call: Call) {
+        let client = self.backend.as_ref().map(|backend| backend.client.clone());
+        self.spawn(async move {
+            let result = match client {
+                Some(client) => calls::make(&client, call).await,
+                None => Err(Problem::local("there is no service yet")),
+            };
+            Msg::Called { ticket, result }
+        });
+    }
+
+    fn copy(&mut self, what: String, text: String) {
+        let copied = match self.way {
+            Way::Tmux => return self.spawn(async move { Msg::Copied(clipboard::through_tmux(&what, text).await) }),
+            Way::None(why) => Err(CopyFailed { why: why.to_owned(), text }),
+            Way::Osc52 => clipboard::osc_52(text).and_then(|sequence| {
+                let sent = self.terminal.write(sequence.as_bytes());
+                sent.map(|()| format!("{what} copied (OSC 52)"))
+                    .map_err(|error| CopyFailed { why: error.to_string(), text: String::new() })
+            }),
+        };
+        self.queue.push_back(Msg::Copied(copied));
+    }
+
+    async fn edit(&mut self, text: String) {
+        self.give_terminal_away().await;
+        let edited = editor::edit(&text).await;
+        // An interrupt typed in the editor was meant for the editor.
+        if let Ok(fresh) = Signals::listen() {
+            self.signals = fresh;
+        }
+        self.take_terminal_back();
+        self.queue.push_back(Msg::Edited(edited));
+    }
+
+    async fn suspend(&mut self) {
+        self.give_terminal_away().await;
+        if let Err(error) = stop_until_continued().await {
+            tracing::warn!(%error, "cannot stop");
+        }
+        self.take_terminal_back();
+    }
+
+    pub async fn give_terminal_away(&mut self) {
+        // The reader first: it would take keys that are meant for the other program.
+        if let Some(keyboard) = self.keyboard.take() {
+            keyboard.close().await;
+        }
+        self.terminal.leave();
+    }
+
+    pub fn take_terminal_back(&mut self) {
+        if self.terminal.resume().is_err() {
+            self.left = Some(Some(1));
+            return;
+        }
+        self.keyboard.get_or_insert_with(Keyboard::open);
+        self.queue.push_back(Msg::Resize(Terminal::size()));
+        self.redraw();
+    }
+
+    fn redraw(&mut self) {
+        // A lost terminal shows at the next frame.
+        let _ = self.terminal.clear();
+        self.model.dirty = true;
+    }
+
+    fn connect(&mut self, choice: Choice) {
+        let connecting = (self.connect)(choice);
+        let answers = self.answers.0.clone();
+        self.tasks.spawn(async move {
+            let answer = match connecting.await {
+                Ok(connected) => Answered::Connected(Box::new(connected)),
+                Err(problem) => Answered::Msg(Box::new(Msg::Connected(Err(problem)))),
+            };
+            let _ = answers.send(answer);
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! The shell of the dashboard: everything the core may not do. It owns the terminal, the clock, the tasks and the
+//! files, and carries out what `update` asks for.
+//!
+//! ```text
+//!   terminal, signals ─┐                                   ┌─► draw
+//!   poller ────────────┼─► desk: wait, drain, update, ─────┤
+//!   answers ◄──────────┘                                   └─► effects: calls, copies, files, editor, suspend
+//!        └──────────────────────────── tasks ◄─────────────────────┘
+//! ```
+//!
+//! [`run`] shows the dashboard until it is left. Which service it is on comes from outside, at the start or, after the
+//! first-start question, from a [`Connector`].
+
+mod calls;
+mod clipboard;
+mod desk;
+mod editor;
+mod effects;
+mod files;
+mod keyboard;
+#[cfg(feature = "service")]
+pub mod local;
+pub mod log;
+mod signals;
+mod terminal;
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::effect::Choice;
+use crate::app::model::Session;
+use crate::app::problem::Problem;
+use crate::client::Client;
+
+/// A service to work on.
+pub struct Connected {
+    /// Checked: address and key are good.
+    pub client: Client,
+    /// What the screen calls it, and where it begins.
+    pub session: Session,
+    /// A sentence for the person, such as a changed address.
+    pub note: Option<String>,
+    /// What must live as long as the dashboard, and is handed back at its end: the demo's world.
+    pub keeps: Option<Box<dyn Any + Send>>,
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected")
+            .field("client", &self.client)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Carries out the answer to the first-start question.
+pub type Connector = Arc<dyn Fn(Choice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
+
+/// How the dashboard begins.
+pub enum Opening {
+    /// On a service.
+    On(Box<Connected>),
+    /// With the first-start question, and why the last answer to it did not work.
+    Ask(Option<Problem>),
+}
+
+/// How the dashboard was left.
+pub struct Left {
+    /// The signal that ended it; none when a person did.
+    pub signal: Option<i32>,
+    /// The service it was on last.
+    pub session: Option<Session>,
+    /// Scans that wait or run, as last known.
+    pub active_scans: usize,
+    /// Loggers, as last known.
+    pub loggers: usize,
+    /// What was kept for it.
+    pub keeps: Option<Box<dyn Any + Send>>,
+}
+
+/// Shows the dashboard until it is left: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal
+/// is as it was when this returns.
+///
+/// # Errors
+/// When the terminal cannot be taken over.
+pub async fn run(opening: Opening, connect: Connector, shutdown: CancellationToken) -> io::Result<Left> {
+    desk::Desk::open(opening, connect, shutdown)?.run().await
+}
