@@ -6,5 +6,7 @@ mod api;
 #[cfg(feature = "dashboard")]
 mod client;
 mod imports;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod pty;
 #[cfg(feature = "service")]
 mod service;

@@ -5,8 +5,12 @@
 //!                                └─► error with its causes on standard error, exit code 1
 //! ```
 
+#[cfg(feature = "dashboard")]
+pub mod dashboard;
 #[cfg(feature = "service")]
 mod data_dir;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+pub mod demo;
 #[cfg(feature = "service")]
 pub mod scope;
 #[cfg(feature = "service")]
@@ -27,14 +31,31 @@ pub use data_dir::DataDirArg;
 
 /// A dashboard for security scans, and the scanning service's HTTP API v2 on this machine.
 #[derive(Parser, Debug)]
-#[command(name = "scandeck", version, arg_required_else_help = true)]
+#[command(
+    name = "scandeck",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Without a command it opens the dashboard.
+
+Examples:
+  scandeck                                          on the configured service, or it asks
+  scandeck --base-url https://api.example.com       on a service elsewhere, key in SCANDECK_API_KEY
+  scandeck demo                                     a throw-away world on loopback"
+)]
+#[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[cfg(feature = "dashboard")]
+    #[command(flatten)]
+    dashboard: dashboard::DashboardArgs,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Shows everything in a throw-away world on loopback
+    #[cfg(all(feature = "dashboard", feature = "service"))]
+    Demo(demo::DemoArgs),
     /// Runs the service alone, in the foreground
     #[cfg(feature = "service")]
     Serve(serve::ServeArgs),
@@ -59,11 +80,22 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.into()),
     };
-    runtime.block_on(dispatch(cli.command)).unwrap_or_else(|error| failed(&error))
+    let code = runtime.block_on(dispatch(cli)).unwrap_or_else(|error| failed(&error));
+    // A thread that still reads the terminal must not hold up the end.
+    runtime.shutdown_background();
+    code
 }
 
-async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let Some(command) = cli.command else {
+        #[cfg(feature = "dashboard")]
+        return dashboard::run(cli.dashboard).await;
+        #[cfg(not(feature = "dashboard"))]
+        anyhow::bail!("name a command; `scandeck --help` lists them");
+    };
     match command {
+        #[cfg(all(feature = "dashboard", feature = "service"))]
+        Command::Demo(args) => demo::run(args).await,
         #[cfg(feature = "service")]
         Command::Serve(args) => serve::run(args).await,
         #[cfg(feature = "service")]

@@ -1,0 +1,79 @@
+//! The first start, and the local service that goes on without the dashboard.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+
+use super::Session;
+
+/// The local service of a home; stopped when dropped.
+struct Local(Pid);
+
+impl Local {
+    fn of(home: &Path) -> Self {
+        Self(pid(home))
+    }
+
+    fn is_alive(&self) -> bool {
+        test_kill_process(self.0).is_ok()
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let _ = kill_process(self.0, Signal::TERM);
+        let begun = Instant::now();
+        while self.is_alive() && begun.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The process that `service.json` names.
+fn pid(home: &Path) -> Pid {
+    let info = fs::read(home.join("state/scandeck/service/service.json")).unwrap();
+    let info: Value = serde_json::from_slice(&info).unwrap();
+    Pid::from_raw(info["pid"].as_i64().unwrap() as i32).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_answer_starts_a_service_that_outlives_the_dashboard_and_is_found_by_the_next() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = Session::start(home.path(), &[], &[]);
+    first.until("Where do your scans run?").await;
+    assert!(!home.path().join("state/scandeck/service").exists(), "nothing is started before the choice");
+    first.keys("l");
+    first.until("live").await;
+    let local = Local::of(home.path());
+    first.signal(Signal::KILL);
+    first.ended().await;
+    assert!(local.is_alive());
+
+    // The second one does not ask again, and attaches to the same process; so does a third beside it.
+    let mut second = Session::start(home.path(), &[], &[]);
+    second.until("live").await;
+    let mut third = Session::start(home.path(), &[], &[]);
+    third.until("live").await;
+    assert_eq!(pid(home.path()), local.0);
+    for session in [&mut second, &mut third] {
+        session.keys("q");
+        assert_eq!(session.ended().await, 0);
+        session.until("the local service goes on").await;
+        session.assert_restored();
+    }
+    assert!(local.is_alive());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn q_at_the_first_question_leaves_without_a_trace() {
+    let home = tempfile::tempdir().unwrap();
+    let mut session = Session::start(home.path(), &[], &[]);
+    session.until("Where do your scans run?").await;
+    session.keys("q");
+    assert_eq!(session.ended().await, 0);
+    session.assert_restored();
+    assert!(!home.path().join("state/scandeck/connection.toml").exists());
+}
