@@ -20,7 +20,7 @@ impl Model {
         }
         let mut panes = match self.layout() {
             Layout::Wide => vec![Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, self.fifth],
-            Layout::Portrait => vec![focus, Pane::Scans, Pane::Captures],
+            Layout::Portrait => vec![focus, Pane::Scans, self.fifth],
             Layout::Beside | Layout::Stacked => vec![focus],
         };
         panes.sort();

@@ -151,11 +151,13 @@ fn draw_text(
     let last = (lines.len() as u32).saturating_sub(u32::from(area.height));
     let search = cx.model.detail.search.as_ref().filter(|search| !search.words.is_empty());
     let present = search.and_then(|search| present_match(search, &lines, cache));
-    let scroll = match present {
+    let follows = search.is_some_and(|search| search.follow);
+    let scroll = match present.filter(|_| follows) {
         Some(line) => scroll_to(line, cx.model.detail.scroll, area.height),
         None => cx.model.detail.scroll,
     };
     let first = scroll.min(last);
+    cache.measures.detail_top = first;
     let sideways = usize::from(cx.model.detail.sideways.min(cache.measures.detail_overhang));
     for (y, line) in lines.iter().skip(first as usize).take(usize::from(area.height)).enumerate() {
         let row = row_of(area, y as u16);
