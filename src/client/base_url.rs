@@ -50,7 +50,7 @@ impl BaseUrl {
     /// When it is no `http` or `https` URL, carries user info, a query or a fragment, or is plain `http` to a host
     /// that is not loopback while `insecure_http` is false.
     pub fn parse(text: &str, insecure_http: bool) -> Result<Self, BaseUrlError> {
-        let given = text.trim();
+        let given = without_doubled_scheme(text.trim());
         let refuse = |why: &str, hint: String| Err(BaseUrlError::new(given, why, hint));
         if given.is_empty() {
             return refuse("it is empty", "write it like https://api.example.com/api/v2".into());
@@ -112,6 +112,14 @@ impl fmt::Display for BaseUrl {
     }
 }
 
+/// A whole URL pasted behind a scheme that stood there already.
+fn without_doubled_scheme(text: &str) -> &str {
+    match text.split_once("://") {
+        Some((_, rest)) if rest.starts_with("http://") || rest.starts_with("https://") => rest,
+        _ => text,
+    }
+}
+
 fn completed(url: &Url) -> String {
     let path = url.path().trim_end_matches('/');
     let prefix = if path.ends_with(PREFIX) { "" } else { PREFIX };
@@ -141,6 +149,7 @@ mod tests {
             ("http://127.0.0.1:8765", "http://127.0.0.1:8765/api/v2"),
             (" http://127.0.0.1:8765/ ", "http://127.0.0.1:8765/api/v2"),
             ("http://localhost/api/v2/", "http://localhost/api/v2"),
+            ("https://http://localhost", "http://localhost/api/v2"),
             ("http://[::1]:9/api/v2", "http://[::1]:9/api/v2"),
             ("https://api.example.com", "https://api.example.com/api/v2"),
             ("https://gw.example.com/scanner//", "https://gw.example.com/scanner/api/v2"),

@@ -30,7 +30,7 @@ impl Watch {
             remaining,
             reset: budget.reset.and_then(|at| Duration::try_from(at.duration_since(wall)).ok()),
         });
-        if told != self.budget {
+        if coarse(told) != coarse(self.budget) {
             self.budget = told;
             self.outbox.push(News::Budget(told));
         }
@@ -197,6 +197,11 @@ impl Watch {
             self.outbox.push(News::Failed(*noun, Arc::clone(problem)));
         }
     }
+}
+
+/// A budget in twentieths: every call takes one out, and no screen needs to know that.
+fn coarse(budget: Option<plan::Budget>) -> Option<(u32, u64)> {
+    budget.map(|budget| (budget.limit, u64::from(budget.remaining) * 20 / u64::from(budget.limit.max(1))))
 }
 
 fn noun_of(news: &News) -> Option<Noun> {

@@ -24,8 +24,8 @@ use crate::contract::Stamp;
 const LONGEST: Duration = Duration::from_secs(30);
 /// The same for a service on this machine, where an attempt costs nothing.
 const LONGEST_HERE: Duration = Duration::from_secs(5);
-/// How often the time of a live connection is told.
-const TELL_LIVE: i64 = 1;
+/// How often the time of a live connection is told, in seconds: a screen that shows nothing else new stays as it is.
+const TELL_LIVE: i64 = 60;
 
 /// What a failure stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The first start, and the local service that goes on without the dashboard.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use super::Session;
+use crate::service::World;
 
 /// The local service of a home; stopped when dropped.
 struct Local(Pid);
@@ -76,4 +78,33 @@ async fn q_at_the_first_question_leaves_without_a_trace() {
     assert_eq!(session.ended().await, 0);
     session.assert_restored();
     assert!(!home.path().join("state/scandeck/connection.toml").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hosted_service_is_typed_once_checked_and_remembered_with_its_key_closed_to_others() {
+    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let mut first = Session::start(home.path(), &[], &[]);
+    first.until("Where do your scans run?").await;
+    first.keys("h");
+    first.until("Base URL").await;
+    first.keys(&world.base);
+    first.keys("\twrong-");
+    first.keys("\x0f");
+    first.until("not accepted").await;
+    assert!(!home.path().join("state/scandeck/connection.toml").exists(), "what does not work is not remembered");
+    assert!(!first.text().contains("wrong-"), "a key is never on the screen");
+    // Backspaces take the wrong key out; the URL is still there.
+    first.keys(&"\x7f".repeat(6));
+    first.keys(&world.key);
+    first.keys("\x0f");
+    first.until("live").await;
+    first.keys("q");
+    assert_eq!(first.ended().await, 0);
+    let key = home.path().join("state/scandeck/key");
+    assert_eq!(fs::read_to_string(&key).unwrap().trim(), world.key);
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    let mut second = Session::start(home.path(), &[], &[]);
+    second.until("live").await;
+    drop(second);
+    world.stop().await;
 }
