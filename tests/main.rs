@@ -10,3 +10,5 @@ mod imports;
 mod pty;
 #[cfg(feature = "service")]
 mod service;
+#[cfg(feature = "dashboard")]
+mod view;

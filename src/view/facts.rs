@@ -11,8 +11,6 @@ use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
 /// What is known about a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetFacts {
-    /// Findings from critical down to info.
-    pub counts: [i64; 5],
     /// How many scans it has.
     pub scans: usize,
     /// Position of the active scan that began first.
@@ -36,6 +34,7 @@ pub struct ScanCounts {
 pub struct Facts {
     by_target: HashMap<TargetId, TargetFacts>,
     counts: ScanCounts,
+    risks: [i64; 5],
     suffix: String,
     targets: Option<Arc<Table<Target>>>,
     scans: Option<Arc<Table<Scan>>>,
@@ -61,7 +60,9 @@ impl Facts {
         facts.suffix = facts.targets.as_ref().map(|targets| common_suffix(targets)).unwrap_or_default();
         let scans = facts.scans.clone().unwrap_or_default();
         facts.count_scans(&scans);
-        facts.count_findings(&scans);
+        for finding in facts.findings.iter().flat_map(|findings| findings.items()) {
+            facts.risks[4 - finding.risk_level.level() as usize] += 1;
+        }
         facts
     }
 
@@ -73,6 +74,11 @@ impl Facts {
     /// Scans by state.
     pub fn scans(&self) -> ScanCounts {
         self.counts
+    }
+
+    /// All findings from critical down to info.
+    pub fn risks(&self) -> [i64; 5] {
+        self.risks
     }
 
     /// The domain that all targets share, with its dot; empty when there is none.
@@ -98,16 +104,6 @@ impl Facts {
                 }
             } else if target.last.is_none_or(|(_, end)| end <= scan.end_time) {
                 target.last = Some((at, scan.end_time));
-            }
-        }
-    }
-
-    fn count_findings(&mut self, scans: &Table<Scan>) {
-        let Some(findings) = self.findings.clone() else { return };
-        for finding in findings.items() {
-            if let Some(id) = target_of(finding, scans) {
-                let counts = &mut self.by_target.entry(id).or_default().counts;
-                counts[4 - finding.risk_level.level() as usize] += 1;
             }
         }
     }
@@ -165,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_and_scans_are_counted_for_their_target() {
+    fn findings_are_counted_and_scans_for_their_target() {
         let mut data = Data::default();
         let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
         let scan = |id: i64, status: ScanStatus| Scan {
@@ -186,7 +182,7 @@ mod tests {
         data.findings.succeed(Arc::new(Table::new([finding])), at);
         let facts = Facts::count(&data);
         let target = facts.target(TargetId(1));
-        assert_eq!((target.counts, target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
+        assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));
         assert_eq!((facts.scans().running, facts.scans().failed, facts.scans().total), (1, 1, 3));
         assert!(facts.is_of(&data));
     }

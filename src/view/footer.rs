@@ -10,6 +10,7 @@ use super::widgets::hints::{Hint, hint_line};
 use super::widgets::lines::draw_line;
 use crate::app::modal::Modal;
 use crate::app::model::Pane;
+use crate::app::prompt::{Answer, Prompt};
 use crate::input::{Action, Context};
 use crate::view::panes::numbered;
 
@@ -25,10 +26,11 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
     let of = |context| own_hints(cx, context);
     match cx.model.modals.last() {
         Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
-        Some(Modal::Prompt(_)) => (of(Context::Prompt), Vec::new()),
-        Some(Modal::Setup(_)) => (of(Context::Setup), vec![quit(cx)]),
-        Some(Modal::Help(_) | Modal::Line(_)) => (of(Context::Line), vec![closing(cx)]),
+        Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
+        Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
+        Some(Modal::Help(_) | Modal::Line(_)) => (of(Context::Line), Vec::new()),
         Some(Modal::Text(_)) => (Vec::new(), vec![closing(cx)]),
+        None if cx.model.pending.is_some() => (Vec::new(), vec![closing(cx)]),
         None => (pane_hints(cx), vec![everywhere(cx, Action::Help)]),
     }
 }
@@ -92,8 +94,13 @@ fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
     Hint::new(super::panes::key(cx, Context::Everywhere, action), action.short())
 }
 
-fn quit(cx: &Cx<'_>) -> Hint {
-    everywhere(cx, Action::Quit)
+/// What answers a prompt depends on the prompt.
+fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
+    let (Answer::Yes, wider) = (&prompt.answer, prompt.wider.is_some()) else {
+        return own_hints(cx, Context::Line);
+    };
+    let unused = cx.model.keymap.key_of(Context::Prompt, Action::TakeHidden).filter(|_| !wider);
+    own_hints(cx, Context::Prompt).into_iter().filter(|hint| Some(&hint.keys) != unused.as_ref()).collect()
 }
 
 fn closing(cx: &Cx<'_>) -> Hint {

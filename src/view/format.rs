@@ -93,13 +93,13 @@ pub fn plural(number: usize, noun: &str) -> String {
 }
 
 /// Date and time in UTC, exact.
-pub fn stamp(stamp: Option<Stamp>) -> String {
-    stamp.map_or_else(|| "–".to_owned(), |stamp| format!("{stamp} UTC"))
+pub fn stamp(theme: Theme, stamp: Option<Stamp>) -> String {
+    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| format!("{stamp} UTC"))
 }
 
 /// Time of day in UTC.
-pub fn clock(stamp: Option<Stamp>) -> String {
-    stamp.map_or_else(|| "–".to_owned(), |stamp| stamp.0.strftime("%H:%M:%S").to_string())
+pub fn clock(theme: Theme, stamp: Option<Stamp>) -> String {
+    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| stamp.0.strftime("%H:%M:%S").to_string())
 }
 
 /// Four letters at the most.

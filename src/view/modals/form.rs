@@ -78,7 +78,7 @@ fn button_line(cx: &Cx<'_>, form: &Form) -> Line<'static> {
     let focused = form.at == form.fields.len();
     let label = text::clean(&form.button).into_owned();
     if form.sending {
-        return words(format!("  {label} … being sent"), theme.active());
+        return words(format!("  {label}: being sent"), theme.active());
     }
     let send = key(cx, Context::Form, Action::Send);
     Line::from(vec![

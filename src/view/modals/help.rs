@@ -25,7 +25,7 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
     let mut filter = Line::from(Span::styled("filter: ", theme.dim()));
     filter.extend(input_spans(theme, &help.filter));
     draw_line(buf, line, &filter);
-    let lines = wrap(help_lines(cx, &line_text(&help.filter)), rest.width);
+    let lines = help_lines(cx, &line_text(&help.filter), rest.width);
     let last = (lines.len() as u32).saturating_sub(u32::from(rest.height));
     let first = help.scroll.min(last) as usize;
     for (y, line) in lines.iter().skip(first).take(usize::from(rest.height)).enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
 }
 
 /// Sections and their lines; with a filter only the lines that have all its words.
-fn help_lines(cx: &Cx<'_>, filter: &str) -> Vec<Line<'static>> {
+fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let theme = cx.theme;
     let mut lines = Vec::new();
@@ -58,7 +58,7 @@ fn help_lines(cx: &Cx<'_>, filter: &str) -> Vec<Line<'static>> {
         }
         lines.push(Line::default());
         lines.push(words(section.title, theme.strong()));
-        lines.extend(shown.into_iter().map(|(keys, does)| help_line(theme, keys, does)));
+        lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
     }
     if lines.is_empty() {
         lines.push(words("no key does that", theme.dim()));
@@ -74,7 +74,17 @@ fn help_lines(cx: &Cx<'_>, filter: &str) -> Vec<Line<'static>> {
     lines
 }
 
-fn help_line(theme: Theme, keys: &str, does: &'static str) -> Line<'static> {
-    let pad = KEYS.saturating_sub(text::width(keys));
-    Line::from(vec![Span::styled(format!("  {keys}"), theme.key()), Span::raw(" ".repeat(pad.max(1))), Span::raw(does)])
+/// Keys left, what they do right, wrapped below itself.
+fn entry_lines(theme: Theme, keys: &str, does: &'static str, width: u16) -> Vec<Line<'static>> {
+    let room = width.saturating_sub(KEYS as u16 + 2);
+    let does = wrap(vec![Line::raw(does)], if room < 20 { width } else { room });
+    let mut lines = Vec::new();
+    for (at, part) in does.into_iter().enumerate() {
+        let keys = if at == 0 { keys } else { "" };
+        let pad = KEYS.saturating_sub(text::width(keys)).max(1);
+        let mut line = Line::from(Span::styled(format!("  {keys}{}", " ".repeat(pad)), theme.key()));
+        line.extend(part.spans);
+        lines.push(line);
+    }
+    lines
 }

@@ -28,7 +28,7 @@ const COLUMNS: &[Column] = &[
     Column::fixed("HOW", 7),
     Column::flex("FROM", 9, 1).at_most(39),
     Column::flex("REQUEST", 10, 3),
-    Column::flex("LOGGER", 8, 1).at_most(24).expendable(2),
+    Column::flex("LOGGER", 8, 1).at_most(24).from(72),
     Column::fixed("BODY", 8).right().expendable(1),
 ];
 
@@ -38,7 +38,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     let pane = ListPane {
         columns: COLUMNS,
         note: follow_note(cx),
-        order: "newest last",
+        order: "newest last".to_owned(),
         invitation: format!(
             "Nothing captured yet. Requests made to a logger's URL appear here by themselves; {out} shows the loggers."
         ),
@@ -89,7 +89,7 @@ fn cells<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
     let capture = &*caught.capture;
     let size = body_size(&capture.request_body_base64);
     vec![
-        words(format::clock(capture.request_date), cx.theme.text()),
+        words(format::clock(cx.theme, capture.request_date), cx.theme.text()),
         cell(&capture.request_method),
         cell(&capture.ip_address),
         Line::from(request_target(capture)),
@@ -118,7 +118,7 @@ pub(super) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
     let capture = &last.capture;
     let method = text::clean(&capture.request_method).into_owned();
     let from = text::clean(&capture.ip_address).into_owned();
-    let time = format::clock(capture.request_date);
+    let time = format::clock(theme, capture.request_date);
     let count = format::thousands(cx.model.data.captures.caught.len() as u64);
     words(format!("{count}, last {time} {method} from {from}"), theme.text())
 }
@@ -147,7 +147,7 @@ fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
     let title = format!("{method} {} from {}", request_target(capture), text::clean(&capture.ip_address));
     let when = format!(
         "{}   {} ago   logger {}",
-        format::stamp(capture.request_date),
+        format::stamp(cx.theme, capture.request_date),
         cx.age(capture.request_date),
         cx.logger_name(caught.logger)
     );

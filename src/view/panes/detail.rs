@@ -71,7 +71,9 @@ pub(super) fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mu
         return draw_line(buf, indented(area), &nothing);
     };
     area = draw_head(buf, area, &detail.head);
-    if !slot.framed {
+    if slot.framed {
+        area = take_top(area, u16::from(area.height > 6)).1;
+    } else {
         let (line, rest) = take_top(area, 1);
         draw_tabs(cx, buf, line, &titles, tab_at, tab);
         area = rest;

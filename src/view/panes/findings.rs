@@ -22,12 +22,12 @@ use crate::view::widgets::wrap::plain;
 
 const COLUMNS: &[Column] = &[
     Column::fixed("RISK", format::RISK),
-    Column::flex("FINDING", 14, 3),
+    Column::flex("FINDING", 12, 3),
     // K: known to be exploited, P: proven by the scanner.
-    Column::fixed("KP", 2).expendable(3),
+    Column::fixed("KP", 2).from(56),
     Column::flex("TARGET", 9, 1).at_most(28),
-    Column::fixed("PORT", 5).right().expendable(2),
-    Column::fixed("AGE", 5).right().expendable(1),
+    Column::fixed("PORT", 5).right().from(70),
+    Column::fixed("AGE", 5).right(),
 ];
 
 /// Lines of evidence that the overview shows.
@@ -73,12 +73,7 @@ fn port(finding: &Finding) -> Line<'static> {
 
 /// For layouts that have one line for the findings.
 pub(super) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
-    let Some(findings) = cx.model.data.findings.value() else { return Line::default() };
-    let mut counts = [0i64; 5];
-    for finding in findings.items() {
-        counts[4 - finding.risk_level.level() as usize] += 1;
-    }
-    Line::from(format::risk_counts(cx.theme, counts.map(Some), "  "))
+    Line::from(format::risk_counts(cx.theme, cx.facts.risks().map(Some), "  "))
 }
 
 pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
@@ -159,7 +154,8 @@ fn overview_lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'stat
         let more = evidence.len().saturating_sub(EXCERPT);
         lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
         if more > 0 {
-            lines.push(words(format!("  … {}", format::plural(more, "more line")), theme.dim()));
+            lines
+                .push(words(format!("  {} {}", theme.glyphs.ellipsis, format::plural(more, "more line")), theme.dim()));
         }
     }
     section(theme, "Fix", &finding.recommendation, &mut lines);

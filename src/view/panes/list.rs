@@ -19,6 +19,7 @@ use crate::app::modal::{LinePurpose, Modal};
 use crate::app::model::Pane;
 use crate::app::problem::Problem;
 use crate::app::remote::Remote;
+use crate::app::sorts::BY_NEED;
 use crate::app::table::{Item, Table};
 use crate::contract::Stamp;
 use crate::input::{Action, Context};
@@ -66,7 +67,7 @@ pub(super) struct ListPane<'a> {
     /// What the rows sum up to, for the upper edge.
     pub note: Line<'a>,
     /// The order in use, in a word.
-    pub order: &'static str,
+    pub order: String,
     /// What would be here, and the key that makes it.
     pub invitation: String,
     /// The filter in use.
@@ -130,7 +131,7 @@ pub(super) fn draw_table<'a, T: Item + 'static>(
     };
     let pane = ListPane {
         known: Known::of(remote),
-        order: T::sorts().get(list.sort).map_or("", |sort| sort.name),
+        order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
         filter: &list.filter,
         total: table.len(),
         shown: list.rows.len(),
@@ -157,13 +158,22 @@ pub(super) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
         columns: &[],
         heads: true,
         note: Line::default(),
-        order: "",
+        order: String::new(),
         invitation: String::new(),
         filter: "",
         total: 0,
         shown: 0,
         at: 0,
         marks: (0, 0),
+    }
+}
+
+/// The name of an order as a phrase.
+fn order_words(name: &str) -> String {
+    match name {
+        BY_NEED => name.to_owned(),
+        "newest" => "newest first".to_owned(),
+        name => format!("by {name}"),
     }
 }
 
@@ -191,7 +201,7 @@ fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
 fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) -> Rect {
     let mut note = pane.note.clone();
     if note.width() == 0 && !pane.order.is_empty() {
-        note = Line::from(Span::styled(pane.order, cx.theme.dim()));
+        note = Line::from(Span::styled(pane.order.clone(), cx.theme.dim()));
     }
     if note.width() > 0 {
         note.spans.insert(0, Span::raw(" "));
@@ -267,7 +277,7 @@ fn draw_scope(
     pane: &ListPane<'_>,
     scope: Option<Line<'static>>,
 ) {
-    let left = scope.unwrap_or_else(|| words(pane.order, cx.theme.dim()));
+    let left = scope.unwrap_or_else(|| words(pane.order.clone(), cx.theme.dim()));
     let mut right = Line::default();
     if !framed {
         for part in stale_note(cx, pane).map(Line::from).into_iter().chain([pane.note.clone()]) {
@@ -285,7 +295,7 @@ fn draw_scope(
 fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) {
     let (area, theme) = (indented(area), cx.theme);
     let lines = match pane.known {
-        Known::Asking => vec![words("asking the service …", theme.dim())],
+        Known::Asking => vec![words("asking the service", theme.dim())],
         Known::Failed(problem) => problem_lines(cx, problem),
         Known::Read | Known::Stale(_) if pane.total == 0 => plain(&pane.invitation, theme.text()),
         Known::Read | Known::Stale(_) => {

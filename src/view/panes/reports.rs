@@ -80,8 +80,8 @@ pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
         words(format!("{glyph} {status}"), style),
         Line::default(),
         fact(theme, "Format", text::clean(report.format.as_str())),
-        fact(theme, "Made", format::stamp(report.generation_date)),
-        fact(theme, "Expires", format::stamp(report.expiration_date)),
+        fact(theme, "Made", format::stamp(theme, report.generation_date)),
+        fact(theme, "Expires", format::stamp(theme, report.expiration_date)),
         fact(theme, "Id", report.id.to_string()),
     ];
     let download = super::key(cx, Context::Reports, Action::Download);

@@ -26,7 +26,7 @@ const COLUMNS: &[Column] = &[
     Column::fixed("", 1),
     Column::fixed("TOOL", 11),
     Column::flex("TARGET", 9, 2).at_most(32),
-    Column::flex("PROGRESS", 11, 2).at_most(30),
+    Column::flex("PROGRESS", 11, 2).at_most(30).sentence(),
     Column::fixed("TIME", 6).right(),
     Column::fixed("TESTS", 9).right().expendable(1),
     Column::flex("FOUND", 8, 1).at_most(20),
@@ -94,7 +94,10 @@ fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
             let failed = status.is_failure();
             let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
             let why = words(reason(scan), style);
-            vec![words(glyph, style), tool, target, why, ended()]
+            // The words have the room of the other columns; when it was stands at the very end.
+            let age = format!("{:>1$}", cx.age(scan.end_time), usize::from(widths[6]));
+            let none = Line::default;
+            vec![words(glyph, style), tool, target, why, none(), none(), words(age, theme.dim())]
         }
     }
 }
@@ -175,9 +178,9 @@ fn part_text<'a, T: Send + Sync + 'static>(
             // The problem has no address of its own to be known by: a new value each time makes it anew.
             DetailText::new(vec![std::sync::Arc::new(problem.clone())], move |_, _, _| lines)
         }
-        _ => DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| {
-            vec![words("asking the service …", theme.dim())]
-        }),
+        _ => {
+            DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| vec![words("asking the service", theme.dim())])
+        }
     }
 }
 
@@ -191,7 +194,13 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
         state.push(Span::raw("  "));
         state.extend(bar(theme, scan.progress, 16));
         state.push(Span::raw(format!(" {}%  ", scan.progress.clamp(0, 100))));
-        state.extend(time_left(cx, scan).spans);
+        match cx.stalled(scan) {
+            Some(still) => {
+                let still = format!("stalled {}", format::duration(still.as_secs() as i64));
+                state.push(Span::styled(still, theme.warn()));
+            }
+            None => state.extend(time_left(cx, scan).spans),
+        }
     } else if scan.end_time.is_some() {
         state.push(Span::raw(format!("  {} ago", cx.age(scan.end_time))));
     }
@@ -220,8 +229,8 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
             lines.push(Line::default());
         }
     }
-    lines.push(fact(theme, "Started", format::stamp(scan.start_time)));
-    lines.push(fact(theme, "Ended", format::stamp(scan.end_time)));
+    lines.push(fact(theme, "Started", format::stamp(theme, scan.start_time)));
+    lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
     if scan.duration > 0 {
         lines.push(fact(theme, "Took", format::long_duration(scan.duration)));
     }
@@ -252,7 +261,7 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
         ResourceType::Scan | ResourceType::Other(_) => Span::styled(theme.glyphs.done, theme.good()),
     };
     let line = |test: &Test| {
-        let time = format::clock(test.performed_at);
+        let time = format::clock(theme, test.performed_at);
         Line::from(vec![
             glyph(test),
             Span::styled(format!(" {time}  "), theme.dim()),

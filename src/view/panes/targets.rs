@@ -36,10 +36,10 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         ..pane_of(Pane::Targets, remote)
     };
     draw_table(cx, buf, slot, anchor, pane, (remote, list), |target, widths| {
-        let facts = cx.facts.target(target.id);
+        let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
         vec![
             Line::from(cx.short_target_name(target.id)),
-            Line::from(format::risk_counts_in(cx.theme, facts.counts.map(Some), widths[1])),
+            Line::from(format::risk_counts_in(cx.theme, risks.map(Some), widths[1])),
             last(cx, target),
             cell(target.kind.as_str()),
             cell(&target.description),
@@ -70,7 +70,8 @@ pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
     let target = table.get(cx.model.lists.targets.selected?)?;
     let (theme, facts) = (cx.theme, cx.facts.target(target.id));
     let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
-    found.extend(format::risk_counts(theme, facts.counts.map(Some), "  "));
+    let risks = cx.model.risks_of(target.id).unwrap_or_default();
+    found.extend(format::risk_counts(theme, risks.map(|count| Some(i64::from(count))), "  "));
     let mut head = vec![
         words(text::clean(&target.name).into_owned(), theme.strong()),
         fact(theme, "Type", text::clean(target.kind.as_str())),

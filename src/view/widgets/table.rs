@@ -31,6 +31,10 @@ pub struct Column {
     pub right: bool,
     /// Left out first when there is no room: higher goes earlier, 0 never goes.
     pub expendable: u8,
+    /// Shown only in tables of at least so many columns.
+    pub from: u16,
+    /// Gives way at its end, as sentences do; names give way in the middle.
+    pub sentence: bool,
 }
 
 /// How wide a column is.
@@ -52,12 +56,13 @@ pub enum Width {
 impl Column {
     /// Of a fixed width, left-aligned.
     pub const fn fixed(title: &'static str, width: u16) -> Self {
-        Self { title, width: Width::Fixed(width), right: false, expendable: 0 }
+        Self { title, width: Width::Fixed(width), right: false, expendable: 0, from: 0, sentence: false }
     }
 
     /// Of a flexible width.
     pub const fn flex(title: &'static str, least: u16, share: u16) -> Self {
-        Self { title, width: Width::Flex { least, share, most: u16::MAX }, right: false, expendable: 0 }
+        let width = Width::Flex { least, share, most: u16::MAX };
+        Self { title, width, right: false, expendable: 0, from: 0, sentence: false }
     }
 
     /// Never wider than this.
@@ -77,6 +82,18 @@ impl Column {
     /// May be left out; higher goes earlier.
     pub const fn expendable(mut self, rank: u8) -> Self {
         self.expendable = rank;
+        self
+    }
+
+    /// Shown only where the table is at least so wide: names matter more.
+    pub const fn from(mut self, columns: u16) -> Self {
+        self.from = columns;
+        self
+    }
+
+    /// Gives way at its end.
+    pub const fn sentence(mut self) -> Self {
+        self.sentence = true;
         self
     }
 
@@ -103,7 +120,7 @@ pub struct Row<'a> {
 
 /// Widths of the columns in `width`, 0 for those left out. One column stands between two.
 pub fn widths(columns: &[Column], width: u16) -> Vec<u16> {
-    let mut shown: Vec<bool> = vec![true; columns.len()];
+    let mut shown: Vec<bool> = columns.iter().map(|column| column.from <= width).collect();
     let needed = |shown: &[bool]| -> u32 {
         let kept = columns.iter().zip(shown).filter(|(_, shown)| **shown);
         kept.map(|(column, _)| u32::from(column.least()) + 1).sum::<u32>().saturating_sub(1)
@@ -220,7 +237,8 @@ fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &Column, cell: 
     if wanted > area.width as usize
         && let [only] = cell.spans.as_slice()
     {
-        let short = text::middle_with(&only.content, area.width as usize, theme.glyphs.ellipsis);
+        let shorten = if column.sentence { text::start_with } else { text::middle_with };
+        let short = shorten(&only.content, area.width as usize, theme.glyphs.ellipsis);
         return draw_line(buf, area, &Line::from(Span::styled(short, cell.style.patch(only.style))));
     }
     let indent = if column.right { (area.width as usize).saturating_sub(wanted) as u16 } else { 0 };

@@ -1,0 +1,338 @@
+//! A small world for drawing, told to a model the way the poller tells it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+use scandeck::app::Model;
+use scandeck::app::model::Session;
+use scandeck::app::msg::{Msg, Now};
+use scandeck::app::plan::{Link, News, PartData, Update};
+use scandeck::app::screen::Size;
+use scandeck::app::table::Table;
+use scandeck::app::update;
+use scandeck::contract::{
+    Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
+    ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
+};
+use serde_json::json;
+
+/// When it all happens.
+pub const NOW: i64 = 1_800_000_000;
+
+pub fn ago(seconds: i64) -> Stamp {
+    Stamp(Timestamp::from_second(NOW - seconds).unwrap())
+}
+
+pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
+    let now = Now { mono: Duration::from_millis(mono), wall: Timestamp::from_second(NOW).unwrap() };
+    update(model, now, msg);
+}
+
+pub fn learn(model: &mut Model, mono: u64, news: News) {
+    let generation = model.generation;
+    tell(model, mono, Msg::Update(Update { generation, at: ago(2), news }));
+}
+
+/// Presses keys, 300 ms apart: `"4 j enter"`.
+pub fn press(model: &mut Model, keys: &str) {
+    let mut mono = model.now.mono.as_millis() as u64;
+    for key in keys.split_whitespace() {
+        let (code, modifiers) = match key {
+            "enter" => (KeyCode::Enter, KeyModifiers::NONE),
+            "esc" => (KeyCode::Esc, KeyModifiers::NONE),
+            "space" => (KeyCode::Char(' '), KeyModifiers::NONE),
+            "tab" => (KeyCode::Tab, KeyModifiers::NONE),
+            other => (KeyCode::Char(other.chars().next().unwrap()), KeyModifiers::NONE),
+        };
+        mono += 300;
+        tell(model, mono, Msg::Key(KeyEvent::new(code, modifiers)));
+    }
+}
+
+pub fn blank(columns: u16, rows: u16) -> Model {
+    let session =
+        Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
+    Model::new(session, Size { columns, rows })
+}
+
+/// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two loggers.
+pub fn world(columns: u16, rows: u16) -> Model {
+    let mut model = blank(columns, rows);
+    learn(&mut model, 0, News::ClockOffset(0));
+    learn(&mut model, 0, News::Link(Link::Live { at: ago(2) }));
+    learn(&mut model, 0, News::Workspaces(Arc::new(Table::new(workspaces()))));
+    learn(&mut model, 0, News::Targets(Arc::new(Table::new(targets()))));
+    // Twice with time between, so that speeds and failures are known.
+    learn(&mut model, 0, News::Scans(Arc::new(Table::new(scans(true)))));
+    learn(&mut model, 50_000, News::Scans(Arc::new(Table::new(scans(false)))));
+    learn(&mut model, 50_000, News::Findings(Arc::new(Table::new(findings()))));
+    learn(&mut model, 50_000, News::Loggers(Arc::new(Table::new(loggers()))));
+    for logger in [1, 2] {
+        let new = captures(logger).into_iter().map(Arc::new).collect();
+        learn(&mut model, 50_000, News::Captures { logger: LoggerId(logger), new });
+    }
+    learn(&mut model, 50_000, News::Reports(Arc::new(Table::new(reports()))));
+    learn(&mut model, 50_000, News::Wordlists(Arc::new(Table::new(wordlists()))));
+    let mut after = model.now.mono.as_millis() as u64;
+    after += 20_000;
+    tell(&mut model, after, Msg::Woke);
+    model
+}
+
+pub fn workspaces() -> Vec<Workspace> {
+    let workspace = |id: i64, name: &str, about: &str, targets, scans| Workspace {
+        id: id.into(),
+        name: name.into(),
+        description: about.into(),
+        target_count: targets,
+        scan_count: scans,
+    };
+    vec![
+        workspace(1, "Acme external", "What can be reached from outside", 13, 61),
+        workspace(2, "Internal lab", "", 240, 12_400),
+        workspace(3, "Release gate", "Every build before it ships", 3, 118),
+    ]
+}
+
+const TARGETS: [&str; 13] = [
+    "shop",
+    "api",
+    "pay",
+    "vpn",
+    "mail",
+    "static",
+    "auth",
+    "cdn",
+    "admin",
+    "status",
+    "git",
+    "docs",
+    "quarterly-reports",
+];
+
+pub fn targets() -> Vec<Target> {
+    let target = |(i, name): (usize, &str)| Target {
+        id: (i as i64 + 1).into(),
+        name: format!("{name}.acme.test").as_str().into(),
+        kind: TargetType::Hostname,
+        description: if i == 0 { "The web shop, behind the CDN.".into() } else { "".into() },
+        workspace_id: 1.into(),
+    };
+    TARGETS.into_iter().enumerate().map(target).collect()
+}
+
+fn scan(id: i64, tool: i64, target: i64, status: ScanStatus) -> Scan {
+    Scan {
+        id: id.into(),
+        tool_id: tool,
+        target_id: target.into(),
+        status_name: status,
+        workspace_id: Some(1.into()),
+        start_time: Some(ago(600)),
+        ..Scan::default()
+    }
+}
+
+fn running(id: i64, tool: i64, target: i64, done: i64, all: i64, found: [i64; 5]) -> Scan {
+    Scan {
+        progress: done * 100 / all,
+        num_tests: all,
+        num_finished_tests: done,
+        result_summary: summary(found),
+        ..scan(id, tool, target, ScanStatus::Running)
+    }
+}
+
+fn summary([critical, high, medium, low, info]: [i64; 5]) -> ResultSummary {
+    ResultSummary {
+        text: "".into(),
+        critical: Some(critical),
+        high: Some(high),
+        medium: Some(medium),
+        low: Some(low),
+        info: Some(info),
+    }
+}
+
+/// Scans in every state; `before` some time ago, when two that failed were still running.
+pub fn scans(before: bool) -> Vec<Scan> {
+    let failed = |id, tool, target, status: ScanStatus, words: &str| {
+        let status = if before { ScanStatus::Running } else { status };
+        Scan { status_message: words.into(), end_time: Some(ago(540)), ..scan(id, tool, target, status) }
+    };
+    let step = i64::from(!before);
+    vec![
+        failed(118, 90, 9, ScanStatus::ConnectionError, "connection refused on 8443"),
+        failed(117, 450, 9, ScanStatus::FailedToStart, "no route to host"),
+        running(116, 70, 5, 8_500, 65_535, [0, 0, 0, 0, 2]),
+        running(115, 170, 1, 100 + 22 * step, 200, [1, 4, 9, 0, 3]),
+        running(114, 170, 3, 30 + 6 * step, 200, [1, 6, 0, 0, 0]),
+        running(113, 450, 11, 10 + 11 * step, 32, [0, 0, 2, 0, 0]),
+        scan(112, 170, 6, ScanStatus::Waiting),
+        Scan {
+            progress: 100,
+            end_time: Some(ago(540)),
+            duration: 61,
+            num_tests: 32,
+            num_finished_tests: 32,
+            result_summary: summary([0, 2, 9, 3, 1]),
+            status_message: "All tests ended.".into(),
+            tool_params: Some(json!({"scan_type": "light"})),
+            ..scan(111, 450, 2, ScanStatus::Finished)
+        },
+        Scan { end_time: Some(ago(7_200)), ..scan(110, 70, 4, ScanStatus::Stopped) },
+        Scan { end_time: Some(ago(90_000)), ..scan(109, 9_999, 12, ScanStatus::Other("paused by quota".into())) },
+    ]
+}
+
+pub fn findings() -> Vec<Finding> {
+    let all: [(i64, &str, i64, i64, i64, bool); 14] = [
+        (4, "Private key at /backup/s.key", 1, 443, 115, true),
+        (4, "Readable secret in /config.json", 3, 8_443, 114, false),
+        (3, "Git repository exposed at /.git/", 1, 443, 115, true),
+        (3, "/.env readable", 2, 443, 111, false),
+        (3, "Database dump /db.sql, 1.9 MB", 2, 443, 111, true),
+        (3, "Source repository at /.hg readable with the whole history of the payment service", 3, 8_080, 114, false),
+        (2, "Directory listing at /download/", 1, 443, 115, false),
+        (2, "TLS 1.0 and TLS 1.1 offered", 11, 443, 113, false),
+        (2, "Weak DH group offered (1024 bit)", 4, 443, 110, false),
+        (2, "Certificate expired 3 d ago", 7, 443, 111, true),
+        (1, "Weak cookie attributes", 1, 443, 115, false),
+        (1, "robots.txt names private paths", 1, 443, 115, false),
+        (0, "Technology seen: nginx", 1, 443, 115, false),
+        (0, "Open port", 5, 22, 116, true),
+    ];
+    let finding = |(i, (risk, name, target, port, scan, proven)): (usize, (i64, &str, i64, i64, i64, bool))| Finding {
+        id: (500 - i as i64).into(),
+        name: name.into(),
+        risk_level: Risk::from(risk),
+        target_id: Some(target.into()),
+        task_id: Some(scan.into()),
+        port,
+        protocol: "tcp".into(),
+        service: "https".into(),
+        confirmed: proven,
+        in_cisa_catalog: i == 5,
+        status: "open".into(),
+        ..Finding::default()
+    };
+    let mut all: Vec<Finding> = all.into_iter().enumerate().map(finding).collect();
+    all[0] = detailed(all[0].clone());
+    all
+}
+
+/// The finding with everything a service can tell.
+fn detailed(finding: Finding) -> Finding {
+    Finding {
+        vuln_description: "The file /backup/s.key is served to anyone who asks for it.".into(),
+        risk_description: "The private key of a certificate can be read by anyone. Whoever takes it can pose as the \
+                           site, and read what was recorded where forward secrecy was off."
+            .into(),
+        recommendation: "Take it off the web root; replace the key.".into(),
+        vuln_evidence: Evidence::table(
+            &["Request", "Response"],
+            [vec!["GET /backup/s.key HTTP/1.1".into(), "HTTP/1.1 200\n-----BEGIN PRIVATE KEY&#45;&#45;".into()]],
+        ),
+        references: vec!["https://cwe.mitre.org/data/definitions/538.html".into()],
+        cve: vec!["CVE-2024-0001".into()],
+        cvssv3: Some(9.1),
+        epss_score: Some(0.42),
+        cwe: "CWE-538".into(),
+        owasp: Owasp { owasp_2021: "A01:2021".into(), ..Owasp::default() },
+        vuln_id: "WEB-BACKUP-KEY".into(),
+        ..finding
+    }
+}
+
+pub fn loggers() -> Vec<Logger> {
+    let logger = |id: i64, label: &str, caught, left, days| Logger {
+        id: id.into(),
+        label: label.into(),
+        handler_url: format!("http://127.0.0.1:8766/l/{label}-9ab1/").as_str().into(),
+        active_days: days,
+        num_requests: caught,
+        requests_left: left,
+    };
+    vec![logger(1, "blind-ssrf", 4, 963, 13), logger(2, "xss.callback", 2, 0, 0)]
+}
+
+pub fn captures(logger: i64) -> Vec<Capture> {
+    let capture = |id: i64, seconds: i64, method: &str, query: &str, body: &str, from: &str| Capture {
+        id: (logger * 100 + id).into(),
+        ip_address: from.into(),
+        request_method: method.into(),
+        url_params: query.into(),
+        user_agent: "curl/8.5.0".into(),
+        http_headers: vec!["Host: 127.0.0.1".into(), "User-Agent: curl/8.5.0".into(), "Accept: */*".into()],
+        request_body_type: if body.is_empty() { "".into() } else { "application/json".into() },
+        request_body_base64: body.into(),
+        request_date: Some(ago(seconds)),
+        path: Some("/latest/meta-data".into()),
+        http_version: Some("HTTP/1.1".into()),
+        remote_port: Some(51_312),
+        ..Capture::default()
+    };
+    match logger {
+        1 => vec![
+            capture(1, 400, "GET", "", "", "192.0.2.44"),
+            capture(2, 300, "POST", "t=9ab1", "eyJ1c2VyIjoiYWRtaW4iLCJpZHMiOlsxLDJdfQ==", "198.51.100.4"),
+            capture(3, 200, "GET", "t=k7f2%2Flatest&x=1", "", "203.0.113.9"),
+            capture(4, 90, "GET", "t=k7f2", "", "2001:db8:85a3::8a2e:370:7334"),
+        ],
+        _ => vec![
+            capture(1, 250, "PROPFIND", "cookie=abc", "", "203.0.113.9"),
+            capture(2, 60, "POST", "", "AAEC//79", "203.0.113.9"),
+        ],
+    }
+}
+
+pub fn reports() -> Vec<Report> {
+    let report = |id: i64, name: &str, format, status, made: Option<Stamp>| Report {
+        id: id.into(),
+        download_name: name.into(),
+        status,
+        format,
+        generation_date: made,
+        expiration_date: Some(ago(-86_400 * 29)),
+    };
+    vec![
+        report(3, "acme-external-by-target.html", ReportFormat::Html, ReportStatus::Waiting, None),
+        report(2, "acme-external.json", ReportFormat::Json, ReportStatus::Finished, Some(ago(3_000))),
+        report(1, "release-gate.csv", ReportFormat::Csv, ReportStatus::Failed, Some(ago(90_000))),
+    ]
+}
+
+pub fn wordlists() -> Vec<Wordlist> {
+    let list = |id: i64, name: &str, about: &str, words, predefined| Wordlist {
+        id: id.into(),
+        name: name.into(),
+        description: about.into(),
+        num_words: words,
+        predefined,
+    };
+    vec![
+        list(1, "common paths", "Files and directories that servers forget", 412, true),
+        list(2, "our-products", "Imported", 1_200_000, false),
+    ]
+}
+
+/// Tests and output of a scan, as they are read when its detail is open.
+pub fn parts(model: &mut Model, scan: ScanId) {
+    let test = |id: i64, words: &str, kind: &str| Test {
+        id: id.into(),
+        description: words.into(),
+        resource_type: kind.into(),
+        performed_at: Some(ago(30)),
+        ..Test::default()
+    };
+    let tests = vec![test(1, "Looked for exposed repositories", "finding"), test(2, "Looked for robots.txt", "scan")];
+    let output = ScanOutput {
+        output_type: "port_scanner".into(),
+        output_data: json!({"ip_address": "127.0.0.1", "ports": [{"number": 80, "state": "open"}]}),
+    };
+    learn(model, 71_000, News::ScanPart(scan, PartData::Tests(Arc::new(tests))));
+    learn(model, 71_000, News::ScanPart(scan, PartData::Output(Arc::new(output))));
+    learn(model, 71_000, News::ScanPart(scan, PartData::Raw(Arc::new(vec!["starting".into(), "80/tcp open".into()]))));
+}

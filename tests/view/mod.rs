@@ -1,0 +1,49 @@
+//! The view held against models: what each size shows, that no size and no text breaks it.
+
+mod fixtures;
+mod hostile;
+mod properties;
+mod snapshots;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use scandeck::app::Model;
+use scandeck::view::{Theme, ViewCache, draw};
+
+/// A frame of a model, drawn twice: the second time with the memory of the first, as on a real screen.
+fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
+    let size = model.size;
+    let mut terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
+    for _ in 0..2 {
+        terminal.draw(|frame| draw(model, frame, cache)).unwrap();
+        model.measures = cache.measures();
+    }
+    terminal.backend().buffer().clone()
+}
+
+/// The screen as lines of text, trailing blanks kept out.
+fn text(model: &mut Model, theme: Theme) -> String {
+    let buffer = drawn(model, &mut ViewCache::new(theme));
+    lines(&buffer).join("\n")
+}
+
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let area = buffer.area;
+    (area.top()..area.bottom())
+        .map(|y| {
+            let mut line = String::new();
+            let mut skip = 0;
+            for x in area.left()..area.right() {
+                if skip > 0 {
+                    skip -= 1;
+                    continue;
+                }
+                let symbol = buffer[(x, y)].symbol();
+                skip = scandeck::text::width(symbol).saturating_sub(1);
+                line.push_str(symbol);
+            }
+            line.trim_end().to_owned()
+        })
+        .collect()
+}

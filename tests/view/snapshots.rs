@@ -1,0 +1,208 @@
+//! What each size shows, held as text. Colours are held apart: risks, selection and focus have their own tests.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use scandeck::app::Model;
+use scandeck::app::model::Pane;
+use scandeck::app::msg::Msg;
+use scandeck::app::plan::{Link, News, Noun};
+use scandeck::app::problem::{Problem, ProblemKind};
+use scandeck::app::table::Table;
+use scandeck::contract::ScanId;
+use scandeck::view::{Scheme, Theme, ViewCache};
+
+use super::fixtures::{ago, blank, learn, parts, press, tell, world};
+use super::{drawn, lines, text};
+
+const SIZES: [(u16, u16); 7] = [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60), (40, 10), (1, 1)];
+const FEW: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// One snapshot a size; the text is the same in every colour scheme.
+fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
+    for &(columns, rows) in sizes {
+        let mut model = make(columns, rows);
+        let dark = text(&mut model, Theme::new(Scheme::Dark));
+        for scheme in [Scheme::Mono, Scheme::Light] {
+            assert_eq!(text(&mut model, Theme::new(scheme)), dark, "{name} {columns}x{rows} {scheme:?}");
+        }
+        assert_snapshot!(format!("{name}_{columns}x{rows}"), dark);
+    }
+}
+
+fn at(pane: Pane) -> impl Fn(u16, u16) -> Model {
+    move |columns, rows| {
+        let mut model = world(columns, rows);
+        model.focus.pane = pane;
+        if pane == Pane::Loggers {
+            model.fifth = Pane::Loggers;
+        }
+        model
+    }
+}
+
+#[test]
+fn the_five_panes_and_the_loggers_at_every_size() {
+    hold("workspaces", &SIZES, at(Pane::Workspaces));
+    hold("targets", &SIZES, at(Pane::Targets));
+    hold("findings", &SIZES, at(Pane::Findings));
+    hold("scans", &SIZES, at(Pane::Scans));
+    hold("captures", &SIZES, at(Pane::Captures));
+    hold("loggers", &FEW, at(Pane::Loggers));
+    hold("reports", &FEW, at(Pane::Reports));
+    hold("wordlists", &FEW, at(Pane::Wordlists));
+}
+
+#[test]
+fn the_help_at_every_size() {
+    hold("help", &SIZES, |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "?");
+        model
+    });
+    hold("help_filtered", &FEW[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "? c u r l");
+        model
+    });
+}
+
+#[test]
+fn details_have_the_whole_screen_where_there_is_one_pane() {
+    let details = [
+        ("finding_overview", "3 g g enter"),
+        ("finding_evidence", "3 g g enter >"),
+        ("finding_references", "3 g g enter > >"),
+        ("scan_summary", "4 G k k enter"),
+        ("capture_request", "5 k enter"),
+        ("capture_headers", "5 k enter >"),
+        ("capture_body", "5 enter > >"),
+    ];
+    for (name, keys) in details {
+        hold(name, &FEW[..1], |columns, rows| {
+            let mut model = world(columns, rows);
+            press(&mut model, keys);
+            model
+        });
+    }
+}
+
+#[test]
+fn parts_of_a_scan_are_shown_as_they_are_read() {
+    for (name, keys) in [("scan_tests", ">"), ("scan_output", "> >"), ("scan_raw", "> > >")] {
+        hold(name, &FEW[..1], |columns, rows| {
+            let mut model = world(columns, rows);
+            press(&mut model, "4 enter");
+            press(&mut model, keys);
+            let scan = model.lists.scans.selected.unwrap_or(ScanId(0));
+            parts(&mut model, scan);
+            model
+        });
+    }
+}
+
+#[test]
+fn forms_prompts_and_menus() {
+    let cases = [
+        ("form_workspace", "1 n"),
+        ("form_targets", "2 n"),
+        ("form_scan", "2 s"),
+        ("form_logger", "5 h n"),
+        ("form_report", "3 R"),
+        ("prompt_target", "2 D"),
+        ("prompt_workspace", "1 D"),
+        ("menu_go", "g"),
+        ("menu_copy", "y"),
+        ("filter_typed", "3 / g i t"),
+        ("filter_nothing", "3 / z z z enter"),
+        ("marked", "3 space space space"),
+        ("search", "3 g g enter / k e y"),
+    ];
+    for (name, keys) in cases {
+        hold(name, &FEW, |columns, rows| {
+            let mut model = world(columns, rows);
+            press(&mut model, keys);
+            model
+        });
+    }
+}
+
+#[test]
+fn the_first_start_asks_before_anything_is_sent() {
+    hold("setup", &SIZES[..6], |columns, rows| blank(columns, rows).with_setup(None));
+}
+
+#[test]
+fn a_fresh_dashboard_says_that_it_waits_and_an_empty_one_what_to_do() {
+    hold("connecting", &FEW, blank);
+    for (name, keys) in [("empty_targets", "2"), ("empty_scans", "4"), ("empty_findings", "3"), ("empty_fifth", "5")] {
+        hold(name, &FEW[..1], |columns, rows| {
+            let mut model = blank(columns, rows);
+            let workspaces = Arc::new(Table::new(super::fixtures::workspaces()));
+            learn(&mut model, 0, News::Workspaces(workspaces));
+            learn(&mut model, 0, News::Targets(Default::default()));
+            learn(&mut model, 0, News::Scans(Default::default()));
+            learn(&mut model, 0, News::Findings(Default::default()));
+            learn(&mut model, 0, News::Loggers(Default::default()));
+            press(&mut model, keys);
+            model
+        });
+    }
+}
+
+fn broken(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let problem = Arc::new(Problem {
+        kind: ProblemKind::Connection,
+        message: "connection refused at 127.0.0.1:8765".into(),
+        hint: Some("start it with `scandeck serve`".into()),
+        ..Problem::default()
+    });
+    let link = Link::Retrying { attempt: 3, next: ago(-8), problem: problem.clone() };
+    learn(&mut model, 71_000, News::Link(link));
+    for noun in [Noun::Findings, Noun::Scans, Noun::Targets] {
+        learn(&mut model, 71_000, News::Failed(noun, problem.clone()));
+    }
+    tell(&mut model, 100_000, Msg::Woke);
+    model
+}
+
+#[test]
+fn data_stays_dimmed_with_its_age_while_the_service_is_away() {
+    hold("stale", &FEW, broken);
+}
+
+#[test]
+fn the_ascii_set_draws_nothing_outside_ascii() {
+    for (columns, rows) in SIZES {
+        for pane in Pane::ALL {
+            let mut model = at(pane)(columns, rows);
+            let shown = text(&mut model, Theme::default().with_ascii());
+            let strange: Vec<char> = shown.chars().filter(|c| !c.is_ascii()).collect();
+            assert!(strange.is_empty(), "{pane:?} {columns}x{rows}: {strange:?}\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn the_selected_row_is_seen_without_colours() {
+    use ratatui::style::Modifier;
+    let mut model = world(80, 24);
+    let buffer = drawn(&mut model, &mut ViewCache::new(Theme::new(Scheme::Mono)));
+    let row = lines(&buffer).iter().position(|line| line.starts_with('▌')).unwrap() as u16;
+    assert!((0..80).all(|x| buffer[(x, row)].modifier.contains(Modifier::REVERSED) || x == 0));
+}
+
+#[test]
+fn no_list_loses_its_last_column() {
+    for (columns, rows) in SIZES.into_iter().filter(|size| size.0 >= 80) {
+        let mut model = at(Pane::Findings)(columns, rows);
+        let shown = text(&mut model, Theme::default());
+        for age in ["AGE", "10m"] {
+            assert!(shown.contains(age), "{columns}x{rows} lost {age}:\n{shown}");
+        }
+        let mut model = at(Pane::Scans)(columns, rows);
+        let shown = text(&mut model, Theme::default());
+        assert!(shown.contains("◆1 ▲4"), "{columns}x{rows}\n{shown}");
+    }
+}
