@@ -103,7 +103,7 @@ async fn a_hosted_service_is_typed_once_checked_and_remembered_with_its_key_clos
     let key = home.path().join("state/scandeck/key");
     assert_eq!(fs::read_to_string(&key).unwrap().trim(), world.key);
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
-    let mut second = Session::start(home.path(), &[], &[]);
+    let second = Session::start(home.path(), &[], &[]);
     second.until("live").await;
     drop(second);
     world.stop().await;
