@@ -2,7 +2,8 @@
 //!
 //! Selection is an id. `rows` are positions in the table the list shows; they are computed anew when the table, the
 //! filter, the scope or the sort order changes, and the selection stays on its id. When that id has gone, it moves to
-//! the row that took its place.
+//! the row that took its place. Only a list that nobody has been in yet stays at its top: nothing was chosen there, and
+//! what needs a person first should be seen first.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct List<T: Item> {
     pub sort: usize,
     /// Positions in the table, in the order shown.
     pub rows: Arc<Vec<u32>>,
+    /// A person has been here: the selection is theirs. Until then it is the first row, whatever that is.
+    pub held: bool,
     /// Something was made here: it becomes the selection when it arrives, unless the selection was moved since.
     wanted: Option<(T::Id, Option<T::Id>)>,
 }
@@ -43,6 +46,7 @@ impl<T: Item> Default for List<T> {
             earlier: Vec::new(),
             sort: 0,
             rows: Arc::default(),
+            held: false,
             wanted: None,
         }
     }
@@ -62,10 +66,12 @@ impl<T: Item> List<T> {
         }
         let kept = self
             .selected
+            .filter(|_| self.held)
             .and_then(|id| table.position(id))
             .and_then(|position| self.rows.iter().position(|&row| row as usize == position));
         match kept {
             Some(at) => self.at = at,
+            None if !self.held => self.select_at(table, 0),
             None => self.select_at(table, self.at),
         }
         self.marks.retain(|&id| table.position(id).is_some());

@@ -15,10 +15,12 @@ impl Model {
         if self.modals.iter().any(|modal| matches!(modal, Modal::Setup(_))) {
             return Vec::new();
         }
-        if focus.is_full_view() || self.focus.zoomed {
+        if self.focus.zoomed {
             return vec![focus];
         }
         let mut panes = match self.layout() {
+            Layout::Wide if focus.is_full_view() => vec![Pane::Workspaces, Pane::Targets, focus],
+            _ if focus.is_full_view() => vec![focus],
             Layout::Wide => vec![Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, self.fifth],
             Layout::Portrait => vec![focus, Pane::Scans, self.fifth],
             Layout::Beside | Layout::Stacked => vec![focus],

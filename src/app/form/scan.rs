@@ -95,6 +95,12 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
     let scans = if names_target(form) { 1 } else { targets(form).len() };
     form.button = if scans == 1 { "Start 1 scan".to_owned() } else { format!("Start {scans} scans") };
+    let one = targets(form).first().map(|(_, name)| name.to_string());
+    form.title = match (one, scans) {
+        (Some(name), 1) => format!("Scan {name}"),
+        (Some(_), _) => format!("Scan {scans} targets"),
+        (None, _) => "Scan a target by its name".to_owned(),
+    };
     form.summary = match scans {
         1 => vec!["This makes 1 scan.".to_owned()],
         _ => vec![format!("This makes {scans} scans; the calls go out {AT_ONCE} at a time.")],

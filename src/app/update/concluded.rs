@@ -4,7 +4,7 @@ use super::super::batch::{Batch, Job, State};
 use super::super::effect::{Answer, Call};
 use super::super::form::{Form, FormTag};
 use super::super::modal::Modal;
-use super::super::model::{Model, Pane};
+use super::super::model::{Model, Pane, Scope};
 use super::super::notices::Tone;
 use super::super::plan::Noun;
 use super::super::problem::Problem;
@@ -17,6 +17,9 @@ impl Model {
             if let State::Done(answer) = state {
                 nouns.extend(changed_by(&job.call));
                 self.take_answer(job, answer);
+                if batch.jobs.len() == 1 {
+                    self.select_when_there(job, answer);
+                }
             }
         }
         nouns.sort();
@@ -32,10 +35,31 @@ impl Model {
     /// What one answer changes beyond the lists.
     fn take_answer(&mut self, job: &Job, answer: &Answer) {
         match (&job.call, answer) {
-            (Call::DeleteLogger(logger) | Call::ClearLogger(logger), _) => {
+            (Call::ClearLogger(logger), _) => {
                 self.data.captures.forget(*logger);
                 self.show_rows(Pane::Captures);
             }
+            (Call::DeleteLogger(logger), _) => {
+                self.data.captures.forget(*logger);
+                if self.scope.logger == Some(*logger) {
+                    self.scope.logger = None;
+                }
+                self.show_rows(Pane::Captures);
+            }
+            (Call::DeleteTarget(id), _) if self.scope.target == Some(*id) => {
+                super::moves::set_scope(self, Scope { target: None, ..self.scope.clone() });
+            }
+            (Call::DeleteScan(id), _) if self.scope.scan == Some(*id) => {
+                super::moves::set_scope(self, Scope { scan: None, ..self.scope.clone() });
+            }
+            (_, Answer::Text(text)) => self.show_text(job.about.clone(), text.as_str()),
+            _ => {}
+        }
+    }
+
+    /// The one thing that was made becomes the selection as soon as its list tells of it.
+    fn select_when_there(&mut self, job: &Job, answer: &Answer) {
+        match (&job.call, answer) {
             (Call::CreateWorkspace(_), Answer::Created(id)) => self.lists.workspaces.want((*id).into()),
             (Call::CreateTarget(_), Answer::Created(id)) => self.lists.targets.want((*id).into()),
             (Call::CreateLogger { .. }, Answer::Created(id)) => self.lists.loggers.want((*id).into()),
@@ -45,7 +69,6 @@ impl Model {
                     self.lists.scans.want(id);
                 }
             }
-            (_, Answer::Text(text)) => self.show_text(job.about.clone(), text.as_str()),
             _ => {}
         }
     }

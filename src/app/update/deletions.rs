@@ -53,8 +53,14 @@ pub(super) fn ask_clear(model: &mut Model) {
     };
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let (label, requests) = logger.map_or_else(
-        || (format!("logger {id}"), "its".to_owned()),
-        |logger| (format!("logger {}", logger.label), format!("these {}", counted(logger.num_requests, "request"))),
+        || (format!("logger {id}"), "its requests".to_owned()),
+        |logger| {
+            let requests = match logger.num_requests {
+                1 => "this 1 request".to_owned(),
+                count => format!("these {count} requests"),
+            };
+            (format!("logger {}", logger.label), requests)
+        },
     );
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger(id))];
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })

@@ -17,6 +17,13 @@ pub(super) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
     let key = Key::from(event);
     model.dirty = true;
     model.key = Some(key);
+    // Before and after: the pane that had the keys, and the one that has them now.
+    model.hold(model.focus.pane);
+    route(model, key, event, effects);
+    model.hold(model.focus.pane);
+}
+
+fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>) {
     let action = model.keymap.action(&model.contexts(), key);
     // Also while something is typed, but never a key that types.
     let anywhere = model.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
@@ -119,6 +126,22 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 impl Model {
+    /// A person is in this pane: its selection is theirs from now on.
+    fn hold(&mut self, pane: Pane) {
+        let lists = &mut self.lists;
+        match pane {
+            Pane::Workspaces => lists.workspaces.held = true,
+            Pane::Targets => lists.targets.held = true,
+            Pane::Findings => lists.findings.held = true,
+            Pane::Scans => lists.scans.held = true,
+            Pane::Loggers => lists.loggers.held = true,
+            Pane::Reports => lists.reports.held = true,
+            Pane::Wordlists => lists.wordlists.held = true,
+            // A stream follows its end until a person leaves that.
+            Pane::Captures => {}
+        }
+    }
+
     /// Whether the focused list (not a text) has the keys.
     pub fn list_has_keys(&self) -> bool {
         self.contexts().contains(&Context::Lists)

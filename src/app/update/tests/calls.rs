@@ -160,3 +160,13 @@ fn marks_that_are_all_hidden_delete_nothing() {
     desk.keys("2 space / 't5' enter D");
     assert!(desk.model.modals.is_empty() && desk.told().contains("none of them shown"), "{}", desk.told());
 }
+
+#[test]
+fn a_chip_goes_with_what_was_deleted_here_without_a_word() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 enter 2 D y");
+    desk.answer(&sent, |_| Ok(Answer::Done));
+    assert_eq!(desk.model.scope.target, None);
+    desk.feed(News::Targets(table([target(2, "t2.acme.test")])));
+    assert!(!desk.told().contains("chip"), "{}", desk.told());
+}

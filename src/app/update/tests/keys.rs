@@ -151,6 +151,7 @@ fn q_leaves_the_detail_then_scandeck_and_the_demo_asks_first() {
 #[test]
 fn r_asks_the_poller_for_what_is_on_the_screen() {
     let mut desk = Desk::new();
+    desk.model.size = Size { columns: 80, rows: 24 };
     desk.keys("6 r");
     assert_eq!(desk.model.plan().asked.get(&Noun::Reports), Some(&1));
     assert_eq!(desk.model.plan().asked.get(&Noun::Findings), None);

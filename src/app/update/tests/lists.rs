@@ -233,3 +233,28 @@ fn a_report_that_is_ready_says_so_once() {
         assert_eq!(desk.told().contains("lab.html is ready"), said, "{status}");
     }
 }
+
+#[test]
+fn a_list_that_nobody_has_been_in_stays_at_its_top() {
+    let mut desk = Desk::blank(200, 60);
+    let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
+    desk.feed(News::Workspaces(table([workspace])));
+    let some =
+        |ids: std::ops::RangeInclusive<i64>| News::Findings(table(ids.map(|id| finding(id, 1, "f", Risk::from(id)))));
+    desk.feed(some(1..=1));
+    desk.feed(some(1..=3));
+    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3), "the worst is seen first");
+    desk.keys("z");
+    desk.feed(some(1..=4));
+    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3), "from the first key on it is a person's");
+}
+
+#[test]
+fn of_many_that_were_made_none_takes_the_selection() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 n 'a.test' enter 'b.test' ctrl-o");
+    desk.answer(&sent, |_| Ok(Answer::Created(7)));
+    let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
+    desk.feed(News::Targets(table(names.chain([target(7, "a.test")]))));
+    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+}

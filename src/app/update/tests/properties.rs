@@ -133,6 +133,7 @@ proptest! {
         ids in proptest::collection::vec(1..40i64, 0..40),
     ) {
         let mut world = World { desk: Desk::new(), sent: vec![], captures: 100 };
+        world.desk.keys("down");
         before.iter().for_each(|step| world.take(step));
         let selected = world.desk.model.selected_id(Pane::Findings);
         world.take(&Step::Findings(ids));
