@@ -4,6 +4,7 @@
 
 mod dashboard;
 mod local;
+mod panic;
 
 use std::io::{Read, Write};
 use std::path::Path;
