@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::contract::{
-    EditWorkspace, FindingId, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId,
-    Shared, TargetId, WordlistId, WorkspaceId,
+    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared,
+    TargetId, WordlistId, WorkspaceId,
 };
 
 /// Ties the answer of a call to what asked for it.
@@ -38,8 +38,6 @@ pub enum Effect {
     Suspend,
     /// Draw everything anew.
     Redraw,
-    /// Ring the bell.
-    Bell,
     /// Leave the first-start screen with a choice.
     Connect(Choice),
 }
@@ -82,10 +80,6 @@ pub enum Call {
     StartScan(NewScan),
     StopScan(ScanId),
     DeleteScan(ScanId),
-    /// The PDF of a scan's output, saved to a file.
-    DownloadScanPdf(ScanId),
-    /// One finding anew.
-    LookUpFinding(FindingId),
     CreateLogger {
         label: String,
         workspace: Option<WorkspaceId>,
@@ -122,6 +116,4 @@ pub enum Answer {
     NoData,
     /// Text to look at.
     Text(Shared),
-    /// A finding read anew.
-    Finding(Arc<crate::contract::Finding>),
 }

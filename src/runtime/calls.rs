@@ -1,7 +1,5 @@
 //! A person's calls: each [`Call`] of the core becomes one request, its answer one [`Answer`].
 
-use std::sync::Arc;
-
 use super::files::NewFile;
 use crate::app::effect::{Answer, Call};
 use crate::app::problem::Problem;
@@ -23,11 +21,6 @@ pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
         Call::StartScan(new) => Answer::Scan(client.create_scan(&new).await?),
         Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
         Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,
-        Call::DownloadScanPdf(id) => {
-            let document = client.scan_output_pdf(id).await?;
-            Answer::Saved(save(&format!("scan-{id}.pdf"), &document)?)
-        }
-        Call::LookUpFinding(id) => Answer::Finding(Arc::new(client.get_finding(id).await?)),
         Call::CreateLogger { label, workspace } => Answer::Created(client.create_logger(&label, workspace).await?.0),
         Call::DeleteLogger(id) => client.delete_logger(id).await.map(done)?,
         Call::ClearLogger(id) => client.clear_captures(id).await.map(done)?,

@@ -23,8 +23,6 @@ impl Desk {
             Effect::Edit(text) => self.edit(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
-            // A lost terminal shows at the next frame.
-            Effect::Bell => _ = self.terminal.write(b"\x07"),
             Effect::Connect(choice) => self.connect(choice),
         }
     }

@@ -171,14 +171,10 @@ fn changed_by(call: &Call) -> &'static [Noun] {
         Call::StartScan(_) => &[Noun::Scans, Noun::Workspaces],
         Call::StopScan(_) => &[Noun::Scans],
         Call::DeleteScan(_) => &[Noun::Scans, Noun::Findings, Noun::Workspaces],
-        Call::LookUpFinding(_) => &[],
         Call::CreateLogger { .. } => &[Noun::Loggers],
         Call::DeleteLogger(_) | Call::ClearLogger(_) => &[Noun::Loggers, Noun::Captures],
         Call::CreateReport(_) | Call::DeleteReport(_) => &[Noun::Reports],
         Call::DeleteWordlist(_) => &[Noun::Wordlists],
-        Call::DownloadScanPdf(_)
-        | Call::DownloadReport(..)
-        | Call::WordlistContents(_)
-        | Call::DownloadWordlist(..) => &[],
+        Call::DownloadReport(..) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => &[],
     }
 }
