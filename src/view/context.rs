@@ -71,12 +71,11 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A target's name in a list: without the domain that all targets share.
+    /// A target's name in a list: without scheme and the domain that all targets share.
     pub fn short_target_name(&self, id: TargetId) -> Cow<'a, str> {
-        let suffix = self.facts.suffix();
-        match self.target_name(id) {
-            Cow::Borrowed(name) => Cow::Borrowed(name.strip_suffix(suffix).unwrap_or(name)),
-            Cow::Owned(name) => Cow::Owned(name.strip_suffix(suffix).map(str::to_owned).unwrap_or(name)),
+        match self.facts.short_name(id) {
+            Some(name) => Cow::Owned(name.to_owned()),
+            None => self.target_name(id),
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::app::model::Data;
 use crate::app::table::Table;
 use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
+use crate::text;
 
 /// What is known about a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Facts {
     counts: ScanCounts,
     risks: [i64; 5],
     suffix: String,
+    /// Names for lists: without scheme and shared domain, as long as they stay apart.
+    short: HashMap<TargetId, String>,
     targets: Option<Arc<Table<Target>>>,
     scans: Option<Arc<Table<Scan>>>,
     findings: Option<Arc<Table<Finding>>>,
@@ -58,6 +61,7 @@ impl Facts {
             ..Self::default()
         };
         facts.suffix = facts.targets.as_ref().map(|targets| common_suffix(targets)).unwrap_or_default();
+        facts.shorten_names();
         let scans = facts.scans.clone().unwrap_or_default();
         facts.count_scans(&scans);
         for finding in facts.findings.iter().flat_map(|findings| findings.items()) {
@@ -86,6 +90,25 @@ impl Facts {
         &self.suffix
     }
 
+    /// A target's name for lists, where it is known.
+    pub fn short_name(&self, id: TargetId) -> Option<&str> {
+        self.short.get(&id).map(String::as_str)
+    }
+
+    fn shorten_names(&mut self) {
+        let Some(targets) = &self.targets else { return };
+        let mut taken: HashMap<String, usize> = HashMap::new();
+        let short = |target: &Target| short_name(&text::clean(&target.name), &self.suffix).to_owned();
+        for target in targets.items() {
+            *taken.entry(short(target)).or_default() += 1;
+        }
+        let own = |target: &Target| match short(target) {
+            name if taken.get(&name) == Some(&1) => name,
+            _ => text::clean(&target.name).into_owned(),
+        };
+        self.short = targets.items().iter().map(|target| (target.id, own(target))).collect();
+    }
+
     fn count_scans(&mut self, scans: &Table<Scan>) {
         self.counts.total = scans.len();
         for (at, scan) in scans.items().iter().enumerate() {
@@ -112,6 +135,16 @@ impl Facts {
 /// The target a finding is on: as told, or that of its scan.
 pub fn target_of(finding: &Finding, scans: &Table<Scan>) -> Option<TargetId> {
     finding.target_id.or_else(|| scans.get(finding.task_id?).map(|scan| scan.target_id))
+}
+
+/// Without the scheme, the slash at the end and the domain that all share.
+fn short_name<'a>(name: &'a str, suffix: &str) -> &'a str {
+    let plain = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://")).unwrap_or(name);
+    let plain = plain.strip_suffix('/').unwrap_or(plain);
+    match plain.strip_suffix(suffix) {
+        Some(short) if !suffix.is_empty() && !short.is_empty() => short,
+        _ => plain,
+    }
 }
 
 fn same<T>(held: Option<&Arc<T>>, now: Option<&Arc<T>>) -> bool {
@@ -158,6 +191,17 @@ mod tests {
         assert_eq!(common_suffix(&targets(&["shop.acme.test", "acme.test", "api.acme.test"])), "");
         assert_eq!(common_suffix(&targets(&["127.0.0.1", "127.0.0.2", "127.0.0.3"])), "");
         assert_eq!(common_suffix(&targets(&["a.test", "b.test", "c.test"])), "");
+    }
+
+    #[test]
+    fn names_in_lists_are_short_as_long_as_they_stay_apart() {
+        let mut data = Data::default();
+        let at = Stamp::parse("2026-11-21 10:00:00").unwrap();
+        let names = ["https://shop.test:8443/", "http://api.test/", "https://api.test/"];
+        data.targets.succeed(Arc::new(targets(&names)), at);
+        let facts = Facts::count(&data);
+        let short = |id: i64| facts.short_name(TargetId(id)).unwrap().to_owned();
+        assert_eq!([short(1), short(2), short(3)], ["shop.test:8443", "http://api.test/", "https://api.test/"]);
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn cells<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
         words(format::clock(cx.theme, capture.request_date), cx.theme.text()),
         cell(&capture.request_method),
         cell(&capture.ip_address),
-        Line::from(request_target(capture)),
+        Line::from(below_logger(cx, caught)),
         Line::from(cx.logger_name(caught.logger)),
         words(if size == 0 { String::new() } else { format::bytes(size) }, cx.theme.text()),
     ]
@@ -103,6 +103,19 @@ fn request_target(capture: &Capture) -> String {
     let path = capture.path.as_deref().unwrap_or_default();
     let mark = if capture.url_params.is_empty() { "" } else { "?" };
     text::clean(&format!("{path}{mark}{}", capture.url_params)).into_owned()
+}
+
+/// The same without the path of the logger itself, which every request to it begins with.
+fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
+    let target = request_target(&caught.capture);
+    let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
+    let base = logger.and_then(|logger| url::Url::parse(&logger.handler_url).ok());
+    let below = base.as_ref().and_then(|base| target.strip_prefix(base.path().trim_end_matches('/')));
+    match below {
+        Some(rest) if rest.is_empty() || rest.starts_with('?') => format!("/{rest}"),
+        Some(rest) if rest.starts_with('/') => rest.to_owned(),
+        _ => target,
+    }
 }
 
 /// Bytes a base64 text stands for, without decoding it.

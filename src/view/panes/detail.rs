@@ -23,7 +23,7 @@ use crate::view::layout::{Slot, indented, take_bottom, take_top};
 use crate::view::theme::Theme;
 use crate::view::widgets::frame::{Edges, draw_frame};
 use crate::view::widgets::input::input_spans;
-use crate::view::widgets::lines::{draw_line, draw_sides, row_of};
+use crate::view::widgets::lines::{draw_line, row_of};
 use crate::view::widgets::tabs::tab_line;
 use crate::view::widgets::wrap::wrap;
 
@@ -61,23 +61,27 @@ impl<'a> DetailText<'a> {
 
 /// Draws the detail of the selected row.
 pub(super) fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
+    if slot.area.is_empty() {
+        return;
+    }
     let detail = super::detail_of(cx, slot.pane);
     let tab = cx.model.detail.tab(slot.pane);
     let tab_at = Tab::of(slot.pane).iter().position(|&one| one == tab).unwrap_or(0);
     let titles = detail.as_ref().map(|detail| detail.tabs.clone()).unwrap_or_default();
-    let mut area = if slot.framed { draw_edges(cx, buf, slot, &titles, tab_at) } else { slot.area };
+    let (edge, mut area) = if slot.framed {
+        let inside = draw_edges(cx, buf, slot, &titles, tab_at);
+        (Rect { y: slot.area.bottom() - 1, height: 1, ..slot.area }, inside)
+    } else {
+        let (edge, rest) = take_top(slot.area, 1);
+        draw_rule(cx, buf, edge, slot.pane, &titles, tab_at);
+        (edge, rest)
+    };
     let Some(detail) = detail else {
         let nothing = words("nothing selected", cx.theme.dim());
         return draw_line(buf, indented(area), &nothing);
     };
     area = draw_head(buf, area, &detail.head);
-    if slot.framed {
-        area = take_top(area, u16::from(area.height > 6)).1;
-    } else {
-        let (line, rest) = take_top(area, 1);
-        draw_tabs(cx, buf, line, &titles, tab_at, tab);
-        area = rest;
-    }
+    area = take_top(area, u16::from(area.height > 6)).1;
     if let Some(Modal::Line(typed)) = cx.model.modals.last()
         && typed.purpose == LinePurpose::Search
     {
@@ -89,7 +93,21 @@ pub(super) fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mu
     }
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let measured = cache.measures;
-    draw_place(cx, buf, slot.area, slot.framed, first, measured.detail_rows, measured.detail_lines);
+    draw_place(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
+}
+
+/// The upper edge of a detail without a frame: the tabs in a rule.
+fn draw_rule(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: Pane, titles: &[String], tab_at: usize) {
+    let theme = cx.theme;
+    let style = theme.border(cx.has_keys(pane, true));
+    let mut line = Line::from(Span::styled(theme.glyphs.rule, style));
+    line.extend(tab_line(theme, titles, tab_at, area.width.saturating_sub(2)).spans);
+    if titles.is_empty() {
+        line.push_span(Span::styled(format!(" {} ", pane.title()), theme.title(true)));
+    }
+    let rest = usize::from(area.width).saturating_sub(line.width());
+    line.push_span(Span::styled(theme.glyphs.rule.repeat(rest), style));
+    draw_line(buf, area, &line);
 }
 
 fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab_at: usize) -> Rect {
@@ -102,17 +120,21 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab
     draw_frame(buf, slot.area, cx.theme, focused, Edges { title, ..Edges::default() })
 }
 
-/// How far the text goes on, in the lower right corner: over the frame, or over the last line of an unframed pane.
-fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, framed: bool, first: u32, rows: u16, lines: u32) {
-    let below = lines.saturating_sub(first + u32::from(rows));
-    if (below == 0 && first == 0) || area.width < 24 || area.height < 4 {
+/// How the text is shown, and how far it goes on, at the right end of an edge.
+fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
+    let way = cx.model.detail.way(tab);
+    let mut note = if way == tab.ways()[0] { String::new() } else { format!(" {} ", way.title()) };
+    let end = (first + u32::from(rows)).min(lines);
+    if end < lines || first > 0 {
+        let more = if end < lines { cx.theme.glyphs.more_below } else { cx.theme.glyphs.more_above };
+        note.push_str(&format!(" {end} of {lines} {more} "));
+    }
+    let width = crate::text::width(&note) as u16;
+    if width == 0 || width + 4 > edge.width {
         return;
     }
-    let more = if below > 0 { cx.theme.glyphs.more_below } else { cx.theme.glyphs.more_above };
-    let note = format!(" {} of {lines} {more} ", (first + u32::from(rows)).min(lines));
-    let width = crate::text::width(&note) as u16;
-    let x = area.right().saturating_sub(width + u16::from(framed) * 2);
-    draw_line(buf, Rect::new(x, area.bottom() - 1, width, 1), &words(note, cx.theme.dim()));
+    let x = edge.right().saturating_sub(width + 2);
+    draw_line(buf, Rect { x, width, ..edge }, &words(note, cx.theme.dim()));
 }
 
 /// The head, wrapped, over at most a third of the area. Returns what is left.
@@ -124,14 +146,6 @@ fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
         draw_line(buf, row_of(indented(top), y), line);
     }
     rest
-}
-
-/// Tabs left, the way the text is shown right.
-fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, titles: &[String], tab_at: usize, tab: Tab) {
-    let way = cx.model.detail.way(tab);
-    let right = if way == tab.ways()[0] { Line::default() } else { words(way.title(), cx.theme.dim()) };
-    let left = tab_line(cx.theme, titles, tab_at, area.width);
-    draw_sides(buf, area, &left, &right);
 }
 
 fn draw_text(

@@ -1,13 +1,17 @@
-//! A small table inside running text, such as evidence: columns side by side where they fit, a block a row where not.
+//! A small table inside running text, such as evidence: columns side by side, the widest wrapped where it has to be, a
+//! block a row where that leaves too little.
 
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::wrap::wrap;
+use super::wrap::{plain, wrap};
 use crate::text;
 use crate::view::theme::Theme;
 
 /// Columns between two cells.
 const GAP: usize = 2;
+/// Fewest columns the widest one is wrapped to.
+const NARROWEST: usize = 24;
 /// Rows beyond which the columns' widths are measured on the first ones only.
 const MEASURED: usize = 2_000;
 
@@ -15,36 +19,52 @@ const MEASURED: usize = 2_000;
 pub fn grid_lines(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
     let columns = rows.iter().map(Vec::len).chain([headers.len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(|i| column_width(headers, rows, i)).collect();
-    let simple = rows.iter().take(MEASURED).flatten().all(|cell| !cell.contains('\n'));
     let total: usize = widths.iter().sum::<usize>() + GAP * columns.saturating_sub(1);
-    if simple && rows.len() <= MEASURED && total <= usize::from(width) {
-        side_by_side(theme, headers, rows, &widths)
-    } else {
-        blocks(theme, headers, rows, width)
+    let over = total.saturating_sub(usize::from(width));
+    let mut widths = widths;
+    if let Some(widest) = widths.iter_mut().max_by_key(|width| **width) {
+        *widest = widest.saturating_sub(over);
+        if over == 0 || *widest >= NARROWEST {
+            return side_by_side(theme, headers, rows, &widths);
+        }
     }
+    blocks(theme, headers, rows, width)
 }
 
 fn column_width(headers: &[String], rows: &[Vec<String>], column: usize) -> usize {
     let cells = rows.iter().take(MEASURED).filter_map(|row| row.get(column));
-    cells.chain(headers.get(column)).map(|cell| text::width(cell)).max().unwrap_or(0)
+    let lines = cells.chain(headers.get(column)).flat_map(|cell| cell.split('\n'));
+    lines.map(text::width).max().unwrap_or(0)
 }
 
 fn side_by_side(theme: Theme, headers: &[String], rows: &[Vec<String>], widths: &[usize]) -> Vec<Line<'static>> {
-    let line = |cells: &[String]| {
+    let mut lines = Vec::new();
+    if headers.iter().any(|head| !head.is_empty()) {
+        lines.extend(row_lines(headers, widths).into_iter().map(|line| Line::styled(line, theme.head())));
+    }
+    lines.extend(rows.iter().flat_map(|row| row_lines(row, widths)).map(Line::raw));
+    lines
+}
+
+/// The lines of one row: as many as its tallest cell has.
+fn row_lines(cells: &[String], widths: &[usize]) -> Vec<String> {
+    let wrapped = |(cell, &width): (&String, &usize)| -> Vec<String> {
+        let width = u16::try_from(width).unwrap_or(u16::MAX);
+        wrap(plain(cell, Style::new()), width).iter().map(Line::to_string).collect()
+    };
+    let cells: Vec<Vec<String>> = cells.iter().zip(widths).map(wrapped).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+    let line = |at: usize| {
         let mut out = String::new();
         for (cell, &width) in cells.iter().zip(widths) {
-            out.push_str(cell);
-            out.push_str(&" ".repeat(width - text::width(cell) + GAP));
+            let part = cell.get(at).map(|part| part.trim_end()).unwrap_or_default();
+            out.push_str(part);
+            out.push_str(&" ".repeat(width.saturating_sub(text::width(part)) + GAP));
         }
         out.truncate(out.trim_end().len());
         out
     };
-    let mut lines = Vec::new();
-    if headers.iter().any(|head| !head.is_empty()) {
-        lines.push(Line::styled(line(headers), theme.head()));
-    }
-    lines.extend(rows.iter().map(|row| Line::raw(line(row))));
-    lines
+    (0..height).map(line).collect()
 }
 
 fn blocks(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
@@ -95,10 +115,16 @@ mod tests {
     }
 
     #[test]
+    fn the_widest_column_is_wrapped_where_that_leaves_enough() {
+        let lines = text(&[&["/.env", "the file holds a password and a key\nand more"]], 34);
+        assert_eq!(lines, ["PATH   STATUS", "/.env  the file holds a password", "       and a key", "       and more"]);
+    }
+
+    #[test]
     fn rows_become_blocks_where_they_do_not() {
         assert_eq!(
             text(&[&["/backup/site.tgz", "200"], &["/a\n/b", "404"]], 20),
-            ["PATH  /backup/", "site.tgz", "STATUS  200", "", "PATH", "  /a", "  /b", "STATUS  404"]
+            ["PATH  ", "/backup/site.tgz", "STATUS  200", "", "PATH", "  /a", "  /b", "STATUS  404"]
         );
     }
 }

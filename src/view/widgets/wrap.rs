@@ -27,11 +27,23 @@ pub fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
 fn wrap_line(line: &Line<'static>, width: usize, out: &mut Vec<Line<'static>>) {
     let mut wrapped = Wrapped { width, indent: indent_of(line).min(width / 2), line: Line::default(), used: 0, out };
     for span in &line.spans {
-        for word in span.content.split_word_bounds() {
+        for word in words_and_blanks(&span.content) {
             wrapped.word(word, line.style.patch(span.style));
         }
     }
     wrapped.end_line();
+}
+
+/// Runs of blanks and of anything else, in turn.
+fn words_and_blanks(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let blank = rest.starts_with(' ');
+        let end = rest.find(|c| (c == ' ') != blank).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        (!run.is_empty()).then_some(run)
+    })
 }
 
 fn indent_of(line: &Line<'_>) -> usize {
@@ -113,6 +125,7 @@ mod tests {
         assert_eq!(wrapped("  indented words here", 12), ["  indented ", "  words here"]);
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("a\n\nb", 4), ["a", "", "b"]);
+        assert_eq!(wrapped("one name, two", 8), ["one ", "name, ", "two"]);
     }
 
     #[test]
