@@ -1,0 +1,30 @@
+//! What an answer costs before it is on the screen: decoding a list of 100,000 findings, off the UI thread. The goal is
+//! 100 MB/s. What the core then does with it is in `core`.
+//!
+//! `cargo bench --bench data`
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[allow(dead_code)]
+#[path = "../tests/view/fixtures.rs"]
+mod fixtures;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use scandeck::contract::envelope::decode;
+use scandeck::contract::{Data, Finding};
+
+fn decoding(c: &mut Criterion) {
+    let few = fixtures::findings();
+    let all: Vec<Finding> =
+        (1..=100_000).map(|id| Finding { id: id.into(), ..few[id as usize % few.len()].clone() }).collect();
+    let answer = serde_json::to_vec(&Data { data: all }).unwrap();
+    let mut group = c.benchmark_group("decode");
+    group.sample_size(10).throughput(Throughput::Bytes(answer.len() as u64));
+    group.bench_function("an answer of 100,000 findings", |b| {
+        b.iter(|| decode::<Vec<Finding>>(&answer).unwrap().len());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, decoding);
+criterion_main!(benches);
