@@ -18,8 +18,8 @@ use crate::view::widgets::table::Column;
 use crate::view::widgets::wrap::plain;
 
 const COLUMNS: &[Column] = &[
-    Column::flex("TARGET", 8, 3).at_most(60),
-    Column::flex("FOUND", 11, 2).at_most(26),
+    Column::flex("TARGET", 12, 3).at_most(60),
+    Column::flex("FOUND", 8, 2).at_most(26),
     Column::fixed("LAST", 5).right(),
     Column::fixed("TYPE", 10).expendable(2),
     Column::flex("DESCRIPTION", 18, 3).expendable(1),
