@@ -7,7 +7,11 @@ mod api;
 mod client;
 mod imports;
 #[cfg(all(feature = "dashboard", feature = "service"))]
+mod plain;
+#[cfg(all(feature = "dashboard", feature = "service"))]
 mod pty;
+#[cfg(feature = "dashboard")]
+mod readme;
 #[cfg(feature = "service")]
 mod service;
 #[cfg(feature = "dashboard")]

@@ -1,0 +1,52 @@
+//! The references of the README are made from the code: the key table and the configuration sample.
+//!
+//! `UPDATE_README=1 cargo test readme` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use scandeck::input::Keymap;
+
+fn file(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// What stands between `<!-- NAME: begin …-->` and `<!-- NAME: end -->` must be `wanted`.
+fn hold(name: &str, wanted: &str) {
+    let readme = file("README.md");
+    let begin = readme.find(&format!("<!-- {name}: begin")).unwrap();
+    let start = begin + readme[begin..].find("-->\n").unwrap() + 4;
+    let end = readme.find(&format!("<!-- {name}: end")).unwrap();
+    let wanted = format!("\n{}\n\n", wanted.trim());
+    if std::env::var_os("UPDATE_README").is_some() {
+        let text = format!("{}{wanted}{}", &readme[..start], &readme[end..]);
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).unwrap();
+    } else {
+        assert_eq!(&readme[start..end], wanted, "run `UPDATE_README=1 cargo test readme` and look at the change");
+    }
+}
+
+/// Both parts stand in one file, so one test writes them one after the other.
+#[test]
+fn the_readme_tells_the_keys_and_the_configuration_as_they_are() {
+    hold("keys", &Keymap::builtin().markdown());
+    hold("config", &format!("```toml\n{}```", file("assets/config.toml")));
+}
+
+#[test]
+fn the_configuration_sample_is_valid_and_names_every_setting() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("config.toml");
+    fs::write(&path, file("assets/config.toml")).unwrap();
+    scandeck::config::file::File::read(&path, true).unwrap();
+
+    // The complaint about an unknown setting lists the known ones.
+    fs::write(&path, "[profiles.x]\nno_such_setting = 1\n").unwrap();
+    let complaint = scandeck::config::file::File::read(&path, true).unwrap_err().to_string();
+    let known: Vec<&str> = complaint.split('`').skip(3).step_by(2).collect();
+    assert!(known.contains(&"base_url"), "{complaint}");
+    let sample = file("assets/config.toml");
+    for setting in known {
+        assert!(sample.contains(&format!("\n{setting} = ")), "the sample says nothing of {setting}");
+    }
+}
