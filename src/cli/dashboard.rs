@@ -236,7 +236,9 @@ async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
 
 #[cfg(feature = "service")]
 async fn world() -> Result<Connected, Problem> {
-    let world = crate::demo::World::start().await.map_err(|error| Problem::local(format!("{error:#}")))?;
+    let world = crate::demo::World::start(crate::demo::Tempo::Watched)
+        .await
+        .map_err(|error| Problem::local(format!("{error:#}")))?;
     Ok(on_world(world))
 }
 

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::dashboard;
 use crate::app::problem::Problem;
 use crate::config::Environment;
-use crate::demo::{World, plain};
+use crate::demo::{Tempo, World, plain};
 use crate::runtime::{self, Opening};
 
 /// Options of `scandeck demo`.
@@ -42,7 +42,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     }
     runtime::log::begin(&Environment::of_process().state_dir());
     writeln!(stdout(), "scandeck demo: starting a throw-away world on loopback")?;
-    let opening = Opening::On(Box::new(dashboard::on_world(World::start().await?)));
+    let opening = Opening::On(Box::new(dashboard::on_world(World::start(Tempo::Watched).await?)));
     // The world is there from the start, so the first-start question never comes.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
     dashboard::show(opening, connect).await
@@ -57,7 +57,7 @@ async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {
             .context("no temporary directory for the reports")?
             .keep(),
     };
-    let world = World::start().await?;
+    let world = World::start(Tempo::Plain).await?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let result = {
         let mut lines = stdout();

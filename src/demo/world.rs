@@ -12,8 +12,23 @@ use crate::client::{BaseUrl, Client, ClientSettings};
 use crate::contract::{LoggerId, NewScan, NewTarget, NewWorkspace, TargetId, Tool, WorkspaceId};
 use crate::service::{self, RateLimit, Running, Settings};
 
-/// Requests a second of the demo's website scans: slow enough to watch, quick enough to end within half a minute.
-const REQUESTS_PER_SECOND: u32 = 12;
+/// How quickly the website scans of the demo ask, in requests a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tempo {
+    /// Slow enough to watch: about half a minute.
+    Watched,
+    /// Quick enough for a script: a few seconds.
+    Plain,
+}
+
+impl Tempo {
+    fn requests_per_second(self) -> u32 {
+        match self {
+            Self::Watched => 3,
+            Self::Plain => 12,
+        }
+    }
+}
 
 /// A world that runs. Dropping it without [`World::end`] leaves its temporary directory to the system's clean-up.
 pub struct World {
@@ -37,7 +52,7 @@ impl World {
     ///
     /// # Errors
     /// When no temporary directory or no free port is to be had, or the service refuses what it is asked.
-    pub async fn start() -> Result<Self> {
+    pub async fn start(tempo: Tempo) -> Result<Self> {
         let shutdown = CancellationToken::new();
         let dir = tempfile::Builder::new().prefix("scandeck-demo-").tempdir().context("no temporary directory")?;
         let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
@@ -48,7 +63,8 @@ impl World {
         let base_url = service.base_url.to_string();
         let base = BaseUrl::parse(&base_url, false)?;
         let client = Client::new(ClientSettings::new(base, SecretString::from(service.api_key.clone())))?;
-        let (workspace, logger) = furnish(&client, &practice).await.context("the demo could not be furnished")?;
+        let (workspace, logger) =
+            furnish(&client, &practice, tempo).await.context("the demo could not be furnished")?;
         Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
     }
 
@@ -69,7 +85,7 @@ impl World {
 }
 
 /// Makes the workspace, its logger and targets, and starts the scans.
-async fn furnish(client: &Client, practice: &Practice) -> Result<(WorkspaceId, LoggerId)> {
+async fn furnish(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
     let description = "A throw-away world on loopback: mend and break its weaknesses at the control address";
     let workspace = client
         .create_workspace(&NewWorkspace { name: "Practice range".into(), description: Some(description.into()) })
@@ -96,7 +112,7 @@ async fn furnish(client: &Client, practice: &Practice) -> Result<(WorkspaceId, L
         };
         client.create_scan(&new).await
     };
-    let website = json!({"scan_type": "light", "requests_per_second": REQUESTS_PER_SECOND});
+    let website = json!({"scan_type": "light", "requests_per_second": tempo.requests_per_second()});
     let every_port = json!({"scan_type": "custom", "port_range": {"start_port": 1, "end_port": 65535}});
     scan(Tool::WEBSITE, shop, website.clone()).await?;
     scan(Tool::WEBSITE, portal, website).await?;
