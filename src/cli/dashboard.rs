@@ -54,18 +54,27 @@ pub struct DashboardArgs {
     pub config: Option<PathBuf>,
 }
 
-/// An error with what to do about it on a second line.
+/// An error with what to do about it, which the end of the program tells on a second line.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}\n  {hint}")]
+#[error("{what}")]
 pub struct Advised {
     what: String,
-    hint: String,
+    hint: Option<String>,
 }
 
 impl Advised {
     fn new(what: impl std::fmt::Display, hint: impl Into<String>) -> Self {
-        Self { what: what.to_string(), hint: hint.into() }
+        Self { what: what.to_string(), hint: Some(hint.into()) }
     }
+}
+
+/// What to do about an error, if anything in its chain knows.
+pub(super) fn hint_of(error: &anyhow::Error) -> Option<String> {
+    let known = error.chain().find_map(|cause| match cause.downcast_ref::<Advised>() {
+        Some(advised) => advised.hint.clone(),
+        None => cause.downcast_ref::<Error>().map(Error::hint),
+    });
+    known.filter(|hint| !hint.trim().is_empty())
 }
 
 impl From<ConfigError> for Advised {
@@ -77,7 +86,7 @@ impl From<ConfigError> for Advised {
 impl From<Problem> for Advised {
     fn from(problem: Problem) -> Self {
         let details = problem.details.as_ref().map(|details| format!(" ({details})")).unwrap_or_default();
-        Self::new(format!("{problem}{details}"), problem.hint.unwrap_or_default())
+        Self { what: format!("{problem}{details}"), hint: problem.hint }
     }
 }
 

@@ -76,7 +76,7 @@ enum Command {
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    let runtime = match tokio::runtime::Runtime::new() {
+    let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.into()),
     };
@@ -84,6 +84,16 @@ pub fn run() -> ExitCode {
     // A thread that still reads the terminal must not hold up the end.
     runtime.shutdown_background();
     code
+}
+
+/// The dashboard alone gets by with one thread beside that of the screen: an answer that hops from thread to thread
+/// wakes the processor at every hop, once a second for as long as nothing happens.
+fn runtime(cli: &Cli) -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if cli.command.is_none() {
+        builder.worker_threads(1);
+    }
+    builder.enable_all().build()
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
@@ -111,6 +121,44 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// The error with its causes, once, where the program ends.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    eprintln!("scandeck: {error:#}");
+    eprintln!("{}", told(error));
     ExitCode::FAILURE
+}
+
+/// The error with its causes in one line, and what to do about it on a line of its own. The service's words are among
+/// them, so they pass the one door for outside text where the wing that hears them is built.
+fn told(error: &anyhow::Error) -> String {
+    let what = format!("scandeck: {error:#}");
+    #[cfg(feature = "dashboard")]
+    {
+        let hint = dashboard::hint_of(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
+        crate::text::clean_text(&format!("{what}{hint}")).into_owned()
+    }
+    #[cfg(not(feature = "dashboard"))]
+    what
+}
+
+#[cfg(all(test, feature = "dashboard"))]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+    use crate::app::problem::Problem;
+
+    #[test]
+    fn what_to_do_stands_on_a_line_of_its_own_behind_all_causes() {
+        let advised = dashboard::Advised::from(Problem::local("no such thing").with_hint("make it first"));
+        let error = anyhow::Result::<()>::Err(advised.into()).context("cannot begin").unwrap_err();
+        assert_eq!(told(&error), "scandeck: cannot begin: no such thing\n  make it first");
+        assert_eq!(told(&anyhow::anyhow!("plain")), "scandeck: plain");
+        let unadvised = dashboard::Advised::from(Problem::local("no such thing"));
+        assert_eq!(told(&unadvised.into()), "scandeck: no such thing");
+    }
+
+    #[test]
+    fn words_of_a_service_cannot_act_on_the_terminal() {
+        let hostile = dashboard::Advised::from(Problem::local("\x1b]52;c;eA==\x07 exe\u{202e}gpj"));
+        let text = told(&hostile.into());
+        assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text:?}");
+    }
 }
