@@ -205,7 +205,7 @@ impl StreamList {
             None if self.goes_along() => self.select_at(stream, usize::MAX),
             None => self.select_at(stream, self.at),
         }
-        if self.follow {
+        if self.goes_along() {
             self.below = 0;
         }
         let held: BTreeSet<CaughtId> =
@@ -213,7 +213,8 @@ impl StreamList {
         self.marks.retain(|id| held.contains(id));
     }
 
-    fn goes_along(&self) -> bool {
+    /// The selection goes along with the end.
+    pub fn goes_along(&self) -> bool {
         self.follow && !self.paused && self.marks.is_empty() && self.range_from.is_none()
     }
 

@@ -81,14 +81,28 @@ fn settle(model: &mut Model) {
     }
     if let Some(scans) = model.data.scans.value() {
         let tally = model.watch.tally(now, scans);
-        model.dirty |= tally != model.tally;
-        model.tally = tally;
+        let before = std::mem::replace(&mut model.tally, tally);
+        model.dirty |= tally != before;
+        if tally.stalled != before.stalled {
+            // Nothing new came of a scan that stalls: its place in the order of need is another all the same.
+            model.show_rows(Pane::Scans);
+        }
     }
-    if model.focus.pane == Pane::Captures && !covered && model.new_captures > 0 {
-        model.new_captures = 0;
-        let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-        model.seen_requests = loggers.iter().map(|logger| (logger.id, logger.num_requests)).collect();
+    if !covered {
+        see_captures(model);
     }
+}
+
+/// What comes into a stream that is on the screen and follows its end is seen as it comes.
+fn see_captures(model: &mut Model) {
+    if model.new_captures == 0 || !model.lists.captures.goes_along() || !model.on_screen().contains(&Pane::Captures) {
+        return;
+    }
+    let only = model.scope.logger;
+    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let shown = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
+    model.seen_requests.extend(shown.map(|logger| (logger.id, logger.num_requests)));
+    news::count_unseen(model);
 }
 
 impl Model {

@@ -35,8 +35,9 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
         }
         News::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
-            count_new_captures(model, &table);
+            hear_of_loggers(model, &table);
             model.data.loggers.succeed(table, at);
+            count_unseen(model);
             drop_lost_chips(model);
             model.show_rows(Pane::Loggers);
         }
@@ -82,6 +83,12 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     let known = model.scope.workspace.is_some_and(|id| table.get(id).is_some());
     let first = model.scope.workspace.is_none();
     let next = (!known).then(|| workspace_to_work_in(model, &table)).flatten();
+    if let (true, Some(asked), false) = (first, &model.session.workspace, table.is_empty())
+        && !table.items().iter().any(|workspace| is_called(workspace, asked))
+    {
+        let words = format!("there is no workspace {asked}: this is another one");
+        model.say(Tone::Bad, words);
+    }
     model.data.workspaces.succeed(table, at);
     if let Some(id) = next {
         model.work_in(id);
@@ -95,10 +102,7 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
 /// The one that was asked for, else the first that has targets, else the first.
 fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
     let named = |asked: &String| {
-        let same = |other: &&Workspace| {
-            other.id.to_string() == *asked || other.name.trim().to_lowercase() == asked.trim().to_lowercase()
-        };
-        table.items().iter().find(same).map(|workspace| workspace.id)
+        table.items().iter().find(|workspace| is_called(workspace, asked)).map(|workspace| workspace.id)
     };
     let asked = model.session.workspace.as_ref().and_then(named);
     let by_id = || {
@@ -107,6 +111,11 @@ fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<Works
         all.first().map(|workspace| workspace.id)
     };
     asked.or_else(by_id)
+}
+
+/// By its id, or its name in any case.
+fn is_called(workspace: &Workspace, asked: &str) -> bool {
+    workspace.id.to_string() == asked || workspace.name.trim().to_lowercase() == asked.trim().to_lowercase()
 }
 
 fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
@@ -172,7 +181,7 @@ fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
 
 /// What the loggers recorded since the stream was looked at last. Their list tells it, also while no capture is read;
 /// what a logger holds when it is first heard of is no news.
-fn count_new_captures(model: &mut Model, table: &Table<Logger>) {
+fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
     let first = model.data.loggers.value().is_none();
     model.seen_requests.retain(|id, _| table.get(*id).is_some());
     for logger in table.items() {
@@ -181,14 +190,26 @@ fn count_new_captures(model: &mut Model, table: &Table<Logger>) {
         // A cleared logger begins anew.
         *seen = (*seen).min(logger.num_requests);
     }
+}
+
+/// Requests that the loggers tell of and nobody has seen.
+pub(super) fn count_unseen(model: &mut Model) {
+    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let new = |logger: &Logger| logger.num_requests - model.seen_requests.get(&logger.id).copied().unwrap_or(0);
-    model.new_captures = table.items().iter().map(new).sum::<i64>().max(0) as u64;
+    model.new_captures = loggers.iter().map(new).sum::<i64>().max(0) as u64;
 }
 
 fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {
     match model.data.captures.take(logger, new) {
         Taken::Appended(from) => model.lists.captures.extend(&model.data.captures, from, model.scope.logger),
-        Taken::Merged => model.show_rows(Pane::Captures),
+        Taken::Merged => {
+            let before = model.lists.captures.rows.len();
+            model.show_rows(Pane::Captures);
+            let list = &mut model.lists.captures;
+            if !list.goes_along() {
+                list.below += list.rows.len().saturating_sub(before);
+            }
+        }
     }
 }
 

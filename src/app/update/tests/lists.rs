@@ -146,13 +146,16 @@ fn two_loggers_are_one_stream_in_the_order_of_time() {
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
 }
 
+/// The list of loggers 1, 2, … with these counts of requests.
+fn loggers(counts: &[i64]) -> News {
+    let logger = |(id, &count): (i64, &i64)| Logger { id: LoggerId(id), num_requests: count, ..Logger::default() };
+    News::Loggers(table((1..).zip(counts).map(logger)))
+}
+
 #[test]
 fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
     let mut desk = Desk::new();
-    let loggers = |counts: &[i64]| {
-        let logger = |(id, &count): (i64, &i64)| Logger { id: LoggerId(id), num_requests: count, ..Logger::default() };
-        News::Loggers(table((1..).zip(counts).map(logger)))
-    };
+    desk.model.size = Size { columns: 120, rows: 40 };
     assert_eq!(desk.model.new_captures, 0, "what was there at the start is no news");
     for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
         desk.feed(loggers(counts));
@@ -165,6 +168,56 @@ fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
     desk.keys("3");
     desk.feed(loggers(&[4, 2]));
     assert_eq!(desk.model.new_captures, 1);
+}
+
+#[test]
+fn what_comes_into_a_stream_that_is_seen_and_follows_is_not_new() {
+    let mut desk = Desk::new();
+    desk.feed(loggers(&[5, 1]));
+    assert_eq!(desk.model.new_captures, 0, "all five panes are on the screen");
+    desk.keys("5 = 3");
+    desk.feed(loggers(&[9, 1]));
+    assert_eq!(desk.model.new_captures, 4, "paused: nobody sees it come");
+    desk.keys("5 G");
+    assert_eq!(desk.model.new_captures, 0);
+    desk.keys("g l enter");
+    desk.feed(loggers(&[9, 3]));
+    assert_eq!(desk.model.new_captures, 2, "the chip shows another logger");
+    desk.keys("3 z");
+    desk.feed(loggers(&[10, 3]));
+    assert_eq!(desk.model.new_captures, 3, "zoomed: the stream is not on the screen");
+}
+
+#[test]
+fn captures_that_belong_between_older_ones_count_below_too() {
+    let mut desk = Desk::new();
+    desk.capture(1, 10..=10);
+    desk.keys("5 k k");
+    desk.capture(2, 5..=6);
+    assert_eq!(desk.model.lists.captures.below, 2);
+}
+
+#[test]
+fn a_scan_that_stalls_moves_up_though_nothing_is_heard_of_it() {
+    let mut desk = Desk::new();
+    let running = |id, progress| scan(id, 1, ScanStatus::Running, progress);
+    desk.feed(News::Scans(table([running(1, 90), running(2, 10)])));
+    desk.at += Duration::from_secs(30);
+    desk.feed(News::Scans(table([running(1, 95), running(2, 10)])));
+    assert_eq!(desk.shown(Pane::Scans), [1, 2]);
+    desk.at += Duration::from_secs(15);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.shown(Pane::Scans), [2, 1]);
+}
+
+#[test]
+fn a_workspace_asked_for_that_is_not_there_is_told() {
+    let mut desk = Desk::blank(120, 40);
+    desk.model.session.workspace = Some("Prod".into());
+    let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
+    desk.feed(News::Workspaces(table([lab])));
+    assert_eq!(desk.model.scope.workspace, Some(WorkspaceId(2)));
+    assert!(desk.told().contains("no workspace Prod"), "{}", desk.told());
 }
 
 #[test]
