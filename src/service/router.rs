@@ -39,7 +39,9 @@ pub fn router(app: App) -> PlainPaths {
         .layer(request::body_limit())
         .layer(middleware::from_fn_with_state(app.clone(), guard::check_key))
         .with_state(app);
-    let open = Router::new().route(&format!("{PREFIX}/openapi.json"), get(|| async { Json(document) }));
+    let open = Router::new()
+        .route(&format!("{PREFIX}/openapi.json"), get(|| async { Json(document) }))
+        .method_not_allowed_fallback(unknown_method);
     let router = api
         .merge(open)
         .layer(middleware::from_fn(guard::check_host))

@@ -26,6 +26,9 @@ async fn the_frameworks_own_errors_have_the_error_body() {
     let world = World::new().await;
     world.get("/nothing").await.refused(404, "/api/v2/nothing");
     world.delete("/workspaces").await.refused(405, "DELETE");
+    world.delete("/openapi.json").await.refused(405, "DELETE");
+    let any = world.request(Method::GET, "/http_loggers/99/data").header("if-none-match", "*").send().await.unwrap();
+    Answer::read(any).await.refused(404, "no logger 99");
     let post =
         |kind: &str, body: Vec<u8>| world.request(Method::POST, "/targets").header("content-type", kind).body(body);
     let read = async |request: reqwest::RequestBuilder| Answer::read(request.send().await.unwrap()).await;
