@@ -11,7 +11,8 @@ use crate::service::DataDir;
 #[derive(Args, Clone, Debug, Default)]
 pub struct DataDirArg {
     /// Where the service keeps its database, keys and scope file [default: $XDG_STATE_HOME/scandeck/service, or below ~/.local/state]
-    #[arg(long, value_name = "DIR")]
+    // Global: refusals of the rails end with `scandeck scope add TARGET --data-dir DIR`.
+    #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
 }
 

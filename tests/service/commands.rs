@@ -28,10 +28,13 @@ async fn what_is_added_to_the_scope_can_be_scanned_at_once() {
     let world = World::at(settings(temp.path()), None, Script::default()).await;
     let make = async || world.post("/targets", json!({"name": "192.0.2.7"})).await;
     let refused = make().await;
-    refused.refused(
-        403,
-        &format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().canonicalize().unwrap().display()),
-    );
+    let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().canonicalize().unwrap().display());
+    refused.refused(403, &remedy);
+    let typed = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
+    scope::run(scope::ScopeArgs::from_arg_matches(&typed.unwrap()).unwrap()).await.unwrap();
+    let target = make().await.created();
+    world.delete(&format!("/targets/{target}")).await.gone();
+    scope(temp.path(), &["remove", "192.0.2.7"]).await;
     scope(temp.path(), &["add", "192.0.2.0/24", "shop.acme.test", "--until", "2999-12-31", "--note", "SOW 114"]).await;
     let target = make().await.created();
     world.delete(&format!("/targets/{target}")).await.gone();
