@@ -4,16 +4,28 @@
 //!   ANY /l/<22 characters>/…  ─► logger known? ─► still records? ─► body read ─► on disk ─► 200
 //!                                     404              410       413 beyond 1 MiB (kept without the body)
 //! ```
+//!
+//! The connections are hyper's own and not axum's: what a server was tricked into sending often hangs up, or closes
+//! its half, without waiting for the answer, and has to be recorded all the same.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::Request;
 use axum::http::{StatusCode, Version};
 use axum::response::{IntoResponse, Response};
+use axum::serve::Listener;
 use futures::StreamExt;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rand::RngExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::errors::ApiError;
 use super::recorder::{NotRecorded, Recorder};
@@ -46,16 +58,50 @@ pub fn shown(app: &App, row: &LoggerRow) -> Logger {
     }
 }
 
-/// The router of the listener.
-pub fn router(app: App, recorder: Recorder) -> Router {
-    Router::new().fallback(take).with_state((app, recorder))
+/// Records what comes in until `stop`; connections that are still open after `patience` are closed then.
+pub async fn listen(
+    app: App,
+    recorder: Recorder,
+    mut listener: TcpListener,
+    stop: CancellationToken,
+    patience: Duration,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        let (stream, peer) = tokio::select! {
+            () = stop.cancelled() => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = Listener::accept(&mut listener) => accepted,
+        };
+        connections.spawn(hear(app.clone(), recorder.clone(), stream, peer, stop.clone()));
+    }
+    drop(listener);
+    if tokio::time::timeout(patience, async { while connections.join_next().await.is_some() {} }).await.is_err() {
+        tracing::info!("connections to the loggers that were still open are closed");
+    }
 }
 
-async fn take(
-    State((app, recorder)): State<(App, Recorder)>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
+/// One connection, to its end. Whoever needs longer than half a minute for its headers is not waited for.
+async fn hear(app: App, recorder: Recorder, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) {
+    let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
+        // Begun here and not when it is polled: a connection that is closed already is never polled again.
+        let answered = tokio::spawn(answer(app.clone(), recorder.clone(), peer, request.map(Body::new)));
+        async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(|died| ApiError::internal(died).into_response())) }
+    });
+    let mut http = http1::Builder::new();
+    http.half_close(true).timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+    // What ends a connection is its sender's affair; what it sent is recorded by then.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn answer(app: App, recorder: Recorder, peer: SocketAddr, request: Request) -> Response {
     match record(&app, &recorder, peer, request).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(refusal) => refusal.into_response(),

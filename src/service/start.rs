@@ -263,7 +263,7 @@ fn spawn_tasks(
     let owner = format!("{:016x}", app.boot);
     tasks.spawn(record);
     tasks.spawn(serve_api(app.clone(), sockets.api, stop.clone()));
-    tasks.spawn(serve_loggers(app.clone(), recorder, sockets.loggers, stop.clone()));
+    tasks.spawn(loggers::listen(app.clone(), recorder, sockets.loggers, stop.clone(), DRAIN));
     tasks.spawn(worker::work(app.clone(), runner, owner, stop.clone()));
     tasks.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tasks.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
@@ -277,12 +277,6 @@ fn spawn_tasks(
 async fn serve_api(app: App, listener: TcpListener, stop: CancellationToken) {
     let service = axum::ServiceExt::<axum::extract::Request>::into_make_service(router::router(app));
     let server = axum::serve(no_delay(listener), service).with_graceful_shutdown(stop.clone().cancelled_owned());
-    drain(server.into_future(), stop).await;
-}
-
-async fn serve_loggers(app: App, recorder: Recorder, listener: TcpListener, stop: CancellationToken) {
-    let service = loggers::router(app, recorder).into_make_service_with_connect_info::<SocketAddr>();
-    let server = axum::serve(listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
     drain(server.into_future(), stop).await;
 }
 

@@ -6,6 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::runner::Script;
 use super::{Answer, World, settings};
@@ -19,6 +21,14 @@ impl World {
 
     async fn recorded(&self, id: i64, query: &str) -> Vec<Value> {
         self.get(&format!("/http_loggers/{id}/data{query}")).await.data()["requests"].as_array().unwrap().clone()
+    }
+
+    /// A connection to the loggers on which this was sent.
+    async fn said_to_loggers(&self, text: &str) -> TcpStream {
+        let base: url::Url = self.logger_base.parse().unwrap();
+        let mut stream = TcpStream::connect(("127.0.0.1", base.port().unwrap())).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        stream
     }
 }
 
@@ -146,6 +156,22 @@ async fn a_logger_whose_days_are_over_records_no_more() {
 }
 
 #[tokio::test]
+async fn a_list_of_loggers_is_another_one_once_a_day_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new("2026-11-21T12:00:00Z".parse().unwrap());
+    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), Script::default()).await;
+    world.logger("a").await;
+    clock.advance(SignedDuration::from_mins(24 * 60 - 1));
+    let before = world.request(Method::GET, "/http_loggers").send().await.unwrap();
+    let tag = before.headers()["etag"].clone();
+    assert_eq!(Answer::read(before).await.data()[0]["active_days"], 30);
+    clock.advance(SignedDuration::from_mins(2));
+    let after = world.request(Method::GET, "/http_loggers").header("if-none-match", tag).send().await.unwrap();
+    assert_eq!(Answer::read(after).await.data()[0]["active_days"], 29);
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn a_burst_is_recorded_completely() {
     let world = World::new().await;
     let (id, url) = world.logger("a").await;
@@ -154,6 +180,44 @@ async fn a_burst_is_recorded_completely() {
     assert!(sent.into_iter().all(|answer| answer.unwrap().status() == 200));
     assert_eq!(world.recorded(id, "").await.len(), 200);
     world.stop().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up_without_reading_the_answer_is_recorded_too() {
+    let world = World::new().await;
+    let (id, url) = world.logger("a").await;
+    for _ in 0..40 {
+        drop(world.said_to_loggers(&format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n")).await);
+    }
+    world.until(&format!("/http_loggers/{id}"), |logger| logger["num_requests"] == 40).await;
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn who_closes_one_half_is_answered() {
+    let world = World::new().await;
+    let (id, url) = world.logger("a").await;
+    let mut stream = world.said_to_loggers(&format!("GET {url} HTTP/1.0\r\n\r\n")).await;
+    stream.shutdown().await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer:?}");
+    assert_eq!(world.recorded(id, "").await.len(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_sender_that_hangs_in_its_body_does_not_keep_the_service_from_ending() {
+    let world = World::new().await;
+    let (_, url) = world.logger("a").await;
+    let head = format!("POST {url} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
+    let mut stream = world.said_to_loggers(&head).await;
+    // The service says "continue" once it waits for the body.
+    let mut said = [0; 12];
+    stream.read_exact(&mut said).await.unwrap();
+    assert_eq!(&said, b"HTTP/1.1 100");
+    world.stop().await;
+    drop(stream);
 }
 
 #[tokio::test]
