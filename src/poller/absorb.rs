@@ -13,7 +13,7 @@ use super::watch::{Flight, ORDER, Watch};
 use crate::app::plan::{self, News, Noun};
 use crate::app::problem::Problem;
 use crate::app::table::{Item, Table};
-use crate::client::{self, Error};
+use crate::client::{self, Error, Kind};
 use crate::contract::Scan;
 
 /// How long a list rests that the service refused.
@@ -149,8 +149,8 @@ impl Watch {
     fn fail(&mut self, slot: Slot, flight: Flight, error: &Error, now: Instant, wall: Timestamp) {
         let problem = Arc::new(Problem::from(error));
         self.moved.put_back(flight.scans.0, flight.scans.1);
-        self.put_back(slot);
-        if reach(error) != Reach::One {
+        if reach_in(slot, error) != Reach::One {
+            self.put_back(slot);
             let first = !self.link.is_failing();
             let link = self.link.fail(error, Arc::clone(&problem), flight.asked, now, wall);
             self.tell_link(link);
@@ -159,23 +159,37 @@ impl Watch {
             }
             return;
         }
-        let link = self.link.succeed(flight.asked, wall);
-        self.tell_link(link);
-        match (slot, self.plan.scan_part) {
-            (Slot::List(noun), _) => {
+        // A call that was not even sent says nothing of the connection.
+        if !matches!(error.kind, Kind::BudgetSpent { .. }) {
+            let link = self.link.succeed(flight.asked, wall);
+            self.tell_link(link);
+        }
+        match slot {
+            Slot::List(noun) => {
                 let turn = self.turn(noun);
                 (turn.failed, turn.asked, turn.rests_until) = (true, false, Some(now + REFUSED_REST));
                 self.outbox.push(News::Failed(noun, problem));
             }
-            (Slot::Captures(logger), _) => {
-                self.wanted.forget_logger(logger);
+            Slot::Captures(logger) => {
+                if error.kind == Kind::Server {
+                    self.wanted.hear_again(logger);
+                } else {
+                    self.wanted.forget_logger(logger);
+                }
                 // A logger that was deleted meanwhile is no failure; the list of loggers tells.
-                if error.kind != client::Kind::NotFound {
+                if error.kind != Kind::NotFound {
                     self.outbox.push(News::Failed(Noun::Captures, problem));
                 }
             }
-            (Slot::Part, Some((scan, part))) => self.outbox.push(News::PartFailed(scan, part, problem)),
-            (Slot::Part, None) => {}
+            Slot::Part => {
+                // What this scan does not have is asked for again when the scan has moved.
+                if error.is_passing() {
+                    self.wanted.want_part();
+                }
+                if let Some((scan, part)) = flight.part {
+                    self.outbox.push(News::PartFailed(scan, part, problem));
+                }
+            }
         }
     }
 
@@ -196,6 +210,15 @@ impl Watch {
             self.turn(*noun).asked = true;
             self.outbox.push(News::Failed(*noun, Arc::clone(problem)));
         }
+    }
+}
+
+/// What a failure of this question stops. The outputs of scans are counted apart (`hosted-service.md`, Rate limits), and
+/// a list that is out of budget too will say so itself: a part never holds up the lists.
+fn reach_in(slot: Slot, error: &Error) -> Reach {
+    match (slot, &error.kind) {
+        (Slot::Part, Kind::RateLimited { .. } | Kind::BudgetSpent { .. }) => Reach::One,
+        _ => reach(error),
     }
 }
 

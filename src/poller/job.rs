@@ -14,6 +14,9 @@ use crate::contract::{
     Wordlist, Workspace, WorkspaceId,
 };
 
+/// Lists above this are compared and made ready on a thread of their own.
+const INLINE: usize = 500;
+
 /// A question to the service.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
@@ -141,13 +144,14 @@ impl Job {
     }
 }
 
-/// Sorts by id and makes the table, away from the async threads; unchanged items keep the known table.
+/// Sorts by id and makes the table, away from the async threads when it is long; unchanged items keep the known table.
 async fn table<T>(items: Vec<T>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
     T: Item + PartialEq + Send + Sync + 'static,
     T::Id: Send + Sync,
 {
     let fallback = known.clone();
+    let small = items.len().max(known.as_ref().map_or(0, |known| known.len())) <= INLINE;
     let work = move || {
         let mut items = items;
         items.sort_by_key(Item::id);
@@ -156,6 +160,9 @@ where
             _ => Arc::new(Table::new(items)),
         }
     };
+    if small {
+        return work();
+    }
     // The task only fails when the runtime goes down; what was known is as good as anything then.
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| fallback.unwrap_or_default())
 }
@@ -165,21 +172,22 @@ async fn active_scans(
     workspace: WorkspaceId,
     known: Arc<Table<Scan>>,
 ) -> Result<Arc<Table<Scan>>, Error> {
-    let mut all: BTreeMap<ScanId, Scan> = known.items().iter().map(|scan| (scan.id, scan.clone())).collect();
-    let mut seen = BTreeSet::new();
+    let mut active: BTreeMap<ScanId, Scan> = BTreeMap::new();
     for status in [ScanStatus::Waiting, ScanStatus::Running] {
         let query = ScanQuery { workspace_id: Some(workspace), status: Some(status), ..ScanQuery::default() };
-        for scan in client.list_all_scans(&query).await? {
-            seen.insert(scan.id);
-            all.insert(scan.id, scan);
-        }
+        active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, scan)));
     }
-    let ended: Vec<ScanId> =
-        known.items().iter().filter(|scan| scan.is_active() && !seen.contains(&scan.id)).map(|scan| scan.id).collect();
+    let has_ended = |scan: &&Scan| scan.is_active() && !active.contains_key(&scan.id);
+    let ended: Vec<ScanId> = known.items().iter().filter(has_ended).map(|scan| scan.id).collect();
+    if ended.is_empty() && active.values().all(|scan| known.get(scan.id) == Some(scan)) {
+        return Ok(known);
+    }
     if ended.len() > 8 {
         let query = ScanQuery { workspace_id: Some(workspace), ..ScanQuery::default() };
         return Ok(table(client.list_all_scans(&query).await?, Some(known)).await);
     }
+    let mut all: BTreeMap<ScanId, Scan> = known.items().iter().map(|scan| (scan.id, scan.clone())).collect();
+    all.append(&mut active);
     for id in ended {
         match client.get_scan(id).await {
             Ok(scan) => _ = all.insert(id, scan),

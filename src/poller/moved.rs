@@ -99,6 +99,15 @@ impl Moved {
         (due, std::mem::take(&mut self.gone))
     }
 
+    /// Takes back what was taken and never asked: it is as due as before.
+    pub fn untake(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
+        for id in scans {
+            self.read.remove(&id);
+            self.waiting.insert(id);
+        }
+        self.gone.extend(gone);
+    }
+
     /// Puts scans back that could not be read.
     pub fn put_back(&mut self, scans: impl IntoIterator<Item = ScanId>, gone: BTreeSet<ScanId>) {
         self.waiting.extend(scans);

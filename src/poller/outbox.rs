@@ -1,9 +1,12 @@
-//! What was learnt and not yet handed over. The screen may be slow; then the newest of each list wins, and only the
-//! captures, which are sent once each, pile up.
+//! What was learnt and not yet handed over. The screen may be slow, or away in an editor; then the newest of each list
+//! wins, and only the captures, which are sent once each, pile up: beyond a number no more are read.
 
 use std::collections::VecDeque;
 
-use crate::app::plan::News;
+use crate::app::plan::{News, PartData, ScanPart};
+
+/// News that may wait before no more captures are read: they stay at the service until there is room.
+const FULL: usize = 64;
 
 /// News in the order they were learnt.
 #[derive(Debug, Default)]
@@ -28,6 +31,11 @@ impl Outbox {
         self.waiting.is_empty()
     }
 
+    /// What cannot be replaced by newer news should wait at the service.
+    pub fn is_full(&self) -> bool {
+        self.waiting.len() >= FULL
+    }
+
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
@@ -48,7 +56,12 @@ fn key(news: &News) -> Option<(u8, u8)> {
         News::Reports(_) => (1, 5),
         News::Wordlists(_) => (1, 6),
         News::Failed(noun, _) => (2, *noun as u8),
-        News::Captures { .. } | News::ScanPart(..) | News::PartFailed(..) => return None,
+        // One scan's parts are on the screen at a time.
+        News::ScanPart(_, PartData::Tests(_)) => (3, ScanPart::Tests as u8),
+        News::ScanPart(_, PartData::Output(_)) => (3, ScanPart::Output as u8),
+        News::ScanPart(_, PartData::Raw(_)) => (3, ScanPart::Raw as u8),
+        News::PartFailed(_, part, _) => (4, *part as u8),
+        News::Captures { .. } => return None,
     })
 }
 

@@ -73,6 +73,13 @@ impl Wanted {
         }
     }
 
+    /// Reading them failed at the service: the next look at the list calls for them again.
+    pub fn hear_again(&mut self, logger: LoggerId) {
+        if let Some(heard) = self.loggers.get_mut(&logger) {
+            heard.requests = None;
+        }
+    }
+
     /// Those of the captures that were not told before, in the order of their ids.
     pub fn take_captures(&mut self, logger: LoggerId, captures: Vec<Capture>) -> Vec<Arc<Capture>> {
         let Some(heard) = self.loggers.get_mut(&logger) else { return Vec::new() };

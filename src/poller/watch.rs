@@ -21,9 +21,11 @@ use super::moved::Moved;
 use super::outbox::Outbox;
 use super::pace::{Demand, Pace, Purse};
 use super::wanted::Wanted;
-use crate::app::plan::{self, Noun, PollPlan};
+use crate::app::plan::{self, Noun, PollPlan, ScanPart};
 use crate::app::table::Table;
-use crate::contract::{Finding, Logger, Report, ReportStatus, Scan, ScanId, Target, Wordlist, Workspace, WorkspaceId};
+use crate::contract::{
+    CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan, ScanId, Target, Wordlist, Workspace, WorkspaceId,
+};
 
 /// Questions under way at once.
 const AT_ONCE: usize = 6;
@@ -62,6 +64,8 @@ pub(super) struct Flight {
     pub asked: Instant,
     /// Scans whose findings it reads, and those that are gone: put back when it fails.
     pub scans: (Vec<ScanId>, BTreeSet<ScanId>),
+    /// The part of a scan it reads.
+    pub part: Option<(ScanId, ScanPart)>,
 }
 
 /// See the module.
@@ -187,8 +191,12 @@ impl Watch {
                 Job::FindingsOf { scans, gone, .. } => (scans.iter().map(|(id, _)| *id).collect(), gone.clone()),
                 _ => Default::default(),
             };
+            let part = match &job {
+                Job::Part { scan, part } => Some((*scan, *part)),
+                _ => None,
+            };
             self.note_asked(&job, now);
-            self.flying.insert(job.slot(), Flight { asked: now, scans });
+            self.flying.insert(job.slot(), Flight { asked: now, scans, part });
             jobs.push(job);
         }
         jobs
@@ -196,7 +204,7 @@ impl Watch {
 
     fn take_back(&mut self, job: Job) {
         if let Job::FindingsOf { scans, gone, .. } = job {
-            self.moved.put_back(scans.into_iter().map(|(id, _)| id), gone);
+            self.moved.untake(scans.into_iter().map(|(id, _)| id), gone);
         }
     }
 
@@ -226,14 +234,19 @@ impl Watch {
         {
             return Some(Job::Part { scan, part });
         }
-        let flying = |logger| self.flying.contains_key(&Slot::Captures(logger));
-        if let Some((logger, since)) = self.wanted.captures(flying) {
+        if let Some((logger, since)) = self.next_captures() {
             return Some(Job::Captures { logger, since });
         }
         let noun = ORDER
             .into_iter()
             .find(|noun| !self.flying.contains_key(&Slot::List(*noun)) && self.due_at(*noun, now) <= now)?;
         self.list_job(noun, workspace, now)
+    }
+
+    /// A logger whose captures are to be read now.
+    fn next_captures(&self) -> Option<(LoggerId, Option<CaptureId>)> {
+        let flying = |logger| self.flying.contains_key(&Slot::Captures(logger));
+        self.wanted.captures(flying).filter(|_| !self.outbox.is_full())
     }
 
     fn list_job(&mut self, noun: Noun, workspace: WorkspaceId, now: Instant) -> Option<Job> {
@@ -316,7 +329,7 @@ impl Watch {
             due.extend(ORDER.into_iter().filter(|noun| free(&Slot::List(*noun))).map(|noun| self.due_at(noun, now)));
             let gap = self.pace.scan_detail(self.demand(Noun::Scans));
             due.extend(self.wanted.part_due(now, gap).filter(|_| free(&Slot::Part)));
-            due.extend(self.wanted.captures(|logger| !free(&Slot::Captures(logger))).map(|_| now));
+            due.extend(self.next_captures().map(|_| now));
         } else if free(&Slot::List(Noun::Workspaces)) {
             due.push(self.due_at(Noun::Workspaces, now));
         }

@@ -21,7 +21,7 @@ struct Hand {
     now: Instant,
     scans: Vec<Scan>,
     loggers: Vec<Logger>,
-    refusing: Option<(Noun, Kind)>,
+    refusing: Option<(Slot, Kind)>,
     silent: bool,
     asked: Vec<Slot>,
 }
@@ -46,8 +46,8 @@ impl Hand {
         if self.silent {
             return Err(Error::new(Kind::Connect, "refused"));
         }
-        if let Some((noun, kind)) = &self.refusing
-            && job.slot() == Slot::List(*noun)
+        if let Some((slot, kind)) = &self.refusing
+            && job.slot() == *slot
         {
             return Err(Error::new(kind.clone(), "no"));
         }
@@ -227,7 +227,7 @@ fn a_service_that_went_away_is_told_once_and_everything_is_read_again_when_it_is
 #[test]
 fn a_wrong_key_ends_the_asking_until_refresh() {
     let mut hand = Hand::new(true);
-    hand.refusing = Some((Noun::Workspaces, Kind::Unauthorized));
+    hand.refusing = Some((Slot::List(Noun::Workspaces), Kind::Unauthorized));
     hand.settle();
     let before = hand.asked.len();
     assert!(hand.pass(Duration::from_secs(3600)).is_empty());
@@ -242,7 +242,7 @@ fn a_wrong_key_ends_the_asking_until_refresh() {
 #[test]
 fn a_refused_list_rests_a_minute_and_leaves_the_others_alone() {
     let mut hand = Hand::new(true);
-    hand.refusing = Some((Noun::Reports, Kind::Forbidden));
+    hand.refusing = Some((Slot::List(Noun::Reports), Kind::Forbidden));
     let asked = hand.pass(Duration::from_secs(59));
     assert_eq!(count(&asked, Slot::List(Noun::Reports)), 1);
     assert!(count(&asked, SCANS) > 5);
@@ -319,4 +319,84 @@ fn findings_that_do_not_tell_their_scan_are_asked_for_scan_by_scan() {
         hand.watch.absorb(job.slot(), answer, hand.now, Timestamp::UNIX_EPOCH);
     }
     assert_eq!(count(&hand.pass(Duration::from_secs(3)), FINDINGS), 3, "ten scans, four a job");
+}
+
+#[test]
+fn a_part_that_is_out_of_budget_or_not_there_never_holds_up_the_lists() {
+    let spent = Kind::BudgetSpent { until: Timestamp::UNIX_EPOCH + Duration::from_secs(60) };
+    for (kind, asked) in
+        [(spent, 5..=11), (Kind::RateLimited { retry_after: None }, 5..=11), (Kind::NotAcceptable, 1..=1)]
+    {
+        let mut hand = Hand::new(true);
+        hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+        hand.settle();
+        hand.refusing = Some((Slot::Part, kind.clone()));
+        let part = Some((ScanId(1), ScanPart::Output));
+        hand.watch.set_plan(PollPlan {
+            generation: 1,
+            workspace: Some(WorkspaceId(1)),
+            scan_part: part,
+            ..PollPlan::default()
+        });
+        let passed = hand.pass(Duration::from_secs(10));
+        assert!(count(&passed, SCANS) >= 9, "{kind:?}: {passed:?}");
+        assert!(asked.contains(&count(&passed, Slot::Part)), "{kind:?}: {passed:?}");
+        assert!(!hand.news().iter().any(|news| matches!(news, News::Link(Link::Retrying { .. }))), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_part_that_failed_is_told_as_that_part_also_when_another_is_shown_by_then() {
+    let mut hand = Hand::new(true);
+    hand.scans = vec![scan(1, ScanStatus::Running, 0)];
+    hand.settle();
+    let plan = |part| PollPlan {
+        generation: 1,
+        workspace: Some(WorkspaceId(1)),
+        scan_part: Some((ScanId(1), part)),
+        ..PollPlan::default()
+    };
+    hand.watch.set_plan(plan(ScanPart::Output));
+    let jobs = hand.watch.due(hand.now);
+    hand.watch.set_plan(plan(ScanPart::Raw));
+    let refused = Err(Error::new(Kind::NotAcceptable, "no such form"));
+    hand.watch.absorb(jobs[0].slot(), refused, hand.now, Timestamp::UNIX_EPOCH);
+    assert!(hand.news().iter().any(|news| matches!(news, News::PartFailed(_, ScanPart::Output, _))));
+    assert_eq!(count(&hand.settle(), Slot::Part), 1, "the one shown now is read");
+}
+
+#[test]
+fn captures_that_the_service_failed_to_send_are_asked_for_again() {
+    let mut hand = Hand::new(true);
+    hand.loggers = vec![Logger { id: LoggerId(1), num_requests: 3, ..Logger::default() }];
+    hand.refusing = Some((Slot::Captures(LoggerId(1)), Kind::Server));
+    hand.pass(Duration::from_secs(5));
+    hand.refusing = None;
+    hand.pass(Duration::from_secs(5));
+    assert!(hand.news().iter().any(|news| matches!(news, News::Captures { .. })));
+}
+
+#[test]
+fn captures_wait_at_the_service_while_the_screen_takes_nothing() {
+    let mut hand = Hand::new(true);
+    for requests in 1..500 {
+        hand.loggers = vec![Logger { id: LoggerId(1), num_requests: requests, ..Logger::default() }];
+        hand.pass(Duration::from_secs(4));
+    }
+    let waiting = hand.news().len();
+    assert!(waiting < 100, "{waiting}");
+    assert_eq!(count(&hand.settle(), Slot::Captures(LoggerId(1))), 1, "and are read when it does again");
+}
+
+#[test]
+fn findings_that_could_not_be_paid_are_read_as_soon_as_they_can() {
+    let mut hand = Hand::new(false);
+    hand.scans = (1..=4).map(|id| scan(id, ScanStatus::Running, 0)).collect();
+    hand.pass(Duration::from_secs(60));
+    for scan in &mut hand.scans {
+        scan.result_summary.high = Some(1);
+    }
+    while hand.watch.purse.spend(1, hand.now) {}
+    let asked = hand.pass(Duration::from_secs(14));
+    assert_eq!(count(&asked, FINDINGS), 1, "{asked:?}");
 }
