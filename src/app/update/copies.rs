@@ -119,10 +119,16 @@ fn curl(model: &Model) -> Option<String> {
 }
 
 fn captured_curl(model: &Model, logger: LoggerId, capture: &Capture) -> String {
-    let mut words = vec!["curl".to_owned(), "-X".to_owned(), quoted(&capture.request_method)];
+    // Who sent this chose every character of it: nothing in it may name a file of this machine (`@`) or a range of
+    // URLs (`[1-9]`) to curl.
+    let mut words = vec!["curl".to_owned(), "--globoff".to_owned(), "-X".to_owned(), quoted(&capture.request_method)];
     for line in &capture.http_headers {
         let name = line.split(':').next().unwrap_or_default().trim().to_lowercase();
-        if !matches!(name.as_str(), "host" | "content-length" | "connection" | "accept-encoding" | "transfer-encoding")
+        if !name.starts_with('@')
+            && !matches!(
+                name.as_str(),
+                "host" | "content-length" | "connection" | "accept-encoding" | "transfer-encoding"
+            )
         {
             words.extend(["-H".to_owned(), quoted(line)]);
         }
@@ -131,9 +137,9 @@ fn captured_curl(model: &Model, logger: LoggerId, capture: &Capture) -> String {
     let url = quoted(&captured_url(model, logger, capture));
     match String::from_utf8(body) {
         Ok(body) if body.is_empty() => {}
-        Ok(body) => words.extend(["--data-binary".to_owned(), quoted(&body)]),
-        // Bytes that are no text reach curl through a pipe, exactly as they were.
-        Err(_) => {
+        Ok(body) if text::clean_text(&body) == body => words.extend(["--data-raw".to_owned(), quoted(&body)]),
+        // What is no plain text reaches curl through a pipe, exactly as it was.
+        _ => {
             let bytes = format!("printf %s {} | base64 -d |", quoted(&capture.request_body_base64));
             words.insert(0, bytes);
             words.extend(["--data-binary".to_owned(), "@-".to_owned()]);

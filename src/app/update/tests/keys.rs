@@ -177,6 +177,31 @@ fn y_copies_without_the_key_of_the_service() {
 }
 
 #[test]
+fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
+    let mut desk = Desk::new();
+    let mut curl = |id: i64, header: &str, body: &str| {
+        use base64::Engine;
+        let caught = Capture {
+            url_params: "a=[1-9]{x,y}".into(),
+            http_headers: vec![header.into()],
+            request_body_base64: base64::engine::general_purpose::STANDARD.encode(body).as_str().into(),
+            ..capture(id)
+        };
+        desk.feed(News::Captures { logger: LoggerId(1), new: vec![Arc::new(caught)] });
+        match desk.keys("5 G y c").remove(0) {
+            Effect::Copy { text, .. } => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    let hostile = curl(10, "@/etc/passwd", "@/etc/shadow");
+    assert!(hostile.starts_with("curl --globoff -X 'GET' --data-raw '@/etc/shadow' "), "{hostile}");
+    assert!(!hostile.contains("passwd"), "{hostile}");
+    let control = curl(11, "a: b", "x\x1b[2J");
+    assert!(control.starts_with("printf %s 'eBtbMko=' | base64 -d | curl"), "{control}");
+    assert!(control.contains("-H 'a: b' --data-binary @- "), "{control}");
+}
+
+#[test]
 fn y_f_writes_the_marked_rows_into_one_file() {
     let mut desk = Desk::new();
     match desk.keys("space space y f").remove(0) {
@@ -201,7 +226,7 @@ fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
         Effect::Copy { text, .. } => {
             assert!(!text.chars().any(char::is_control), "{text:?}");
             assert!(text.contains(r"'X: '\''$(rm -rf /)'\''"), "{text}");
-            assert!(text.contains(r"--data-binary ''\''id'\'''"), "{text}");
+            assert!(text.contains(r"--data-raw ''\''id'\'''"), "{text}");
         }
         other => panic!("{other:?}"),
     }
