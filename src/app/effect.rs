@@ -58,7 +58,7 @@ pub enum Choice {
     Demo,
 }
 
-/// A secret a person typed. It has no printable form.
+/// A secret a person typed, or what may be one. It has no printable form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub String);
 

@@ -2,6 +2,7 @@
 
 use tui_textarea::TextArea;
 
+use crate::app::effect::Secret;
 use crate::app::modal::{line_text, line_with};
 
 /// Which field; forms share them.
@@ -53,7 +54,7 @@ pub enum FieldId {
 }
 
 impl FieldId {
-    /// How the service calls it when it refuses; matched in its words, any case.
+    /// How the service calls it when it refuses, lower case; matched in its words, any case.
     pub fn wire_names(self) -> &'static [&'static str] {
         match self {
             Self::Name => &["name"],
@@ -167,7 +168,7 @@ pub struct Field {
     /// Something was typed or chosen.
     pub touched: bool,
     /// The server refused this text with these words; they stay until the text is another.
-    pub refused: Option<(String, String)>,
+    pub refused: Option<(Secret, String)>,
 }
 
 impl Field {
@@ -278,7 +279,7 @@ impl Field {
     /// The server's words, as long as the text is the one it refused.
     pub(super) fn words_of_the_server(&self) -> Option<String> {
         let (refused, words) = self.refused.as_ref()?;
-        (*refused == self.text()).then(|| words.clone())
+        (refused.0 == self.text()).then(|| words.clone())
     }
 
     /// What a draft gives back: not what the form was opened on.

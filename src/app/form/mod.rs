@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub use field::{Field, FieldId, LineNote, Value};
 
 use super::batch::Job;
-use super::effect::Choice;
+use super::effect::{Choice, Secret};
 use super::model::Data;
 use super::problem::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
@@ -253,9 +253,7 @@ impl Form {
     pub fn land(&mut self, problem: Problem) {
         self.sending = false;
         let told = format!("{} {}", problem.message, problem.details.as_deref().unwrap_or_default()).to_lowercase();
-        let about = self.fields.iter().position(|field| {
-            field.shown && field.id.wire_names().iter().any(|name| told.contains(&name.to_lowercase()))
-        });
+        let about = self.named_in(&told);
         let about = about.or_else(|| match problem.status {
             Some(403 | 409) => self.fields.iter().position(|field| field.shown && field.id.names_the_thing()),
             _ => None,
@@ -267,12 +265,29 @@ impl Form {
                     None => problem.message.clone(),
                 };
                 let field = &mut self.fields[at];
-                field.refused = Some((field.text(), words.clone()));
+                field.refused = Some((Secret(field.text()), words.clone()));
                 field.error = Some(words);
                 self.at = at;
             }
             None => self.problem = Some(problem),
         }
+    }
+
+    /// The field that lower-case words are about: the one of the longest name in them, so that `report_callback.format`
+    /// is not about a `format`, nor `resources` about a `source`.
+    fn named_in(&self, told: &str) -> Option<usize> {
+        let part_of_word =
+            |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+        let stands_alone = |at: usize, name: &str| {
+            !part_of_word(told[..at].chars().next_back()) && !part_of_word(told[at + name.len()..].chars().next())
+        };
+        let shown = self.fields.iter().enumerate().filter(|(_, field)| field.shown);
+        let named = shown.filter_map(|(at, field)| {
+            let names = field.id.wire_names().iter();
+            let found = names.filter(|name| told.match_indices(*name).any(|(at, name)| stands_alone(at, name)));
+            Some((found.map(|name| name.len()).max()?, at))
+        });
+        named.max_by_key(|&(length, at)| (length, std::cmp::Reverse(at))).map(|(_, at)| at)
     }
 
     /// Takes over what was typed into a draft of the same form.

@@ -121,7 +121,14 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.modals.last_mut() else { return };
     form.sending = true;
     if form.tag == FormTag::Connect {
-        return effects.push(Effect::Connect(form.hosted()));
+        effects.push(Effect::Connect(form.hosted()));
+        // One choice at a time, also when the form is closed before the answer.
+        for modal in &mut model.modals {
+            if let Modal::Setup(setup) = modal {
+                setup.busy = Some("asking the service");
+            }
+        }
+        return;
     }
     let batch = Batch::new(form.verb(), Some(form.tag), form.jobs());
     model.begin(batch, effects);

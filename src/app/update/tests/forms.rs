@@ -44,6 +44,46 @@ fn a_refusal_lands_on_its_field_in_the_words_of_the_service_until_the_text_is_an
 }
 
 #[test]
+fn a_refusal_lands_on_the_field_of_the_longest_whole_name() {
+    for (words, field) in [
+        ("resources: unknown ids 7, 9", Some(FieldId::Resources)),
+        ("source must be scans or findings", Some(FieldId::Source)),
+        ("webhook_url is no URL (no source of it)", Some(FieldId::Webhook)),
+        ("no such information", None),
+    ] {
+        let mut desk = Desk::new();
+        let sent = desk.calls("6 n ctrl-o");
+        assert_eq!(sent.len(), 1);
+        let refused = Problem { status: Some(400), message: words.into(), ..Problem::default() };
+        desk.answer(&sent, |_| Err(refused.clone()));
+        let at = desk.form().fields.iter().find(|field| field.refused.is_some()).map(|field| field.id);
+        assert_eq!(at, field, "{words}");
+    }
+}
+
+#[test]
+fn a_refused_key_is_remembered_and_never_printed() {
+    let mut desk = Desk::blank(120, 40);
+    desk.model = desk.model.with_setup(None);
+    desk.keys("h '127.0.0.1' tab 'k-123' ctrl-o");
+    let wrong = Problem { status: Some(401), message: "the API key is not accepted".into(), ..Problem::default() };
+    desk.send(Msg::Connected(Err(wrong)));
+    let key = desk.form().field(FieldId::Key).unwrap();
+    assert!(key.refused.is_some() && key.error.is_some());
+    assert!(!format!("{:?}", desk.model).contains("k-123"));
+}
+
+#[test]
+fn one_choice_of_the_first_start_at_a_time() {
+    let mut desk = Desk::blank(120, 40);
+    desk.model = desk.model.with_setup(None);
+    assert_eq!(desk.keys("h '127.0.0.1' tab 'k' ctrl-o esc").len(), 1);
+    assert_eq!(desk.keys("d"), [], "the first is still under way");
+    desk.send(Msg::Connected(Err(Problem::local("refused"))));
+    assert_eq!(desk.keys("d").len(), 1);
+}
+
+#[test]
 fn a_refusal_about_no_field_stands_over_the_form() {
     let mut desk = Desk::new();
     let sent = desk.calls("1 n 'Gate' ctrl-o");
