@@ -31,7 +31,7 @@ pub async fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
         Holder::Running(None) => "a service is just starting\n".to_owned(),
-        Holder::Running(Some(info)) => told(&dir, &info, &activity(&dir).await?),
+        Holder::Running(Some(info)) => told(&dir, &info, &activity(&dir, info.logger_days).await?),
     };
     // Who closed our output has read enough.
     let _ = std::io::stdout().write_all(text.as_bytes());

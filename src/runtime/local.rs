@@ -101,7 +101,7 @@ async fn found(
 ) -> Result<LocalService, LocalError> {
     let base = BaseUrl::parse(info.base_url.as_str(), false)
         .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop` and start it on 127.0.0.1"))?;
-    let key = KeySource::File(directory.key_file())
+    let key = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()))
         .read()
         .await
         .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;

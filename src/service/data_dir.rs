@@ -4,10 +4,12 @@
 //!   scandeck.db    everything the API answers        key           the API key, alone on one line (0600)
 //!   scope.toml     what may be scanned               callback.key  signs callbacks (0600)
 //!   service.json   URLs and process id               lock          held while a service runs (flock)
+//!   last.json      service.json of the last service
 //! ```
 //!
-//! The lock tells whether a service runs; `service.json` tells where. It stays when the service ends, so that the
-//! next one can take the same ports: a planted `handler_url` must stay good.
+//! The lock tells whether a service runs; `service.json` tells where. It stays when the service ends, and as
+//! `last.json` through starts that fail, so that the next one can take the same ports: a planted `handler_url` must
+//! stay good.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -35,6 +37,10 @@ pub struct ServiceInfo {
     pub previous_logger_url: Option<Url>,
     /// Process id of the service.
     pub pid: u32,
+    /// The file with the API key, where it is not `key` of the directory.
+    pub api_key_file: Option<PathBuf>,
+    /// Days a logger records.
+    pub logger_days: i64,
 }
 
 /// `service.json` as it is written.
@@ -45,6 +51,9 @@ struct InfoText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     previous_logger_url: Option<String>,
     pid: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key_file: Option<PathBuf>,
+    logger_days: i64,
 }
 
 impl From<ServiceInfo> for InfoText {
@@ -54,6 +63,8 @@ impl From<ServiceInfo> for InfoText {
             logger_url: info.logger_url.into(),
             previous_logger_url: info.previous_logger_url.map(Into::into),
             pid: info.pid,
+            api_key_file: info.api_key_file,
+            logger_days: info.logger_days,
         }
     }
 }
@@ -67,6 +78,8 @@ impl TryFrom<InfoText> for ServiceInfo {
             logger_url: text.logger_url.parse()?,
             previous_logger_url: text.previous_logger_url.map(|url| url.parse()).transpose()?,
             pid: text.pid,
+            api_key_file: text.api_key_file,
+            logger_days: text.logger_days,
         })
     }
 }
@@ -131,6 +144,10 @@ impl DataDir {
         self.0.join("service.json")
     }
 
+    fn last_info_file(&self) -> PathBuf {
+        self.0.join("last.json")
+    }
+
     /// Takes the lock, or nothing when another service has it.
     ///
     /// Waits up to half a second: who only looks whether a service runs ([`DataDir::holder`]) has the lock for a
@@ -168,13 +185,15 @@ impl DataDir {
 
     /// What `service.json` says; of the last service when none runs.
     pub fn info(&self) -> Option<ServiceInfo> {
-        serde_json::from_slice(&fs::read(self.info_file()).ok()?).ok()
+        read_info(&self.info_file())
     }
 
-    /// Removes `service.json`: between start and readiness nobody may take the last service's URLs for this one's.
-    pub(super) fn forget_info(&self) {
-        // A file that is not there, or cannot be removed, is overwritten when the service is ready.
-        let _ = fs::remove_file(self.info_file());
+    /// Takes `service.json` away and gives what it said: between start and readiness nobody may take the last
+    /// service's URLs for this one's.
+    pub(super) fn take_last_info(&self) -> Option<ServiceInfo> {
+        // Without one, a start has failed since the last service ended: then what that one said is there already.
+        let _ = fs::rename(self.info_file(), self.last_info_file());
+        read_info(&self.last_info_file())
     }
 
     /// Writes `service.json` whole or not at all.
@@ -185,6 +204,10 @@ impl DataDir {
         file.persist(self.info_file())?;
         Ok(())
     }
+}
+
+fn read_info(file: &Path) -> Option<ServiceInfo> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
 /// Reads the secret in `file`, or makes one (0600) where the file is missing.
@@ -237,11 +260,15 @@ mod tests {
             logger_url: url("http://127.0.0.1:2/"),
             previous_logger_url: Some(url("http://127.0.0.1:3/")),
             pid: 7,
+            api_key_file: Some("/etc/scandeck/key".into()),
+            logger_days: 5,
         };
         dir.write_info(&info).unwrap();
-        assert_eq!(dir.info(), Some(info));
-        dir.forget_info();
-        assert_eq!(dir.info(), None);
+        assert_eq!(dir.info().as_ref(), Some(&info));
+        for _ in 0..2 {
+            assert_eq!(dir.take_last_info().as_ref(), Some(&info), "a start that fails forgets nothing");
+            assert_eq!(dir.info(), None);
+        }
     }
 
     #[tokio::test]

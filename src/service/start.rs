@@ -7,7 +7,7 @@
 //! ```
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,14 +97,13 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let Some(lock) = dir.hold().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
     };
-    let last = dir.info();
-    dir.forget_info();
+    let last = dir.take_last_info();
     let rails = Arc::new(Rails::new(rails_settings(&settings, &dir)?));
     let Opened { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
     let keys = Keys::read(&settings, &dir)?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
-    let (base_url, logger_base) = (sockets.base_url()?, sockets.logger_base(&settings)?);
+    let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
 
     let app = App::new(Shared {
@@ -127,14 +126,18 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
             format!("the loggers are at {logger_base} now; URLs planted under {last} no longer reach them")
         }),
     );
-    let tasks = spawn_tasks(&app, sockets, runner, keys.callback, &shutdown.child_token());
     let info = ServiceInfo {
-        base_url: base_url.clone(),
+        // Who looks there is on this machine.
+        base_url: api_url(meeting(sockets.api_address))?,
         logger_url: logger_base.clone(),
         previous_logger_url,
         pid: std::process::id(),
+        api_key_file: app.settings.api_key_file.as_ref().and_then(|file| file.canonicalize().ok()),
+        logger_days: app.settings.logger_days,
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
+    // From here on nothing fails: a start that fails leaves nothing running.
+    let tasks = spawn_tasks(&app, sockets, runner, keys.callback, &shutdown.child_token());
     let ended = tokio::spawn(end(tasks, store, lock));
     Ok(Running { base_url, logger_base, api_key: keys.api, notes, ended })
 }
@@ -176,21 +179,31 @@ impl Sockets {
         Ok(Self { api, loggers, api_address, logger_address })
     }
 
-    fn base_url(&self) -> Result<Url, StartError> {
-        url(&format!("http://{}{}", self.api_address, router::PREFIX))
-    }
-
     /// Ends in `/`, so that tokens can be appended.
     fn logger_base(&self, settings: &Settings) -> Result<Url, StartError> {
         let mut base = match &settings.logger_url {
             Some(base) => base.clone(),
-            None => url(&format!("http://{}/", self.logger_address))?,
+            None => url(&format!("http://{}/", meeting(self.logger_address)))?,
         };
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));
         }
         Ok(base)
     }
+}
+
+fn api_url(address: SocketAddr) -> Result<Url, StartError> {
+    url(&format!("http://{address}{}", router::PREFIX))
+}
+
+/// Where this machine meets a listener of all its addresses: `0.0.0.0` and `::` are no address of anybody.
+fn meeting(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 async fn listen(address: SocketAddr, flag: &'static str, any: bool) -> Result<(TcpListener, SocketAddr), StartError> {

@@ -98,6 +98,43 @@ async fn a_detached_service_takes_the_ports_of_last_time_or_free_ones() {
 }
 
 #[tokio::test]
+async fn a_start_that_fails_does_not_forget_the_ports_of_last_time() {
+    let temp = tempfile::tempdir().unwrap();
+    let any = || {
+        let mut any = settings(temp.path());
+        any.any_port = true;
+        any
+    };
+    let world = World::at(any(), None, Script::default()).await;
+    let logger_base = world.logger_base.clone();
+    world.stop().await;
+    let mut wrong = any();
+    wrong.current_workspace = Some(WorkspaceId(99));
+    start(wrong, CancellationToken::new()).await.unwrap_err();
+    let world = World::at(any(), None, Script::default()).await;
+    assert_eq!(world.logger_base, logger_base);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_on_all_addresses_is_met_on_loopback_with_the_key_it_has() {
+    let temp = tempfile::tempdir().unwrap();
+    let key_file = temp.path().join("elsewhere");
+    let mut all = settings(temp.path());
+    all.listen = "0.0.0.0:0".parse().unwrap();
+    all.logger_listen = all.listen;
+    all.api_key_file = Some(key_file.clone());
+    all.logger_days = 5;
+    let world = World::at(all, None, Script::default()).await;
+    assert!(world.base.starts_with("http://0.0.0.0:"), "{}", world.base);
+    assert!(world.logger_base.starts_with("http://127.0.0.1:"), "{}", world.logger_base);
+    let info = DataDir::open(temp.path()).unwrap().info().unwrap();
+    assert!(info.base_url.as_str().starts_with("http://127.0.0.1:"), "{}", info.base_url);
+    assert_eq!((info.api_key_file, info.logger_days), (Some(key_file.canonicalize().unwrap()), 5));
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn the_current_workspace_is_chosen_at_the_start() {
     let temp = tempfile::tempdir().unwrap();
     let world = World::at(settings(temp.path()), None, Script::default()).await;
