@@ -4,6 +4,8 @@
 //!   flags > environment > profile of config.toml > answer of the first start  ─► Config ─► base URL, key, settings
 //! ```
 //!
+//! A profile named by `--profile` is a wish of the command line: what it says goes before the environment.
+//!
 //! `$XDG_CONFIG_HOME/scandeck/config.toml` is read and never written by the program; what it remembers itself goes to
 //! the state directory ([`state`]). A key that belongs to one base URL is never sent to another: the profile's and
 //! the remembered key count only where their own base URL is used.
@@ -128,7 +130,9 @@ impl Config {
         let own = |text: &str| base(text, insecure_http);
 
         let profile_base = profile.base_url.as_deref().map(own).transpose()?;
-        let named = flags.base_url.as_deref().or(environment.base_url.as_deref()).map(own).transpose()?;
+        let own_service = flags.profile.is_some() && (profile.local || profile_base.is_some());
+        let of_environment = environment.base_url.as_deref().filter(|_| !own_service);
+        let named = flags.base_url.as_deref().or(of_environment).map(own).transpose()?;
         let remembered_base = match &remembered {
             Some(state::Answer::Hosted { base_url }) => Some(base(base_url, true)?),
             _ => None,
@@ -147,6 +151,10 @@ impl Config {
             }
         };
         let name = match (&connection, profile_name) {
+            // A profile's name over another service would name the wrong one in every prompt.
+            (Connection::At { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
+                base.host().to_owned()
+            }
             (_, Some(name)) => name,
             (Connection::At { base, .. }, None) => base.host().to_owned(),
             (Connection::Here | Connection::Ask, None) => "local".to_owned(),
@@ -236,7 +244,12 @@ mod tests {
         assert!(matches!(at(&config).1, KeySource::Command(words) if words == &["pass", "show", "lab"]));
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("from-env".into());
-        assert_eq!(at(&Config::load(&Flags::default(), &environment).unwrap()).0, "https://env.example.com/api/v2");
+        let config = Config::load(&Flags::default(), &environment).unwrap();
+        assert_eq!((at(&config).0, config.name.as_str()), ("https://env.example.com/api/v2", "env.example.com"));
+        assert!(matches!(at(&config).1, KeySource::Given(_)));
+        let config = Config::load(&lab, &environment).unwrap();
+        assert_eq!((at(&config).0, config.name.as_str()), ("https://lab.example.com/api/v2", "lab"), "named, so meant");
+        assert!(matches!(at(&config).1, KeySource::Command(_)), "with its own key");
         let flag = Flags { base_url: Some("https://flag.example.com".into()), ..Flags::default() };
         assert_eq!(at(&Config::load(&flag, &environment).unwrap()).0, "https://flag.example.com/api/v2");
     }

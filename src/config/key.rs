@@ -36,20 +36,24 @@ pub(super) fn source(
     if let Some(file) = &flags.api_key_file {
         return Some(KeySource::File(file.clone()));
     }
-    if let Some(key) = &environment.api_key {
-        return Some(KeySource::Given(key.trim().to_owned().into()));
-    }
-    if let Some(words) = profile.and_then(|profile| profile.api_key_command.as_ref()) {
-        return Some(KeySource::Command(words.split()));
-    }
-    if let Some(file) = profile.and_then(|profile| profile.api_key_file.as_ref()) {
-        let path = match file.strip_prefix("~/") {
-            Some(rest) => environment.home.join(rest),
-            None => PathBuf::from(file),
-        };
-        return Some(KeySource::File(path));
+    let of_profile = profile.and_then(|profile| of_profile(profile, environment));
+    let of_environment = environment.api_key.as_ref().map(|key| KeySource::Given(key.trim().to_owned().into()));
+    let found = if flags.profile.is_some() { of_profile.or(of_environment) } else { of_environment.or(of_profile) };
+    if found.is_some() {
+        return found;
     }
     remembered.then(|| KeySource::File(environment.state_dir().key_file()))
+}
+
+fn of_profile(profile: &Profile, environment: &Environment) -> Option<KeySource> {
+    if let Some(words) = &profile.api_key_command {
+        return Some(KeySource::Command(words.split()));
+    }
+    let file = profile.api_key_file.as_ref()?;
+    Some(KeySource::File(match file.strip_prefix("~/") {
+        Some(rest) => environment.home.join(rest),
+        None => PathBuf::from(file),
+    }))
 }
 
 impl KeySource {
