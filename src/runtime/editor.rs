@@ -30,7 +30,9 @@ async fn edit_with(words: &[String], text: &str) -> Result<String, Problem> {
         .map_err(|error| local("no temporary file", &error))?;
     fs::write(file.path(), text).map_err(|error| local("no temporary file", &error))?;
     let Some((editor, arguments)) = words.split_first() else { return Err(Problem::local("EDITOR is empty")) };
-    let status = Command::new(editor).args(arguments).arg(file.path()).status().await.map_err(|error| {
+    // Given up on when the dashboard has to end: the editor must not go on writing into a terminal that is no longer its.
+    let mut command = Command::new(editor);
+    let status = command.args(arguments).arg(file.path()).kill_on_drop(true).status().await.map_err(|error| {
         local(&format!("{editor} cannot be started"), &error).with_hint("set EDITOR to an editor of this machine")
     })?;
     if !status.success() {

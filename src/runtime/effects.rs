@@ -3,7 +3,7 @@
 use super::clipboard::{self, Way};
 use super::desk::{Answered, Desk};
 use super::keyboard::Keyboard;
-use super::signals::{Signals, stop_until_continued};
+use super::signals::{Caught, Signals, stop_until_continued};
 use super::terminal::Terminal;
 use super::{calls, editor};
 use crate::app::effect::{Call, Choice, Effect, Ticket};
@@ -63,8 +63,12 @@ impl Desk {
 
     async fn edit(&mut self, text: String) {
         self.give_terminal_away().await;
-        let edited = editor::edit(&text).await;
-        // An interrupt typed in the editor was meant for the editor.
+        let edited = tokio::select! {
+            biased;
+            signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
+            edited = editor::edit(&text) => edited,
+        };
+        // The interrupt that ended the editor may only be on its way.
         if let Ok(fresh) = Signals::listen() {
             self.signals = fresh;
         }
@@ -114,5 +118,16 @@ impl Desk {
             };
             let _ = answers.send(answer);
         });
+    }
+}
+
+/// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt is none: it was typed
+/// there and meant for that program.
+async fn ended(signals: &mut Signals) -> i32 {
+    loop {
+        match signals.next().await {
+            Caught::End(signal) if signal != 2 => return signal,
+            Caught::End(_) | Caught::Continued => {}
+        }
     }
 }

@@ -1,7 +1,9 @@
-//! Files the dashboard writes for a person: into the current directory, under a cleaned name, never over another.
+//! Files the dashboard writes for a person: into the current directory, under a cleaned name, never over another, and
+//! closed to others, for findings and captures hold what others should not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::app::problem::Problem;
@@ -26,7 +28,7 @@ impl NewFile {
         let name = text::file_name(name);
         for number in 1..=TRIES {
             let path = directory.join(numbered(&name, number));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => return Ok(Self { file: Some(file), path }),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, &error)),
@@ -110,6 +112,8 @@ mod tests {
         let escaped = write("../../etc/passwd", "3");
         assert_eq!(escaped.parent(), Some(home.path()));
         assert_eq!(numbered(".bashrc", 2), ".bashrc-2");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&escaped).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]

@@ -97,6 +97,29 @@ async fn a_field_goes_through_the_editor_and_a_form_makes_what_it_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_signal_ends_it_also_while_the_editor_has_the_terminal() {
+    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let editor = home.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nread line\n").unwrap();
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let editor = editor.to_str().unwrap();
+    let mut session = Session::start(
+        home.path(),
+        &[],
+        &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key), ("EDITOR", editor)],
+    );
+    session.until("live").await;
+    session.keys("1n");
+    session.until("Name").await;
+    session.keys("\x18");
+    session.until("the editor has it").await;
+    session.signal(Signal::TERM);
+    assert_eq!(session.ended().await, 143);
+    session.assert_restored();
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_before_it_opens_is_said_with_what_to_do() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
