@@ -85,6 +85,14 @@ fn details_have_the_whole_screen_where_there_is_one_pane() {
             model
         });
     }
+    hold("empty_captures", &FEW[..1], |columns, rows| {
+        let mut model = blank(columns, rows);
+        learn(&mut model, 0, News::Workspaces(Arc::new(Table::new(super::fixtures::workspaces()))));
+        let logger = scandeck::contract::Logger { label: "probe".into(), ..Default::default() };
+        learn(&mut model, 0, News::Loggers(Arc::new(Table::new([logger]))));
+        press(&mut model, "5");
+        model
+    });
 }
 
 #[test]

@@ -100,9 +100,11 @@ pub(super) fn numbered(pane: Pane) -> String {
     format!("{number} {}", pane.title())
 }
 
-/// The key of an action as printed, for sentences.
+/// The key of an action in a pane as printed, for sentences: the pane's own, else that of all lists.
 pub(super) fn key(cx: &Cx<'_>, context: Context, action: Action) -> String {
-    cx.model.keymap.key_of(context, action).unwrap_or_else(|| format!("({})", action.name()))
+    let known = [context, Context::Lists, Context::Everywhere].into_iter();
+    let key = known.filter_map(|context| cx.model.keymap.key_of(context, action)).next();
+    key.unwrap_or_else(|| format!("({})", action.name()))
 }
 
 /// What narrows a pane beside its filter: `target:shop`.
