@@ -33,6 +33,8 @@ pub struct Watch {
     /// Ended badly, and a person has seen that.
     seen: BTreeSet<ScanId>,
     begun: bool,
+    /// Since when the service does not answer: what scans do meanwhile nobody here can know.
+    deaf: Option<Duration>,
 }
 
 /// How many scans are in which state.
@@ -71,20 +73,38 @@ impl Watch {
         }
     }
 
+    /// The service does not answer from now on, or answers again. The time between counts for no scan.
+    pub fn hear(&mut self, now: Duration, answers: bool) {
+        if !answers {
+            self.deaf.get_or_insert(now);
+        } else if let Some(since) = self.deaf.take() {
+            for watched in self.running.values_mut() {
+                watched.moved += now.saturating_sub(since);
+            }
+        }
+    }
+
+    /// Now, or when the service was heard last.
+    fn heard(&self, now: Duration) -> Duration {
+        self.deaf.map_or(now, |since| since.min(now))
+    }
+
     /// How long a running scan has not moved, once that is long.
     pub fn stalled_for(&self, now: Duration, scan: ScanId) -> Option<Duration> {
-        let idle = now.checked_sub(self.running.get(&scan)?.moved)?;
+        let idle = self.heard(now).checked_sub(self.running.get(&scan)?.moved)?;
         (idle >= STALLED).then_some(idle)
     }
 
     /// When the next running scan will count as stalled, if it does not move.
     pub fn next_stall(&self, now: Duration) -> Option<Duration> {
-        self.running.values().map(|watched| watched.moved + STALLED).filter(|&at| at > now).min()
+        let stalls = self.running.values().map(|watched| watched.moved + STALLED).filter(|&at| at > now);
+        stalls.min().filter(|_| self.deaf.is_none())
     }
 
     /// Whether any scan is stalled.
     pub fn any_stalled(&self, now: Duration) -> bool {
-        self.running.values().any(|watched| watched.moved + STALLED <= now)
+        let heard = self.heard(now);
+        self.running.values().any(|watched| watched.moved + STALLED <= heard)
     }
 
     /// Time until a running scan ends, when it goes on at the speed it had; nothing while that is not known.

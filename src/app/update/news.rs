@@ -76,6 +76,7 @@ fn handle_link(model: &mut Model, link: Link) {
         }
         _ => {}
     }
+    model.watch.hear(model.now.mono, matches!(link, Link::Live { .. }));
     model.link = link;
 }
 

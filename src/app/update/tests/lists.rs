@@ -1,7 +1,7 @@
 //! Selection, filter, marks, scope, and what updates leave alone.
 
 use super::*;
-use crate::app::plan::Noun;
+use crate::app::plan::{Link, Noun};
 
 #[test]
 fn the_first_workspace_with_targets_is_worked_in_and_findings_have_the_keys() {
@@ -310,4 +310,24 @@ fn of_many_that_were_made_none_takes_the_selection() {
     let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
     desk.feed(News::Targets(table(names.chain([target(7, "a.test")]))));
     assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+}
+
+#[test]
+fn no_scan_stalls_while_the_service_is_not_heard() {
+    let mut desk = Desk::new();
+    let live = || News::Link(Link::Live { at: stamp() });
+    desk.feed(live());
+    desk.at += Duration::from_secs(30);
+    let problem = Arc::new(Problem::local("refused"));
+    desk.feed(News::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    desk.at += Duration::from_secs(600);
+    desk.send(Msg::Woke);
+    assert_eq!((desk.model.tally.stalled, desk.model.stalled_for(ScanId(2))), (0, None));
+    desk.feed(live());
+    desk.at += Duration::from_secs(9);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.tally.stalled, 0, "39 s of it were heard");
+    desk.at += Duration::from_secs(2);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.tally.stalled, 1);
 }
