@@ -136,7 +136,8 @@ impl Request {
 }
 
 /// Walks a paged list: a page shorter than its limit is the last, and a page that brings nothing new ends the walk
-/// too, for services that do not know `page` (`hosted-service.md`, Lists).
+/// too, for services that do not know `page` (`hosted-service.md`, Lists). A service that never comes to an end is left
+/// after [`MOST_PAGES`](Self::MOST_PAGES): what it makes up must not fill the memory.
 pub(super) struct Pages<T, I> {
     items: Vec<T>,
     ids: HashSet<I>,
@@ -145,6 +146,7 @@ pub(super) struct Pages<T, I> {
 
 impl<T, I: Eq + Hash> Pages<T, I> {
     const LIMIT: u32 = 1000;
+    const MOST_PAGES: u32 = 500;
 
     pub fn new() -> Self {
         Self { items: Vec::new(), ids: HashSet::new(), next: Some(1) }
@@ -164,7 +166,7 @@ impl<T, I: Eq + Hash> Pages<T, I> {
             }
         }
         let grew = self.items.len() > before;
-        self.next = self.next.filter(|_| full && grew).map(|page| page + 1);
+        self.next = self.next.filter(|page| full && grew && *page < Self::MOST_PAGES).map(|page| page + 1);
     }
 
     pub fn into_items(self) -> Vec<T> {
@@ -189,5 +191,12 @@ mod tests {
         same.take((0..1000).collect(), |item| *item);
         same.take((0..1000).collect(), |item| *item);
         assert_eq!((same.next(), same.into_items().len()), (None, 1000));
+
+        let mut endless = Pages::new();
+        while let Some((limit, page)) = endless.next() {
+            assert!(page < 10_000, "it never ends");
+            endless.take((page * limit..(page + 1) * limit).collect(), |item| *item);
+        }
+        assert_eq!(endless.into_items().len(), 500_000);
     }
 }
