@@ -75,17 +75,16 @@ fn an_interrupted_scan_is_resumed_once_and_its_partial_results_are_replaced() {
 fn a_scan_under_which_the_service_ended_twice_is_aborted() {
     let dir = tempfile::tempdir().unwrap();
     let script = Script::default();
-    let scan = killed(dir.path(), &script, async |world| {
+    // A scan is `running` from its claim on; it has begun once its job is there.
+    let running = script.clone();
+    let scan = killed(dir.path(), &script, async move |world| {
         let scan = world.scan(world.target("127.0.0.1").await).await;
-        world.until_status(scan, "running").await;
+        world.until("/scans", |_| running.jobs().len() == 1).await;
         scan
     });
     let running = script.clone();
     killed(dir.path(), &script, async move |world| {
-        world.until_status(scan, "running").await;
-        while running.jobs().len() < 2 {
-            world.get("/scans").await;
-        }
+        world.until("/scans", |_| running.jobs().len() == 2).await;
     });
     killed(dir.path(), &script, async move |world| {
         let ended = world.until_status(scan, "aborted").await;
