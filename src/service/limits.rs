@@ -101,7 +101,8 @@ impl Limiter {
         let limit = class.share(limit);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let window = &mut windows[class as usize];
-        if window.ends <= now.as_second() {
+        // An end further away than a window was set by a clock that has been put back since.
+        if !(now.as_second() + 1..=now.as_second() + WINDOW).contains(&window.ends) {
             *window = Window { ends: now.as_second() + WINDOW, used: 0 };
         }
         let within = window.used + requests <= limit;
@@ -135,6 +136,7 @@ mod tests {
         assert_eq!(limiter.peek(Class::Read, now).unwrap().remaining, 8);
         assert_eq!(limiter.peek(Class::Output, now).unwrap().limit, 2);
         assert!(limiter.take(Class::Write, Timestamp::from_second(1060).unwrap()).unwrap().1);
+        assert_eq!(limiter.take(Class::Write, Timestamp::from_second(5).unwrap()).unwrap().0.remaining, 3);
         assert_eq!(Limiter::new(RateLimit::Off).take(Class::Read, now), None);
     }
 
