@@ -118,14 +118,18 @@ impl Store {
     ) -> Result<()> {
         let status = if content.is_ok() { ReportStatus::Finished } else { ReportStatus::Failed };
         let mut change = self.change().await?;
-        sqlx::query("UPDATE reports SET status = ?, content = ?, generated_at = ?, data = NULL WHERE id = ?")
-            .bind(status.as_str())
-            .bind(content.ok().flatten())
-            .bind(millis(now))
-            .bind(report.id.0)
-            .execute(&mut *change)
-            .await?;
-        if let (Some(url), Some(note)) = (&report.webhook_url, note) {
+        let done =
+            sqlx::query("UPDATE reports SET status = ?, content = ?, generated_at = ?, data = NULL WHERE id = ?")
+                .bind(status.as_str())
+                .bind(content.ok().flatten())
+                .bind(millis(now))
+                .bind(report.id.0)
+                .execute(&mut *change)
+                .await?;
+        // Of a report that was deleted meanwhile nobody is told that it is there.
+        if done.rows_affected() > 0
+            && let (Some(url), Some(note)) = (&report.webhook_url, note)
+        {
             let delivery = super::deliveries::NewDelivery {
                 url,
                 subject: &format!("report {}", report.id),
