@@ -15,6 +15,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, LOCATION, USER_AGENT};
@@ -33,20 +35,24 @@ use super::store::deliveries::{Delivery, PAUSE};
 /// How long the receiver may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Deliveries under way at the same time: a receiver that hangs delays no other.
+const AT_ONCE: usize = 16;
+
 /// Redirects that are followed.
 const REDIRECTS: usize = 3;
 
 /// Delivers until `stop`. What is queued stays in the database and goes on at the next start.
 pub async fn deliver(app: App, key: String, stop: CancellationToken) {
+    let mut sending = FuturesUnordered::new();
+    let mut busy = Vec::new();
     while !stop.is_cancelled() {
-        let next = match step(&app, &key, &stop).await {
-            Ok(next) => next,
-            Err(error) => {
-                tracing::error!(%error, "callbacks could not be read or written");
-                Some(app.now() + PAUSE)
-            }
-        };
-        let due = async {
+        let (due, next) = due(&app, &busy).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "callbacks could not be read or written");
+            (Vec::new(), Some(app.now() + PAUSE))
+        });
+        busy.extend(due.iter().map(|delivery| delivery.id));
+        sending.extend(due.into_iter().map(|delivery| attempt(&app, &key, delivery, &stop)));
+        let later = async {
             match next {
                 Some(at) => app.clock.until(at).await,
                 None => std::future::pending().await,
@@ -55,30 +61,46 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
         tokio::select! {
             () = stop.cancelled() => {}
             () = app.deliveries.notified() => {}
-            () = due => {}
+            () = later => {}
+            Some(done) = sending.next() => busy.retain(|id| *id != done),
         }
     }
+    while sending.next().await.is_some() {}
 }
 
-/// Delivers what is due; tells when the next one is.
-async fn step(app: &App, key: &str, stop: &CancellationToken) -> Result<Option<Timestamp>, StoreError> {
+/// What is due and not being sent, and when the next one after these is.
+async fn due(app: &App, busy: &[i64]) -> Result<(Vec<Delivery>, Option<Timestamp>), StoreError> {
     settle_owed(app).await?;
-    while let Some(delivery) = app.store.next_delivery().await? {
+    let (mut busy, mut due) = (busy.to_vec(), Vec::new());
+    while busy.len() < AT_ONCE
+        && let Some(delivery) = app.store.next_delivery(&busy).await?
+    {
         if delivery.next_at > app.now().as_millisecond() {
-            return Ok(Timestamp::from_millisecond(delivery.next_at).ok());
+            return Ok((due, Timestamp::from_millisecond(delivery.next_at).ok()));
         }
-        // A service that ends counts no try: the receiver did nothing wrong.
-        let Some(sent) = stop.run_until_cancelled(send(app, key, &delivery)).await else { return Ok(None) };
-        match sent {
-            Ok(()) => app.store.forget_delivery(delivery.id).await?,
-            Err(error) => {
-                let again = app.store.put_off(&delivery, app.now()).await?;
-                let error = format!("{error:#}");
-                tracing::warn!(subject = delivery.subject, error, again, "a callback was not delivered");
-            }
-        }
+        busy.push(delivery.id);
+        due.push(delivery);
     }
-    Ok(None)
+    Ok((due, None))
+}
+
+/// One try, noted; gives the delivery's id.
+async fn attempt(app: &App, key: &str, delivery: Delivery, stop: &CancellationToken) -> i64 {
+    // A service that ends counts no try: the receiver did nothing wrong.
+    let Some(sent) = stop.run_until_cancelled(send(app, key, &delivery)).await else { return delivery.id };
+    let noted = match sent {
+        Ok(()) => app.store.forget_delivery(delivery.id).await,
+        Err(error) => app.store.put_off(&delivery, app.now()).await.map(|again| {
+            let error = format!("{error:#}");
+            tracing::warn!(subject = delivery.subject, error, again, "a callback was not delivered");
+        }),
+    };
+    if let Err(error) = noted {
+        tracing::error!(%error, "the try of a callback could not be noted");
+        // It is due as before; the receiver must not be flooded meanwhile.
+        stop.run_until_cancelled(app.clock.until(app.now() + PAUSE)).await;
+    }
+    delivery.id
 }
 
 async fn send(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()> {

@@ -22,7 +22,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::engine::{Engine, Event, Job, Outcome};
 use super::state::App;
 use super::store::StoreError;
-use super::store::jobs::{Attempt, Batch, Claim, Stop};
+use super::store::jobs::{Attempt, Batch, Claim, Stop, Turn};
 use crate::contract::{ScanId, ScanStatus, WorkspaceId};
 
 /// How often a running scan shows that time passes: its duration is part of the answers.
@@ -121,7 +121,7 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
         match app.store.claim(owner, &app.worker.busy(), app.now()).await {
-            Ok(Some(claim)) => {
+            Ok(Turn::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
                 app.worker.running().insert(scan, token.clone());
@@ -129,9 +129,11 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
                 if app.store.stop_requested(scan).await.unwrap_or_default() {
                     token.cancel();
                 }
-                scans.spawn(attempt(app.clone(), Arc::clone(runner), claim, token, stop.clone()));
+                scans.spawn(attempt(app.clone(), Arc::clone(runner), *claim, token, stop.clone()));
             }
-            Ok(None) => return,
+            // It may owe a callback.
+            Ok(Turn::GivenUp) => app.deliveries.notify_one(),
+            Ok(Turn::Nothing) => return,
             Err(error) => {
                 // Tried again with the next look; the queue is in the database and loses nothing.
                 tracing::error!(%error, "the queue could not be read");

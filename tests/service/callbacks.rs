@@ -102,6 +102,41 @@ async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restar
 }
 
 #[tokio::test]
+async fn a_receiver_that_hangs_delays_no_other() {
+    let world = World::new().await;
+    world.script.let_end(2);
+    let scan = async |url: String| {
+        let callback = json!({"url": url});
+        let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
+        world.post("/scans", body).await.created()
+    };
+    let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    scan(format!("http://{}/hook", hanging.local_addr().unwrap())).await;
+    let (asked, _) = hanging.accept().await.unwrap();
+    let server = receiver(&[]).await;
+    scan(hook(&server)).await;
+    received(&server, 1).await;
+    let mut request = vec![0; 64 * 1024];
+    while let Ok(count) = asked.try_read(&mut request) {
+        assert!(count > 0, "the other one came only after this one was given up");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_report_of_a_scan_that_was_given_up_is_sent_too() {
+    let world = World::new().await;
+    world.script.panics(3);
+    let server = receiver(&[]).await;
+    let callback = json!({"url": hook(&server)});
+    let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
+    let scan = world.post("/scans", body).await.created();
+    world.until_status(scan, "aborted").await;
+    received(&server, 1).await;
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn five_tries_are_all() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());

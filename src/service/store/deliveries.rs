@@ -48,11 +48,13 @@ pub struct Owed {
 }
 
 impl Store {
-    /// The delivery whose turn is next, due or not.
-    pub async fn next_delivery(&self) -> Result<Option<Delivery>> {
+    /// The delivery whose turn is next, due or not, but for those that are `busy`.
+    pub async fn next_delivery(&self, busy: &[i64]) -> Result<Option<Delivery>> {
         sqlx::query_as(
-            "SELECT id, url, subject, content_type, body, tries, next_at FROM deliveries ORDER BY next_at, id LIMIT 1",
+            "SELECT id, url, subject, content_type, body, tries, next_at FROM deliveries
+             WHERE id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, id LIMIT 1",
         )
+        .bind(serde_json::to_string(busy).unwrap_or_else(|_| "[]".to_owned()))
         .fetch_optional(self.read())
         .await
     }

@@ -47,6 +47,17 @@ pub struct Claim {
     pub max_minutes: i64,
 }
 
+/// What the queue had for a worker.
+#[derive(Debug)]
+pub enum Turn {
+    /// A scan to work on.
+    Claimed(Box<Claim>),
+    /// A scan that ended `aborted` because its attempts were used up.
+    GivenUp,
+    /// Nothing that nobody works on.
+    Nothing,
+}
+
 /// What a worker learnt since its last write.
 #[derive(Debug, Default)]
 #[allow(missing_docs)]
@@ -87,31 +98,29 @@ impl Store {
     ///
     /// `busy` are the scans this process works on: after a long pause of the whole machine their leases are over
     /// while their workers are well.
-    pub async fn claim(&self, owner: &str, busy: &[ScanId], now: Timestamp) -> Result<Option<Claim>> {
-        loop {
-            let mut change = self.change().await?;
-            let Some(job) = next_job(&mut change, busy, now).await? else { return Ok(None) };
-            let scan = ScanId(job.scan_id);
-            if job.attempt >= ATTEMPTS {
-                let message = format!("{ATTEMPTS} attempts were lost");
-                end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
-                change.commit().await?;
-                continue;
-            }
-            let attempt = Attempt { scan, number: job.attempt + 1, owner: owner.to_owned() };
-            begin(&mut change, &attempt, now).await?;
+    pub async fn claim(&self, owner: &str, busy: &[ScanId], now: Timestamp) -> Result<Turn> {
+        let mut change = self.change().await?;
+        let Some(job) = next_job(&mut change, busy, now).await? else { return Ok(Turn::Nothing) };
+        let scan = ScanId(job.scan_id);
+        if job.attempt >= ATTEMPTS {
+            let message = format!("{ATTEMPTS} attempts were lost");
+            end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
-            return Ok(Some(Claim {
-                attempt,
-                tool: Tool(job.tool_id),
-                target: job.target,
-                params: json(&job.params),
-                redirect_level: RedirectLevel::from(job.redirect_level.as_str()),
-                scan_original_url: job.scan_original_url,
-                vpn_scan: job.vpn_scan,
-                max_minutes: job.max_minutes,
-            }));
+            return Ok(Turn::GivenUp);
         }
+        let attempt = Attempt { scan, number: job.attempt + 1, owner: owner.to_owned() };
+        begin(&mut change, &attempt, now).await?;
+        change.commit().await?;
+        Ok(Turn::Claimed(Box::new(Claim {
+            attempt,
+            tool: Tool(job.tool_id),
+            target: job.target,
+            params: json(&job.params),
+            redirect_level: RedirectLevel::from(job.redirect_level.as_str()),
+            scan_original_url: job.scan_original_url,
+            vpn_scan: job.vpn_scan,
+            max_minutes: job.max_minutes,
+        })))
     }
 
     /// Renews the lease; false when the attempt is no longer the current one.
