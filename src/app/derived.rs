@@ -65,7 +65,16 @@ impl Model {
     /// The places where a key is looked up now, the innermost first: derived from what lies over the panes and from
     /// the focus.
     pub fn contexts(&self) -> Vec<Context> {
-        match self.modals.last() {
+        self.contexts_under(self.modals.last())
+    }
+
+    /// The places whose keys the help tells first: those of what it lies over.
+    pub fn help_contexts(&self) -> Vec<Context> {
+        self.contexts_under(self.modals.iter().rev().find(|modal| !matches!(modal, Modal::Help(_))))
+    }
+
+    fn contexts_under(&self, modal: Option<&Modal>) -> Vec<Context> {
+        match modal {
             Some(Modal::Prompt(_)) => vec![Context::Prompt],
             Some(Modal::Form(_)) => vec![Context::Form],
             Some(Modal::Line(_) | Modal::Help(_)) => vec![Context::Line],

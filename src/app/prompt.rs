@@ -10,6 +10,7 @@ use tui_textarea::TextArea;
 
 use super::batch::Job;
 use super::modal::line_text;
+use super::typing::type_key;
 use crate::input::Key;
 
 /// No answer counts before a prompt has been up for this long.
@@ -145,7 +146,7 @@ impl Prompt {
                 crossterm::event::KeyCode::Enter if line_text(input).is_empty() => Verdict::No,
                 crossterm::event::KeyCode::Enter => Verdict::Typing,
                 _ => {
-                    input.input(event);
+                    type_key(input, event);
                     Verdict::Typing
                 }
             },

@@ -33,6 +33,8 @@ pub struct Hint {
 /// One section of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpSection {
+    /// Where its keys work.
+    pub context: Context,
     /// Its head.
     pub title: &'static str,
     /// Keys as printed, and what they do.
@@ -136,7 +138,7 @@ impl Keymap {
     pub fn help(&self) -> Vec<HelpSection> {
         Context::ALL
             .into_iter()
-            .map(|context| HelpSection { title: context.title(), lines: self.help_lines(context) })
+            .map(|context| HelpSection { context, title: context.title(), lines: self.help_lines(context) })
             .filter(|section| !section.lines.is_empty())
             .collect()
     }

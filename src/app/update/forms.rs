@@ -8,6 +8,7 @@ use super::super::effect::{Choice, Effect};
 use super::super::form::{Field, Form, FormTag, Known, Opening, Value};
 use super::super::modal::{Help, Modal};
 use super::super::model::Model;
+use super::super::typing::type_key;
 use crate::input::Action;
 
 /// A key in a form.
@@ -57,7 +58,7 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<Action>) {
         }
         (Some(Action::Enter), Some(_)) => form.walk(1),
         (_, Some(Field { value: Value::Line(input) | Value::Lines(input), touched, .. })) => {
-            *touched |= input.input(event);
+            *touched |= type_key(input, event);
         }
         _ => {}
     }

@@ -5,6 +5,7 @@ use crossterm::event::KeyEvent;
 use super::super::detail::Search;
 use super::super::modal::{Line, LinePurpose, Modal, TextBox, line_text, line_with};
 use super::super::model::Model;
+use super::super::typing::type_key;
 use crate::input::Action;
 
 /// Opens the line for a filter (in a list) or a search (in a detail).
@@ -34,8 +35,8 @@ pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Acti
         Some(Action::LinePageUp) => walk(model, -page),
         _ => {
             match model.modals.last_mut() {
-                Some(Modal::Line(line)) => line.input.input(event),
-                Some(Modal::Help(help)) => help.filter.input(event),
+                Some(Modal::Line(line)) => type_key(&mut line.input, event),
+                Some(Modal::Help(help)) => type_key(&mut help.filter, event),
                 _ => false,
             };
             apply(model);

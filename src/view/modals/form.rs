@@ -183,6 +183,10 @@ fn several_lines(cx: &Cx<'_>, field: &Field, focused: bool, room: u16) -> Vec<Li
             put_note(cx, note, &mut line, room);
         }
         lines.push(line);
+        if let (true, Some(LineNote::Refused(words))) = (at == cursor, field.notes.get(at)) {
+            // The server's words end with what to do, which the room beside the line is too small for.
+            lines.extend(wrap(plain(&text::clean(words), cx.theme.bad()), room));
+        }
     }
     if all.len() > SHOWN_LINES {
         lines.push(words(format!("{} of {} lines", (first + SHOWN_LINES).min(all.len()), all.len()), cx.theme.dim()));

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::draw_box;
 use crate::app::modal::{Help, line_text};
+use crate::input::HelpSection;
 use crate::text;
 use crate::view::context::{Cx, words};
 use crate::view::layout::{popup, take_top};
@@ -46,12 +47,9 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
 fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let theme = cx.theme;
-    let mut lines = Vec::new();
-    for section in cx.model.keymap.help() {
-        let matches = |keys: &str, does: &str| {
-            let all = format!("{} {keys} {does}", section.title).to_lowercase();
-            wanted.iter().all(|word| all.contains(word))
-        };
+    let mut lines = control_lines(cx, &wanted);
+    for section in sections(cx) {
+        let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.title));
         let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
         if shown.is_empty() {
             continue;
@@ -63,15 +61,31 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     if lines.is_empty() {
         lines.push(words("no key does that", theme.dim()));
     }
-    if let Some(control) = &cx.model.session.practice_control
-        && wanted.is_empty()
-    {
-        let control = text::clean(control).into_owned();
-        lines.push(Line::default());
-        lines.push(words("The demo's practice target", theme.strong()));
-        lines.push(words(format!("is mended and broken at {control}"), theme.text()));
-    }
     lines
+}
+
+/// The sections of the key table, those of the focused pane first.
+fn sections(cx: &Cx<'_>) -> Vec<HelpSection> {
+    let first = cx.model.help_contexts();
+    let mut sections = cx.model.keymap.help();
+    sections.sort_by_key(|section| first.iter().position(|context| *context == section.context).unwrap_or(first.len()));
+    sections
+}
+
+fn has_all(wanted: &[String], text: &str) -> bool {
+    let text = text.to_lowercase();
+    wanted.iter().all(|word| text.contains(word))
+}
+
+/// Where the demo's practice target is mended and broken.
+fn control_lines(cx: &Cx<'_>, wanted: &[String]) -> Vec<Line<'static>> {
+    const TITLE: &str = "Control address of the demo's practice target";
+    let Some(control) = cx.model.session.practice_control.as_deref() else { return Vec::new() };
+    let told = format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(control));
+    if !has_all(wanted, &format!("{TITLE} {told}")) {
+        return Vec::new();
+    }
+    vec![Line::default(), words(TITLE, cx.theme.strong()), words(format!("  {told}"), cx.theme.text())]
 }
 
 /// Keys left, what they do right, wrapped below itself.
