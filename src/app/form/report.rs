@@ -8,10 +8,10 @@ use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSou
 /// The filters with their words, in the order of the form.
 const FILTERS: [(FieldId, &str); 10] = [
     (FieldId::InfoFindings, "Info findings"),
-    (FieldId::HowToReproduce, "How to reproduce"),
-    (FieldId::ToolConfiguration, "Tool configuration"),
+    (FieldId::HowToReproduce, "Reproduction"),
+    (FieldId::ToolConfiguration, "Tool settings"),
     (FieldId::FindingHistory, "Finding history"),
-    (FieldId::AllTargets, "Targets without any"),
+    (FieldId::AllTargets, "Empty targets"),
     (FieldId::NotVerified, "Not verified"),
     (FieldId::Accepted, "Accepted"),
     (FieldId::Fixed, "Fixed"),
