@@ -40,7 +40,7 @@ pub async fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
 
 fn told(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
     format!(
-        "service    {}\nloggers    {}\nprocess    {}\ndirectory  {}\nscans      {} running, {} waiting\nlistening  {} loggers\n",
+        "service    {}\nloggers    {}\nprocess    {}\ndirectory  {}\nscans      {} running, {} waiting\nlistening  {} {}\n",
         info.base_url,
         info.logger_url,
         info.pid,
@@ -48,5 +48,6 @@ fn told(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
         activity.running,
         activity.waiting,
         activity.loggers,
+        if activity.loggers == 1 { "logger" } else { "loggers" },
     )
 }
