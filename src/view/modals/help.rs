@@ -47,7 +47,7 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
 fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let theme = cx.theme;
-    let mut lines = control_lines(cx, &wanted);
+    let mut lines = control_lines(cx, &wanted, width);
     for section in sections(cx) {
         let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.title));
         let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
@@ -78,14 +78,16 @@ fn has_all(wanted: &[String], text: &str) -> bool {
 }
 
 /// Where the demo's practice target is mended and broken.
-fn control_lines(cx: &Cx<'_>, wanted: &[String]) -> Vec<Line<'static>> {
+fn control_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     const TITLE: &str = "Control address of the demo's practice target";
     let Some(control) = cx.model.session.practice_control.as_deref() else { return Vec::new() };
     let told = format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(control));
     if !has_all(wanted, &format!("{TITLE} {told}")) {
         return Vec::new();
     }
-    vec![Line::default(), words(TITLE, cx.theme.strong()), words(format!("  {told}"), cx.theme.text())]
+    let mut lines = vec![Line::default(), words(TITLE, cx.theme.strong())];
+    lines.extend(wrap(vec![words(told, cx.theme.text())], width));
+    lines
 }
 
 /// Keys left, what they do right, wrapped below itself.
