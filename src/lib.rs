@@ -30,6 +30,8 @@ pub mod runtime;
 #[cfg(feature = "dashboard")]
 pub mod text;
 #[cfg(feature = "dashboard")]
+pub mod triage;
+#[cfg(feature = "dashboard")]
 pub mod view;
 
 #[cfg(feature = "service")]

@@ -1,0 +1,19 @@
+//! Decisions that survive: what persons decide about findings, kept beside the service and keyed to what a finding is.
+//!
+//! ```text
+//!   occurrences (contract::Finding) ─► identity ─► arrange ─► Case, one a row ─┐
+//!   Event ─► State (their fold) ─────────────────────────────────────────────► Stance: what the row says
+//!     ▲ Pen                                                                    │
+//!   a key pressed                                                              └─► undecided? regression? conflict?
+//! ```
+//!
+//! Everything here is pure: no I/O, no clock. Only `store` below reads and writes. Events are append-only; the state is
+//! their fold, and any order and repetition of the same events gives the same state.
+
+pub mod case;
+pub mod event;
+pub mod verdict;
+
+pub use case::{Case, CaseId, Presence, Stance};
+pub use event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
+pub use verdict::{Reason, Verdict};
