@@ -98,7 +98,7 @@ impl Model {
 
     /// The workspace worked in.
     pub fn workspace(&self) -> Option<&Workspace> {
-        self.data.workspaces.value()?.get(self.scope.workspace?)
+        self.data.workspaces.value()?.get(self.scope.workspace?).map(|workspace| &**workspace)
     }
 
     /// The name of a target, where it is known.

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use memchr::memmem;
 
@@ -51,7 +52,7 @@ pub struct OfTarget {
 /// Items with their search text and positions.
 #[derive(Clone, Debug)]
 pub struct Table<T: Item> {
-    items: Vec<T>,
+    items: Vec<Arc<T>>,
     /// The search texts one behind the other, lower case; `ends[i]` is where that of item i ends.
     text: String,
     ends: Vec<u32>,
@@ -61,8 +62,9 @@ pub struct Table<T: Item> {
 }
 
 impl<T: Item> Table<T> {
-    /// Makes the table; the order of the items is kept, a second item of the same id is dropped.
-    pub fn new(items: impl IntoIterator<Item = T>) -> Self {
+    /// Makes the table; the order of the items is kept, a second item of the same id is dropped. Items that come
+    /// shared stay shared.
+    pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self {
             items: Vec::new(),
             text: String::new(),
@@ -73,6 +75,7 @@ impl<T: Item> Table<T> {
         };
         let mut scratch = String::new();
         for item in items {
+            let item = item.into();
             let position = table.items.len() as u32;
             if *table.at.entry(item.id()).or_insert(position) != position {
                 continue;
@@ -153,7 +156,7 @@ impl<T: Item> Table<T> {
     }
 
     /// All items, in the order given.
-    pub fn items(&self) -> &[T] {
+    pub fn items(&self) -> &[Arc<T>] {
         &self.items
     }
 
@@ -168,7 +171,7 @@ impl<T: Item> Table<T> {
     }
 
     /// The item with this id.
-    pub fn get(&self, id: T::Id) -> Option<&T> {
+    pub fn get(&self, id: T::Id) -> Option<&Arc<T>> {
         self.at.get(&id).map(|&position| &self.items[position as usize])
     }
 
@@ -186,7 +189,7 @@ impl<T: Item> Table<T> {
 
 impl<T: Item> Default for Table<T> {
     fn default() -> Self {
-        Self::new([])
+        Self::new(Vec::<T>::new())
     }
 }
 

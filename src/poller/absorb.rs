@@ -119,8 +119,9 @@ impl Watch {
         {
             // A scan more or less changes the counts of its workspace, and may have brought a target with it.
             self.turn(Noun::Workspaces).asked = true;
-            let strange =
-                |scan: &Scan| self.known.targets.as_ref().is_some_and(|targets| targets.get(scan.target_id).is_none());
+            let strange = |scan: &Arc<Scan>| {
+                self.known.targets.as_ref().is_some_and(|targets| targets.get(scan.target_id).is_none())
+            };
             if new.items().iter().any(strange) {
                 self.turn(Noun::Targets).asked = true;
             }

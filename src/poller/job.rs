@@ -145,16 +145,17 @@ impl Job {
 }
 
 /// Sorts by id and makes the table, away from the async threads when it is long; unchanged items keep the known table.
-async fn table<T>(items: Vec<T>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
+async fn table<T, I>(items: Vec<I>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
 where
+    I: Into<Arc<T>> + Send + 'static,
     T: Item + PartialEq + Send + Sync + 'static,
     T::Id: Send + Sync,
 {
     let fallback = known.clone();
     let small = items.len().max(known.as_ref().map_or(0, |known| known.len())) <= INLINE;
     let work = move || {
-        let mut items = items;
-        items.sort_by_key(Item::id);
+        let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
+        items.sort_by_key(|item| item.id());
         match known {
             Some(known) if known.items() == items => known,
             _ => Arc::new(Table::new(items)),
@@ -172,12 +173,12 @@ async fn active_scans(
     workspace: WorkspaceId,
     known: Arc<Table<Scan>>,
 ) -> Result<Arc<Table<Scan>>, Error> {
-    let mut active: BTreeMap<ScanId, Scan> = BTreeMap::new();
+    let mut active: BTreeMap<ScanId, Arc<Scan>> = BTreeMap::new();
     for status in [ScanStatus::Waiting, ScanStatus::Running] {
         let query = ScanQuery { workspace_id: Some(workspace), status: Some(status), ..ScanQuery::default() };
-        active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, scan)));
+        active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, Arc::new(scan))));
     }
-    let has_ended = |scan: &&Scan| scan.is_active() && !active.contains_key(&scan.id);
+    let has_ended = |scan: &&Arc<Scan>| scan.is_active() && !active.contains_key(&scan.id);
     let ended: Vec<ScanId> = known.items().iter().filter(has_ended).map(|scan| scan.id).collect();
     if ended.is_empty() && active.values().all(|scan| known.get(scan.id) == Some(scan)) {
         return Ok(known);
@@ -186,11 +187,11 @@ async fn active_scans(
         let query = ScanQuery { workspace_id: Some(workspace), ..ScanQuery::default() };
         return Ok(table(client.list_all_scans(&query).await?, Some(known)).await);
     }
-    let mut all: BTreeMap<ScanId, Scan> = known.items().iter().map(|scan| (scan.id, scan.clone())).collect();
+    let mut all: BTreeMap<ScanId, Arc<Scan>> = known.items().iter().map(|scan| (scan.id, Arc::clone(scan))).collect();
     all.append(&mut active);
     for id in ended {
         match client.get_scan(id).await {
-            Ok(scan) => _ = all.insert(id, scan),
+            Ok(scan) => _ = all.insert(id, Arc::new(scan)),
             Err(error) if error.kind == crate::client::Kind::NotFound => _ = all.remove(&id),
             Err(error) => return Err(error),
         }
@@ -212,17 +213,17 @@ async fn findings_of(
         fresh.extend(of_scan.filter(|finding| finding.task_id.is_none_or(|id| id == *scan)).map(|mut finding| {
             finding.task_id.get_or_insert(*scan);
             finding.target_id.get_or_insert(*target);
-            finding
+            Arc::new(finding)
         }));
     }
     let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(gone).collect();
     let base = Arc::clone(&known);
     let merge = move || {
-        let ids: BTreeSet<_> = fresh.iter().map(|finding: &Finding| finding.id).collect();
-        let stays = |finding: &&Finding| {
+        let ids: BTreeSet<_> = fresh.iter().map(|finding: &Arc<Finding>| finding.id).collect();
+        let stays = |finding: &&Arc<Finding>| {
             !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
         };
-        let mut all: Vec<Finding> = base.items().iter().filter(stays).cloned().collect();
+        let mut all: Vec<Arc<Finding>> = base.items().iter().filter(stays).cloned().collect();
         all.append(&mut fresh);
         all
     };

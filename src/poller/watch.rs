@@ -306,7 +306,7 @@ impl Watch {
 
     fn demand(&self, noun: Noun) -> Demand {
         let shown = |noun: Noun| self.plan.visible.contains(&noun);
-        let any_active = |scans: &Arc<Table<Scan>>| scans.items().iter().any(Scan::is_active);
+        let any_active = |scans: &Arc<Table<Scan>>| scans.items().iter().any(|scan| scan.is_active());
         let any_waits =
             |reports: &Arc<Table<Report>>| reports.items().iter().any(|report| report.status == ReportStatus::Waiting);
         Demand {

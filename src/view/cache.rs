@@ -79,7 +79,8 @@ impl<Id> Default for Anchor<Id> {
 impl<Id: Copy + Eq> Anchor<Id> {
     /// The first row to draw of `height` rows.
     pub fn resolve<T: Item<Id = Id>>(&mut self, list: &List<T>, table: &Table<T>, height: usize) -> usize {
-        let id_at = |row: usize| list.rows.get(row).and_then(|&at| table.items().get(at as usize)).map(T::id);
+        let id_at =
+            |row: usize| list.rows.get(row).and_then(|&at| table.items().get(at as usize)).map(|item| item.id());
         let held = match self.id {
             Some(id) if id_at(self.row) != Some(id) => table
                 .position(id)

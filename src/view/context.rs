@@ -56,11 +56,11 @@ impl<'a> Cx<'a> {
     }
 
     pub fn target(&self, id: TargetId) -> Option<&'a Target> {
-        self.model.data.targets.value()?.get(id)
+        self.model.data.targets.value()?.get(id).map(|target| &**target)
     }
 
     pub fn scan(&self, id: ScanId) -> Option<&'a Scan> {
-        self.model.data.scans.value()?.get(id)
+        self.model.data.scans.value()?.get(id).map(|scan| &**scan)
     }
 
     /// A target's exact name.

@@ -107,7 +107,7 @@ fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<Works
     };
     let asked = model.session.workspace.as_ref().and_then(named);
     let by_id = || {
-        let mut all: Vec<&Workspace> = table.items().iter().collect();
+        let mut all: Vec<&Arc<Workspace>> = table.items().iter().collect();
         all.sort_by_key(|workspace| (workspace.target_count == 0, workspace.id));
         all.first().map(|workspace| workspace.id)
     };
@@ -129,7 +129,7 @@ fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
 /// A report that was being made and is no longer is worth a word, wherever one is.
 fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     let before = model.data.reports.value().cloned();
-    let waited = |report: &&Report| {
+    let waited = |report: &&Arc<Report>| {
         let was = before.as_ref().and_then(|before| before.get(report.id));
         was.is_some_and(|was| was.status == ReportStatus::Waiting)
     };
@@ -196,7 +196,7 @@ fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
 /// Requests that the loggers tell of and nobody has seen.
 pub(super) fn count_unseen(model: &mut Model) {
     let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-    let new = |logger: &Logger| logger.num_requests - model.seen_requests.get(&logger.id).copied().unwrap_or(0);
+    let new = |logger: &Arc<Logger>| logger.num_requests - model.seen_requests.get(&logger.id).copied().unwrap_or(0);
     model.new_captures = loggers.iter().map(new).sum::<i64>().max(0) as u64;
 }
 
