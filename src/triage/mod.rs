@@ -12,8 +12,12 @@
 
 pub mod case;
 pub mod event;
+pub mod identity;
+mod standing;
+pub mod state;
 pub mod verdict;
 
 pub use case::{Case, CaseId, Presence, Stance};
 pub use event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
+pub use state::{OwnState, RuleState, Standing, State, Touched};
 pub use verdict::{Reason, Verdict};

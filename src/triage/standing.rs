@@ -1,0 +1,180 @@
+//! What all events about one finding come to: the decisions that hold, notes, tags, a severity of one's own.
+//!
+//! ```text
+//!   a ◄─after─ b ◄─after─ d        b and c did not know of each other: after a, both held (a conflict);
+//!   a ◄─after─ c ◄─after─ d        d knew both and settles it: d alone holds. Undo d, and b and c hold again.
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::event::{Change, Decision, Event, EventId, Identity, Key, OwnFinding, Sighting, Subject};
+use super::verdict::Verdict;
+use crate::contract::{Risk, Shared};
+
+/// The state of one finding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// What it is, as the first event told it.
+    pub identity: Arc<Identity>,
+    /// The decisions that hold, the newest last: one, or several that did not know of each other.
+    pub heads: Vec<Arc<Event>>,
+    /// Sorted.
+    pub tags: Vec<Shared>,
+    /// The notes that count, oldest first.
+    pub notes: Vec<Arc<Event>>,
+    /// A severity of one's own.
+    pub severity: Option<Risk>,
+    /// What a person proved, where this is a finding of one's own.
+    pub own: Option<Arc<OwnState>>,
+    /// All keys whose decisions these are: its own, and those of findings that inherit from it.
+    pub keys: Vec<Key>,
+    /// What was on the screen at any of its decisions, undone ones too.
+    pub seen: Vec<Sighting>,
+}
+
+/// A finding of one's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnState {
+    /// The event that made it.
+    pub id: EventId,
+    /// What its decisions are kept under.
+    pub key: Key,
+    /// As last written.
+    pub finding: OwnFinding,
+    /// The event that wrote it so: who, when, in which workspace.
+    pub event: Arc<Event>,
+    /// Switched off: not shown.
+    pub off: bool,
+}
+
+/// A rule: what its query finds is decided, unless a person decided it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleState {
+    /// The event that made it.
+    pub id: EventId,
+    /// In the query language.
+    pub query: Shared,
+    /// What it says.
+    pub decision: Decision,
+    /// The event that wrote it so: who, when, in which workspace.
+    pub event: Arc<Event>,
+    /// Switched off: decides nothing.
+    pub off: bool,
+}
+
+impl Standing {
+    /// The decisions that hold, the newest last.
+    pub fn decisions(&self) -> impl DoubleEndedIterator<Item = (&Arc<Event>, &Decision)> {
+        self.heads.iter().filter_map(|event| Some((event, decision(event)?)))
+    }
+
+    /// The decision to show: the newest that holds.
+    pub fn shown(&self) -> Option<(&Arc<Event>, &Decision)> {
+        self.decisions().next_back()
+    }
+
+    /// The different verdicts that hold, in the order of menus.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let all: BTreeSet<Verdict> = self.decisions().map(|(_, decision)| decision.verdict).collect();
+        all.into_iter().collect()
+    }
+
+    /// Persons decided differently without knowing of each other.
+    pub fn is_conflict(&self) -> bool {
+        self.verdicts().len() > 1
+    }
+
+    /// Folds the events about one finding; `events` in the order of (clock, id).
+    pub(super) fn of(events: &[Arc<Event>], key: Key, live: impl Fn(&Event) -> bool) -> Self {
+        let mut standing = Self { identity: Arc::new(identity(events, key)), ..Self::default() };
+        let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
+        for event in events {
+            standing.seen.extend(decision(event).and_then(|decision| decision.seen.clone()));
+            if !live(event) {
+                continue;
+            }
+            match &event.change {
+                Change::Note(_) => standing.notes.push(Arc::clone(event)),
+                Change::Severity(risk) => standing.severity = *risk,
+                Change::Tag { add, remove } => {
+                    tags.extend(add.iter().cloned());
+                    remove.iter().for_each(|tag| _ = tags.remove(tag));
+                }
+                Change::Own(finding) => own = Some((event, finding)),
+                Change::Off(switched) => off = *switched,
+                _ => {}
+            }
+        }
+        standing.heads = heads(events, &live);
+        standing.tags = tags.into_iter().collect();
+        standing.own = own.and_then(|(event, finding)| {
+            let Subject::Own(id) = event.subject else { return None };
+            let (key, finding, event) = (standing.identity.key, (**finding).clone(), Arc::clone(event));
+            Some(Arc::new(OwnState { id, key, finding, event, off }))
+        });
+        standing
+    }
+}
+
+impl RuleState {
+    /// Folds the events about one rule; nothing where what made it is undone.
+    pub(super) fn of(id: EventId, events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Option<Self> {
+        let mut off = false;
+        let mut written = None;
+        for event in events.iter().filter(|event| live(event)) {
+            match &event.change {
+                Change::Rule { query, decision } => written = Some((event, query, decision)),
+                Change::Off(switched) => off = *switched,
+                _ => {}
+            }
+        }
+        let (event, query, decision) = written?;
+        Some(Self { id, query: query.clone(), decision: decision.clone(), event: Arc::clone(event), off })
+    }
+}
+
+fn decision(event: &Event) -> Option<&Decision> {
+    match &event.change {
+        Change::Decide(decision) => Some(decision),
+        _ => None,
+    }
+}
+
+/// As the first event told it; of a key that only heirs speak of, theirs.
+fn identity(events: &[Arc<Event>], key: Key) -> Identity {
+    let mut told = events.iter().filter_map(|event| match &event.subject {
+        Subject::Finding(identity) => Some(identity),
+        _ => None,
+    });
+    let first = told.clone().next();
+    let told = told.find(|identity| identity.key == key).or(first).cloned().unwrap_or_default();
+    Identity { key, ..told }
+}
+
+/// The live decisions that no other live event replaces, directly or through events in between, which may be undone.
+fn heads(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Vec<Arc<Event>> {
+    let decided = |event: &&Arc<Event>| decision(event).is_some() && live(event);
+    let mut held: BTreeMap<(u64, EventId), &Arc<Event>> =
+        events.iter().filter(decided).map(|event| ((event.clock, event.id), event)).collect();
+    if held.len() > 1 {
+        let replaced = replaced(events, live);
+        held.retain(|_, event| !replaced.contains(&event.id));
+    }
+    held.into_values().cloned().collect()
+}
+
+fn replaced(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> BTreeSet<EventId> {
+    let by_id: HashMap<EventId, &Arc<Event>> = events.iter().map(|event| (event.id, event)).collect();
+    let mut replaced = BTreeSet::new();
+    let mut to_see: Vec<EventId> =
+        events.iter().filter(|event| live(event)).flat_map(|event| event.after.iter().copied()).collect();
+    while let Some(id) = to_see.pop() {
+        if replaced.insert(id)
+            && let Some(event) = by_id.get(&id)
+        {
+            to_see.extend(event.after.iter().copied());
+        }
+    }
+    replaced
+}

@@ -1,0 +1,379 @@
+//! The fold of all events: what holds now. Cheap to clone, and the same for any order and repetition of the events.
+//!
+//! ```text
+//!   apply(event) ─► known      every event by id: a second one of the same id changes nothing
+//!                ─► batches    what one key press did, and whether it counts (its last undo or redo)
+//!                ─► steps      who did and took back what, in order: what undo and redo mean next
+//!                ─► threads    the events about one subject ─fold─► standings, rules, baselines
+//! ```
+//!
+//! Events are ordered by (clock, id) alone. A finding that inherits (`Change::Inherit`) shares one standing with the
+//! key it inherits from. Maps share what did not change, so a clone goes to another thread by reference.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::event::{Baseline, Change, Event, EventId, Key, Subject};
+use super::identity;
+pub use super::standing::{OwnState, RuleState, Standing};
+use crate::contract::Shared;
+
+/// Place of an event in the order of all.
+type Place = (u64, EventId);
+
+/// What holds now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    known: OrdMap<EventId, Arc<Event>>,
+    batches: OrdMap<EventId, Arc<Batch>>,
+    steps: OrdMap<Shared, OrdMap<Place, Step>>,
+    threads: OrdMap<Topic, Arc<Vec<Arc<Event>>>>,
+    standings: OrdMap<Key, Arc<Standing>>,
+    /// Where the decisions of a key stand, if not under itself; and the reverse.
+    aliases: OrdMap<Key, Key>,
+    heirs: OrdMap<Key, BTreeSet<Key>>,
+    owned: OrdMap<EventId, Key>,
+    rules: OrdMap<EventId, Arc<RuleState>>,
+    baselines: OrdMap<Shared, Baseline>,
+    clock: u64,
+}
+
+/// Which findings may say something else after an event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Touched {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of these keys.
+    Keys(Vec<Key>),
+    /// Any: rows, rules or the baseline are others.
+    All,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Batch {
+    events: Vec<Arc<Event>>,
+    /// The last undo or redo, and whether it was an undo.
+    last: Option<(Place, bool)>,
+}
+
+/// What a person did last, for the keys of undo and redo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Did(EventId),
+    Undid(EventId),
+    Redid(EventId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Topic {
+    Finding(Key),
+    Rule(EventId),
+    Workspace(Shared),
+}
+
+impl State {
+    /// The state of these events.
+    pub fn from_events(events: impl IntoIterator<Item = Arc<Event>>) -> Self {
+        let mut state = Self::default();
+        let mut events: Vec<Arc<Event>> = events.into_iter().collect();
+        events.sort_by_key(|event| place(event));
+        let topics = events.iter().flat_map(|event| state.take_in(event)).collect();
+        state.fold(&topics);
+        state
+    }
+
+    /// Takes an event in; one that is known already changes nothing.
+    pub fn apply(&mut self, event: &Arc<Event>) -> Touched {
+        let topics = self.take_in(event);
+        self.fold(&topics)
+    }
+
+    /// The greatest clock seen: a new event gets one more.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Whether this event is in.
+    pub fn knows(&self, id: EventId) -> bool {
+        self.known.contains_key(&id)
+    }
+
+    /// This event.
+    pub fn event(&self, id: EventId) -> Option<&Arc<Event>> {
+        self.known.get(&id)
+    }
+
+    /// What is said about a finding, wherever its decisions stand.
+    pub fn standing(&self, key: Key) -> Option<&Standing> {
+        self.standings.get(&self.root(key)).map(Arc::as_ref)
+    }
+
+    /// Every finding about which something was said, by the key its decisions stand under.
+    pub fn identities(&self) -> impl Iterator<Item = (&Key, &Arc<Standing>)> {
+        self.standings.iter()
+    }
+
+    /// All events about a finding, oldest first, also those that count no more (see [`is_undone`](Self::is_undone)).
+    pub fn history(&self, key: Key) -> Vec<Arc<Event>> {
+        self.thread_of(self.root(key)).1
+    }
+
+    /// Whether the events of a batch count no more.
+    pub fn is_undone(&self, batch: EventId) -> bool {
+        self.batches.get(&batch).is_some_and(|batch| batch.is_undone())
+    }
+
+    /// The decisions about a finding that a new one replaces: its `after`.
+    pub fn heads(&self, key: Key) -> Vec<EventId> {
+        self.standing(key).map(|standing| standing.heads.iter().map(|event| event.id).collect()).unwrap_or_default()
+    }
+
+    /// The batch that this person's undo takes back now: the last one done or redone that still counts.
+    pub fn last_done(&self, who: &str) -> Option<EventId> {
+        self.steps.get(who)?.values().rev().find_map(|&step| match step {
+            Step::Did(batch) | Step::Redid(batch) if !self.is_undone(batch) => Some(batch),
+            _ => None,
+        })
+    }
+
+    /// The batch that this person's redo brings back now: the last one taken back since something new was done.
+    pub fn last_undone(&self, who: &str) -> Option<EventId> {
+        let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, Step::Did(_)));
+        since.copied().find_map(|step| match step {
+            Step::Undid(batch) if self.is_undone(batch) => Some(batch),
+            _ => None,
+        })
+    }
+
+    /// The events of a batch, in order.
+    pub fn batch(&self, batch: EventId) -> Vec<Arc<Event>> {
+        self.batches.get(&batch).map(|batch| batch.events.clone()).unwrap_or_default()
+    }
+
+    /// The rules that stand, also those switched off, in the order in which they were made.
+    pub fn rules(&self) -> Vec<&RuleState> {
+        let mut rules: Vec<&RuleState> = self.rules.values().map(Arc::as_ref).collect();
+        rules.sort_by_key(|rule| self.known.get(&rule.id).map_or((rule.event.clock, rule.id), |made| place(made)));
+        rules
+    }
+
+    /// Findings of one's own, also those switched off.
+    pub fn own(&self) -> impl Iterator<Item = &OwnState> {
+        self.owned.values().filter_map(|key| self.standings.get(key)?.own.as_deref())
+    }
+
+    /// What presence is computed against in a workspace, if it was pinned.
+    pub fn baseline(&self, workspace: &str) -> Option<&Baseline> {
+        self.baselines.get(workspace)
+    }
+
+    /// All events, by (clock, id).
+    pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
+        let mut all: Vec<&Arc<Event>> = self.known.values().collect();
+        all.sort_by_key(|event| place(event));
+        all.into_iter()
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Files an event; returns what must be folded anew. An id names one event: the first that came stays.
+    fn take_in(&mut self, event: &Arc<Event>) -> BTreeSet<Topic> {
+        if self.knows(event.id) {
+            return BTreeSet::new();
+        }
+        self.known.insert(event.id, Arc::clone(event));
+        self.clock = self.clock.max(event.clock);
+        match (&event.subject, &event.change) {
+            (&Subject::Batch(batch), Change::Undo) => self.turn(event, batch, true),
+            (&Subject::Batch(batch), Change::Redo) => self.turn(event, batch, false),
+            _ => self.file(event),
+        }
+    }
+
+    fn turn(&mut self, event: &Event, batch: EventId, undo: bool) -> BTreeSet<Topic> {
+        let step = if undo { Step::Undid(batch) } else { Step::Redid(batch) };
+        self.step(event, step);
+        let turned = Arc::make_mut(self.batches.entry(batch).or_default());
+        turned.last = turned.last.max(Some((place(event), undo)));
+        turned.events.iter().filter_map(|event| topic(event)).collect()
+    }
+
+    fn file(&mut self, event: &Arc<Event>) -> BTreeSet<Topic> {
+        if event.id == event.batch {
+            self.step(event, Step::Did(event.batch));
+        }
+        put(&mut Arc::make_mut(self.batches.entry(event.batch).or_default()).events, event);
+        let topic = topic(event);
+        if let Some(topic) = &topic {
+            put(Arc::make_mut(self.threads.entry(topic.clone()).or_default()), event);
+        }
+        if let (Subject::Own(id), Some(Topic::Finding(key))) = (&event.subject, &topic) {
+            self.owned.insert(*id, *key);
+        }
+        topic.into_iter().collect()
+    }
+
+    fn step(&mut self, event: &Event, step: Step) {
+        self.steps.entry(event.who.clone()).or_default().insert(place(event), step);
+    }
+
+    fn fold(&mut self, topics: &BTreeSet<Topic>) -> Touched {
+        let (mut roots, mut all) = (BTreeSet::new(), false);
+        for topic in topics {
+            match topic {
+                Topic::Finding(key) => all |= self.alias(*key, &mut roots),
+                Topic::Rule(id) => self.fold_rule(*id),
+                Topic::Workspace(name) => self.fold_baseline(name),
+            }
+            all |= !matches!(topic, Topic::Finding(_));
+        }
+        let mut touched = Vec::new();
+        for root in roots {
+            all |= self.stand(root);
+            touched.extend(self.standings.get(&root).into_iter().flat_map(|standing| standing.keys.iter().copied()));
+        }
+        match (all, touched.is_empty()) {
+            (true, _) => Touched::All,
+            (false, true) => Touched::Nothing,
+            (false, false) => Touched::Keys(touched),
+        }
+    }
+
+    /// Finds out from where a finding inherits; tells whether that changed. The roots concerned are added.
+    fn alias(&mut self, key: Key, roots: &mut BTreeSet<Key>) -> bool {
+        let inherited = self.threads.get(&Topic::Finding(key)).and_then(|events| {
+            let mut live = events.iter().rev().filter(|event| self.is_live(event));
+            live.find_map(|event| match event.change {
+                Change::Inherit(from) if from != key => Some(from),
+                _ => None,
+            })
+        });
+        let before = self.aliases.get(&key).copied();
+        if before != inherited {
+            roots.insert(self.root(key));
+            if let Some(before) = before {
+                self.aliases.remove(&key);
+                self.disinherit(before, key);
+            }
+            if let Some(from) = inherited {
+                self.aliases.insert(key, from);
+                self.heirs.entry(from).or_default().insert(key);
+            }
+        }
+        roots.insert(self.root(key));
+        before != inherited
+    }
+
+    fn disinherit(&mut self, from: Key, heir: Key) {
+        let Some(heirs) = self.heirs.get_mut(&from) else { return };
+        heirs.remove(&heir);
+        if heirs.is_empty() {
+            self.heirs.remove(&from);
+        }
+    }
+
+    /// Folds what stands under a key; tells whether a finding of one's own came, went or changed.
+    fn stand(&mut self, key: Key) -> bool {
+        let own = |standing: Option<&Arc<Standing>>| standing.and_then(|standing| standing.own.clone());
+        let before = own(self.standings.get(&key));
+        let (keys, events) = self.thread_of(key);
+        if self.root(key) != key || events.is_empty() {
+            self.standings.remove(&key);
+        } else {
+            let mut standing = Standing::of(&events, key, |event| self.is_live(event));
+            standing.keys = keys;
+            self.standings.insert(key, Arc::new(standing));
+        }
+        before != own(self.standings.get(&key))
+    }
+
+    fn fold_rule(&mut self, id: EventId) {
+        let events = self.threads.get(&Topic::Rule(id)).map(|events| events.as_slice()).unwrap_or_default();
+        match RuleState::of(id, events, |event| self.is_live(event)) {
+            Some(rule) => _ = self.rules.insert(id, Arc::new(rule)),
+            None => _ = self.rules.remove(&id),
+        }
+    }
+
+    fn fold_baseline(&mut self, workspace: &Shared) {
+        let events = self.threads.get(&Topic::Workspace(workspace.clone()));
+        let pinned = events.into_iter().flat_map(|events| events.iter().rev()).find_map(|event| match &event.change {
+            Change::Baseline(baseline) if self.is_live(event) => Some(baseline.clone()),
+            _ => None,
+        });
+        match pinned.flatten() {
+            Some(baseline) => _ = self.baselines.insert(workspace.clone(), baseline),
+            None => _ = self.baselines.remove(workspace),
+        }
+    }
+
+    fn is_live(&self, event: &Event) -> bool {
+        !self.is_undone(event.batch)
+    }
+
+    /// Where the decisions of a key stand. Findings that inherit in a circle stand under the least of their keys.
+    fn root(&self, key: Key) -> Key {
+        let (mut at, mut passed) = (key, Vec::new());
+        while let Some(&next) = self.aliases.get(&at) {
+            if let Some(start) = passed.iter().position(|&key| key == at) {
+                return passed[start..].iter().copied().min().unwrap_or(at);
+            }
+            passed.push(at);
+            at = next;
+        }
+        at
+    }
+
+    /// All keys that stand under a root, and all events about them in order.
+    fn thread_of(&self, root: Key) -> (Vec<Key>, Vec<Arc<Event>>) {
+        let mut keys = vec![root];
+        let mut at = 0;
+        while at < keys.len() {
+            let heirs = self.heirs.get(&keys[at]).into_iter().flatten().copied();
+            let fresh: Vec<Key> = heirs.filter(|heir| !keys.contains(heir)).collect();
+            keys.extend(fresh);
+            at += 1;
+        }
+        let threads = keys.iter().filter_map(|key| self.threads.get(&Topic::Finding(*key)));
+        let mut events: Vec<Arc<Event>> = threads.flat_map(|events| events.iter().cloned()).collect();
+        events.sort_by_key(|event| place(event));
+        (keys, events)
+    }
+}
+
+impl Batch {
+    fn is_undone(&self) -> bool {
+        self.last.is_some_and(|(_, undone)| undone)
+    }
+}
+
+fn place(event: &Event) -> Place {
+    (event.clock, event.id)
+}
+
+/// Keeps `events` in order.
+fn put(events: &mut Vec<Arc<Event>>, event: &Arc<Event>) {
+    let at = events.partition_point(|known| place(known) < place(event));
+    events.insert(at, Arc::clone(event));
+}
+
+fn topic(event: &Event) -> Option<Topic> {
+    match &event.subject {
+        Subject::Finding(identity) => Some(Topic::Finding(identity.key)),
+        Subject::Own(id) => Some(Topic::Finding(identity::own_key(*id))),
+        Subject::Rule(id) => Some(Topic::Rule(*id)),
+        Subject::Workspace => Some(Topic::Workspace(event.workspace.clone())),
+        Subject::Batch(_) => None,
+    }
+}
