@@ -15,6 +15,10 @@ pub mod event;
 pub mod identity;
 mod standing;
 pub mod state;
+#[cfg(test)]
+mod state_tests;
+#[cfg(test)]
+mod testing;
 pub mod verdict;
 
 pub use case::{Case, CaseId, Presence, Stance};

@@ -1,0 +1,337 @@
+//! What the fold says: decisions, conflicts, undo and redo, inheritance, rules; and that order does not matter.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::event::{Baseline, Change, Decision, Event, EventId, Key, OwnFinding, Subject};
+use super::identity::own_key;
+use super::state::{State, Touched};
+use super::testing::{Desk, finding};
+use super::verdict::Verdict::{self, Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
+use crate::contract::Risk;
+
+fn rule(query: &str, verdict: Verdict) -> Change {
+    Change::Rule { query: query.into(), decision: Decision { verdict, ..Decision::default() } }
+}
+
+#[test]
+fn the_last_decision_holds_and_undo_brings_back_the_one_before() {
+    let mut ann = Desk::new("ann", 1);
+    ann.decides(7, Confirmed);
+    let second = ann.decides(7, Fixed);
+    assert_eq!(ann.verdicts(7), [Fixed]);
+    ann.undoes(second.batch);
+    assert_eq!(ann.verdicts(7), [Confirmed]);
+    assert!(ann.state.is_undone(second.batch));
+    assert_eq!(ann.state.history(Key(7)).len(), 2);
+    ann.redoes(second.batch);
+    assert_eq!(ann.verdicts(7), [Fixed]);
+    assert_eq!(ann.verdicts(8), []);
+}
+
+#[test]
+fn two_who_did_not_know_of_each_other_are_in_conflict_until_one_settles_it() {
+    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
+    bob.hears([&ann.decides(7, Open)]);
+    let (confirmed, refused) = (ann.decides(7, Confirmed), bob.decides(7, FalsePositive));
+    ann.hears([&refused]);
+    bob.hears([&confirmed]);
+    assert_eq!(ann.state.standing(Key(7)), bob.state.standing(Key(7)));
+    assert!(ann.state.standing(Key(7)).unwrap().is_conflict());
+    let settled = bob.decides(7, Fixed);
+    assert_eq!(settled.after.len(), 2);
+    assert_eq!(bob.verdicts(7), [Fixed]);
+    bob.undoes(settled.batch);
+    assert_eq!(bob.verdicts(7), [Confirmed, FalsePositive]);
+}
+
+#[test]
+fn two_who_agree_without_knowing_are_no_conflict_and_the_newer_is_shown() {
+    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
+    bob.decides(1, Open);
+    let (first, second) = (ann.decides(7, Fixed), bob.decides(7, Fixed));
+    ann.hears([&second]);
+    let standing = ann.state.standing(Key(7)).unwrap();
+    assert!(!standing.is_conflict());
+    assert_eq!(standing.shown().unwrap().0.who, "bob");
+    assert_eq!(ann.state.heads(Key(7)), [first.id, second.id]);
+}
+
+#[test]
+fn a_decision_replaces_through_decisions_that_were_undone_since() {
+    let mut ann = Desk::new("ann", 1);
+    ann.decides(7, Confirmed);
+    let between = ann.decides(7, FalsePositive);
+    ann.decides(7, Fixed);
+    ann.undoes(between.batch);
+    assert_eq!(ann.verdicts(7), [Fixed]);
+}
+
+#[test]
+fn notes_add_up_tags_come_and_go_and_the_last_severity_holds() {
+    let mut ann = Desk::new("ann", 1);
+    let tag = |add: &[&str], remove: &[&str]| Change::Tag {
+        add: add.iter().map(|&tag| tag.into()).collect(),
+        remove: remove.iter().map(|&tag| tag.into()).collect(),
+    };
+    ann.does(finding(7), Change::Note("seen by hand".into()));
+    let second = ann.does(finding(7), Change::Note("mistaken".into()));
+    ann.does(finding(7), tag(&["pci", "ask"], &[]));
+    ann.does(finding(7), tag(&["later"], &["ask"]));
+    ann.does(finding(7), Change::Severity(Some(Risk::Low)));
+    ann.undoes(second.batch);
+    let standing = ann.state.standing(Key(7)).unwrap();
+    assert_eq!(standing.notes.len(), 1);
+    assert_eq!(standing.tags, ["later", "pci"]);
+    assert_eq!(standing.severity, Some(Risk::Low));
+    ann.does(finding(7), Change::Severity(None));
+    assert_eq!(ann.state.standing(Key(7)).unwrap().severity, None);
+}
+
+#[test]
+fn undo_goes_back_batch_by_batch_redo_forward_and_something_new_ends_redo() {
+    let mut ann = Desk::new("ann", 1);
+    let batches = [1, 2, 3].map(|key| ann.decides(key, Fixed).batch);
+    let mut undone = Vec::new();
+    while let Some(batch) = ann.state.last_done("ann") {
+        ann.undoes(batch);
+        undone.push(batch);
+    }
+    assert_eq!(undone, [batches[2], batches[1], batches[0]]);
+    let batch = ann.state.last_undone("ann").unwrap();
+    assert_eq!(batch, batches[0]);
+    ann.redoes(batch);
+    assert_eq!(ann.state.last_done("ann"), Some(batches[0]));
+    assert_eq!(ann.state.last_undone("ann"), Some(batches[1]));
+    ann.decides(4, Fixed);
+    assert_eq!(ann.state.last_undone("ann"), None);
+}
+
+#[test]
+fn anothers_batch_is_taken_back_by_naming_it_and_is_then_not_theirs_to_take_back_again() {
+    let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
+    let batch = ann.decides(7, Fixed).batch;
+    bob.state = ann.state.clone();
+    assert_eq!(bob.state.last_done("bob"), None);
+    bob.undoes(batch);
+    assert_eq!((bob.state.last_done("ann"), bob.state.last_undone("bob")), (None, Some(batch)));
+}
+
+#[test]
+fn a_batch_is_undone_as_one_and_touches_all_it_changed() {
+    let mut ann = Desk::new("ann", 1);
+    let batch = ann.pen.next();
+    for key in [3, 4] {
+        let decision = Change::Decide(Decision { verdict: Fixed, ..Decision::default() });
+        let at = crate::contract::Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let event = ann.pen.write((at, 1), batch, vec![], finding(key), decision);
+        assert_eq!(ann.state.apply(&Arc::new(event)), Touched::Keys(vec![Key(key)]));
+    }
+    assert_eq!(ann.state.batch(batch).len(), 2);
+    let mut other = ann.clone();
+    let undo = other.undoes(batch);
+    assert_eq!(ann.state.apply(&undo), Touched::Keys(vec![Key(3), Key(4)]));
+    assert_eq!(ann.state.apply(&undo), Touched::Nothing);
+    assert_eq!((ann.verdicts(3), ann.verdicts(4)), (vec![], vec![]));
+}
+
+#[test]
+fn who_inherits_shares_one_standing_until_that_is_undone() {
+    let mut ann = Desk::new("ann", 1);
+    ann.decides(7, RiskAccepted);
+    let taken = ann.does(finding(8), Change::Inherit(Key(7)));
+    assert_eq!(ann.verdicts(8), [RiskAccepted]);
+    ann.decides(8, Fixed);
+    assert_eq!((ann.verdicts(7), ann.verdicts(8)), (vec![Fixed], vec![Fixed]));
+    assert_eq!(ann.state.identities().count(), 1);
+    ann.undoes(taken.batch);
+    assert_eq!((ann.verdicts(7), ann.verdicts(8)), (vec![RiskAccepted], vec![Fixed]));
+}
+
+#[test]
+fn rules_are_changed_switched_off_and_undone() {
+    let mut ann = Desk::new("ann", 1);
+    let id = ann.pen.next();
+    ann.does(Subject::Rule(id), rule("port:80", FalsePositive));
+    let changed = ann.does(Subject::Rule(id), rule("port:81", FalsePositive));
+    ann.does(Subject::Rule(ann.pen.next()), rule("port:82", Fixed));
+    ann.does(Subject::Rule(id), Change::Off(true));
+    let queries = |desk: &Desk| desk.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
+    assert_eq!(queries(&ann), ["port:81", "port:82"]);
+    assert!(ann.state.rules()[0].off);
+    ann.undoes(changed.batch);
+    assert_eq!(queries(&ann), ["port:80", "port:82"]);
+    ann.undoes(id);
+    assert_eq!(queries(&ann), ["port:82"]);
+}
+
+#[test]
+fn a_finding_of_ones_own_is_written_decided_and_undone_like_others() {
+    let mut ann = Desk::new("ann", 1);
+    let id = ann.pen.next();
+    let own = OwnFinding { name: "Login without password".into(), ..OwnFinding::default() };
+    let made = ann.does(Subject::Own(id), Change::Own(Box::new(own)));
+    ann.decides(own_key(id).0, Confirmed);
+    assert_eq!(ann.state.own().next().unwrap().finding.name, "Login without password");
+    assert_eq!(ann.state.own().next().unwrap().key, own_key(id));
+    assert_eq!(ann.verdicts(own_key(id).0), [Confirmed]);
+    ann.undoes(made.batch);
+    assert_eq!(ann.state.own().count(), 0);
+}
+
+#[test]
+fn a_baseline_belongs_to_its_workspace() {
+    let mut ann = Desk::new("ann", 1);
+    let day = Baseline::Day("2026-10-01".parse().unwrap());
+    ann.does(Subject::Workspace, Change::Baseline(Some(day.clone())));
+    assert_eq!((ann.state.baseline("acme"), ann.state.baseline("other")), (Some(&day), None));
+    ann.does(Subject::Workspace, Change::Baseline(None));
+    assert_eq!(ann.state.baseline("acme"), None);
+}
+
+/// What one of three persons does next; what they hear of the others is part of it.
+#[derive(Clone, Debug)]
+enum Deed {
+    Decide(usize, u128, Verdict),
+    Note(usize, u128),
+    Tag(usize, u128, bool),
+    Inherit(usize, u128, u128),
+    Rule(usize, bool),
+    Own(usize),
+    Baseline(usize, bool),
+    Undo(usize),
+    UndoAny(usize, usize),
+    Redo(usize),
+    Hear(usize),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let (who, key) = (0..3usize, 1..5u128);
+    prop_oneof![
+        4 => (who.clone(), key.clone(), proptest::sample::select(&Verdict::ALL[..])).prop_map(|(w, k, v)| Deed::Decide(w, k, v)),
+        1 => (who.clone(), key.clone()).prop_map(|(w, k)| Deed::Note(w, k)),
+        1 => (who.clone(), key.clone(), any::<bool>()).prop_map(|(w, k, add)| Deed::Tag(w, k, add)),
+        1 => (who.clone(), key.clone(), key).prop_map(|(w, k, from)| Deed::Inherit(w, k, from)),
+        1 => (who.clone(), any::<bool>()).prop_map(|(w, off)| Deed::Rule(w, off)),
+        1 => who.clone().prop_map(Deed::Own),
+        1 => (who.clone(), any::<bool>()).prop_map(|(w, pin)| Deed::Baseline(w, pin)),
+        2 => who.clone().prop_map(Deed::Undo),
+        1 => (who.clone(), 0..40usize).prop_map(|(w, which)| Deed::UndoAny(w, which)),
+        2 => who.clone().prop_map(Deed::Redo),
+        3 => who.prop_map(Deed::Hear),
+    ]
+}
+
+/// Plays the deeds; all events in the order in which they were made.
+fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
+    // Two of the three are one person at two dashboards.
+    let mut desks = [Desk::new("ann", 1), Desk::new("bob", 2), Desk::new("ann", 3)];
+    let mut made: Vec<Arc<Event>> = Vec::new();
+    for deed in deeds {
+        let event = match deed {
+            Deed::Decide(who, key, verdict) => desks[who].decides(key, verdict),
+            Deed::Note(who, key) => desks[who].does(finding(key), Change::Note("note".into())),
+            Deed::Tag(who, key, add) => {
+                let (add, remove) = if add { (vec!["t".into()], vec![]) } else { (vec![], vec!["t".into()]) };
+                desks[who].does(finding(key), Change::Tag { add, remove })
+            }
+            Deed::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(Key(from))),
+            Deed::Rule(who, off) => {
+                let known = desks[who].state.rules().first().map(|rule| rule.id);
+                let id = known.unwrap_or_else(|| desks[who].pen.next());
+                let change = if off { Change::Off(true) } else { rule("port:1", Fixed) };
+                desks[who].does(Subject::Rule(id), change)
+            }
+            Deed::Own(who) => {
+                let id = desks[who].pen.next();
+                desks[who].does(Subject::Own(id), Change::Own(Box::default()))
+            }
+            Deed::Baseline(who, pin) => {
+                let baseline = pin.then(|| Baseline::Scans(vec![]));
+                desks[who].does(Subject::Workspace, Change::Baseline(baseline))
+            }
+            Deed::Undo(who) => match desks[who].state.last_done(&desks[who].pen.who) {
+                Some(batch) => desks[who].undoes(batch),
+                None => continue,
+            },
+            Deed::UndoAny(who, which) => match made.get(which) {
+                Some(event) => desks[who].undoes(event.batch),
+                None => continue,
+            },
+            Deed::Redo(who) => match desks[who].state.last_undone(&desks[who].pen.who) {
+                Some(batch) => desks[who].redoes(batch),
+                None => continue,
+            },
+            Deed::Hear(who) => {
+                desks[who].hears(&made);
+                continue;
+            }
+        };
+        made.push(event);
+    }
+    made
+}
+
+proptest! {
+    #[test]
+    fn any_order_and_repetition_of_the_events_is_one_state(
+        (made, mixed) in proptest::collection::vec(deed(), 0..40).prop_map(played).prop_flat_map(|made| {
+            let twice: Vec<_> = made.iter().chain(made.iter().step_by(2)).cloned().collect();
+            (Just(made), Just(twice).prop_shuffle())
+        })
+    ) {
+        let whole = State::from_events(made.iter().cloned());
+        let mut one_by_one = State::default();
+        for event in &mixed {
+            one_by_one.apply(event);
+        }
+        prop_assert_eq!(&one_by_one, &whole);
+        prop_assert_eq!(&State::from_events(mixed), &whole);
+        for who in ["ann", "bob"] {
+            prop_assert_eq!(one_by_one.last_done(who), whole.last_done(who));
+            prop_assert_eq!(one_by_one.last_undone(who), whole.last_undone(who));
+        }
+    }
+
+    #[test]
+    fn undo_and_redo_are_a_stack(moves in proptest::collection::vec(0..3u8, 0..60)) {
+        let mut ann = Desk::new("ann", 1);
+        let (mut done, mut taken_back): (Vec<EventId>, Vec<EventId>) = (vec![], vec![]);
+        for (at, what) in moves.into_iter().enumerate() {
+            match what {
+                0 => {
+                    done.push(ann.decides(at as u128, Fixed).batch);
+                    taken_back.clear();
+                }
+                1 => if let Some(batch) = ann.state.last_done("ann") {
+                    ann.undoes(batch);
+                    taken_back.extend(done.pop());
+                },
+                _ => if let Some(batch) = ann.state.last_undone("ann") {
+                    ann.redoes(batch);
+                    done.extend(taken_back.pop());
+                },
+            }
+            prop_assert_eq!(ann.state.last_done("ann"), done.last().copied());
+            prop_assert_eq!(ann.state.last_undone("ann"), taken_back.last().copied());
+        }
+    }
+
+    #[test]
+    fn what_was_touched_is_told(made in proptest::collection::vec(deed(), 0..40).prop_map(played)) {
+        let mut state = State::default();
+        for event in made {
+            let before = state.clone();
+            let touched = state.apply(&event);
+            for key in (1..5).map(Key).filter(|&key| before.standing(key) != state.standing(key)) {
+                let told = match &touched {
+                    Touched::All => true,
+                    Touched::Keys(keys) => keys.contains(&key),
+                    Touched::Nothing => false,
+                };
+                prop_assert!(told, "{key} changed by {event:?}");
+            }
+        }
+    }
+}
