@@ -16,8 +16,9 @@ use scandeck::app::msg::{Msg, Now};
 use scandeck::app::plan::{News, Update};
 use scandeck::app::screen::Size;
 use scandeck::app::table::Table;
-use scandeck::app::update;
+use scandeck::app::{Effect, update};
 use scandeck::contract::{Finding, FindingId, Risk, ScanId, Stamp, Target, TargetId, Workspace, WorkspaceId};
+use scandeck::triage::arrange;
 
 const FINDINGS: i64 = 100_000;
 const TARGETS: i64 = 400;
@@ -47,7 +48,11 @@ fn findings() -> Vec<Finding> {
 
 fn send(model: &mut Model, msg: Msg) {
     let now = Now { mono: Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
-    assert!(update(model, now, msg).is_empty());
+    for effect in update(model, now, msg) {
+        let Effect::Arrange(generation, input) = effect else { panic!("{effect:?}") };
+        let arranged = Box::new(arrange(&input));
+        assert!(update(model, now, Msg::Arranged(generation, arranged)).is_empty());
+    }
 }
 
 fn feed(model: &mut Model, news: News) {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::plan::Generation;
 use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared,
     TargetId, WordlistId, WorkspaceId,
 };
+use crate::triage::{self, Event, Key};
 
 /// Ties the answer of a call to what asked for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,21 @@ pub enum Effect {
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(Choice),
+    /// Make the rows of the findings, off the UI thread; answered by `Msg::Arranged`.
+    Arrange(Generation, Box<triage::Input>),
+    /// Keep what was decided: one batch.
+    Record(Vec<Arc<Event>>),
+    /// Keep a setting, of a workspace by name or of all (empty).
+    Remember {
+        /// Its name, such as `tabs`.
+        key: &'static str,
+        /// Of which workspace.
+        workspace: Shared,
+        /// JSON.
+        value: String,
+    },
+    /// Keep that these findings were seen.
+    MarkSeen(Vec<Key>),
 }
 
 /// The answer to the first-start question.

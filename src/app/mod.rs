@@ -31,6 +31,7 @@ pub mod screen;
 pub mod sorts;
 pub mod stream;
 pub mod table;
+pub mod triage;
 mod typing;
 mod update;
 pub mod watch;

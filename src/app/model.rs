@@ -20,12 +20,14 @@ use super::remote::Remote;
 use super::screen::{Measures, Size};
 use super::stream::{Stream, StreamList};
 use super::table::Table;
+use super::triage::Triage;
 use super::watch::{Tally, Watch};
 use crate::contract::{
     Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Target, TargetId, Test, Wordlist, Workspace,
     WorkspaceId,
 };
 use crate::input::{Context, Keymap};
+use crate::triage::Case;
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
 #[derive(Debug)]
@@ -60,6 +62,8 @@ pub struct Model {
     pub batches: Vec<Batch>,
     /// Forms that were closed without being sent.
     pub drafts: BTreeMap<FormTag, Form>,
+    /// What is decided about the findings.
+    pub triage: Triage,
     /// What the progress of scans tells.
     pub watch: Watch,
     /// How many scans are in which state, for the header.
@@ -126,6 +130,8 @@ pub struct Session {
     pub demo: bool,
     /// Where the practice target of the demo is mended and broken.
     pub practice_control: Option<String>,
+    /// What stands for the workspace in fingerprints: set in the profile when a shared file must fit several servers.
+    pub alias: Shared,
     /// Name or id of the workspace to work in at first; otherwise it is the first one that has targets.
     pub workspace: Option<String>,
 }
@@ -137,7 +143,10 @@ pub struct Data {
     pub workspaces: Remote<Arc<Table<Workspace>>>,
     pub targets: Remote<Arc<Table<Target>>>,
     pub scans: Remote<Arc<Table<Scan>>>,
-    pub findings: Remote<Arc<Table<Finding>>>,
+    /// Every finding as the scans told it.
+    pub occurrences: Remote<Arc<Table<Finding>>>,
+    /// The rows made of them, one an identity.
+    pub findings: Remote<Arc<Table<Case>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,
     pub reports: Remote<Arc<Table<Report>>>,
     pub wordlists: Remote<Arc<Table<Wordlist>>>,
@@ -202,7 +211,7 @@ pub struct Lists {
     pub workspaces: List<Workspace>,
     pub targets: List<Target>,
     pub scans: List<Scan>,
-    pub findings: List<Finding>,
+    pub findings: List<Case>,
     pub loggers: List<Logger>,
     pub captures: StreamList,
     pub reports: List<Report>,
@@ -289,6 +298,7 @@ impl Model {
             notices: Notices::default(),
             batches: Vec::new(),
             drafts: BTreeMap::new(),
+            triage: Triage::default(),
             watch: Watch::default(),
             tally: Tally::default(),
             new_captures: 0,

@@ -1,5 +1,7 @@
 //! Everything that can happen to the dashboard, and the time it happens at.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
@@ -7,9 +9,11 @@ use jiff::Timestamp;
 
 use super::effect::{Answer, Ticket};
 use super::model::Session;
-use super::plan::Update;
+use super::plan::{Generation, Update};
 use super::problem::Problem;
 use super::screen::Size;
+use crate::contract::Shared;
+use crate::triage::{Arranged, Event, Key, Pen, State};
 
 /// The time of a message. The core has no clock: time arrives with what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +50,38 @@ pub enum Msg {
     Saved(Result<std::path::PathBuf, Problem>),
     /// The first-start choice was carried out: the service the dashboard is on now, or why it is not.
     Connected(Result<Session, Problem>),
+    /// The rows of the findings were made.
+    Arranged(Generation, Box<Arranged>),
+    /// The store of decisions tells something.
+    Triage(TriageNews),
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,
+}
+
+/// What the store of decisions tells.
+#[derive(Clone, Debug)]
+pub enum TriageNews {
+    /// It is open: everything kept so far.
+    Opened(Box<Kept>),
+    /// Another dashboard or command on the same store recorded these.
+    Events(Vec<Arc<Event>>),
+    /// Something could not be kept; nothing is decided from now on.
+    Failed(Arc<Problem>),
+}
+
+/// What the store of decisions held when it was opened.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The folded events.
+    pub state: State,
+    /// Writes new ones; none when the store cannot be written to.
+    pub pen: Option<Pen>,
+    /// Settings by name and workspace, as JSON.
+    pub settings: BTreeMap<(Shared, Shared), String>,
+    /// Findings that were seen.
+    pub seen: imbl::HashSet<Key>,
+    /// What is wrong with the store, if anything.
+    pub problem: Option<Arc<Problem>>,
 }
 
 /// A copy that could not leave: the text is shown instead.

@@ -12,7 +12,8 @@ use super::model::{Model, Pane};
 use super::sorts;
 use super::stream::Words;
 use super::table::{Item, Table};
-use crate::contract::{Finding, Scan, Target, TargetId};
+use crate::contract::{Scan, Target, TargetId};
+use crate::triage::Case;
 
 impl Model {
     /// Makes the rows of a pane anew, after its data, filter, scope or order changed.
@@ -57,7 +58,7 @@ impl Model {
         let Some(table) = self.data.findings.value() else { return };
         let list = &self.lists.findings;
         let (target, scan) = (self.scope.target, self.scope.scan);
-        let in_scope = |finding: &Finding| {
+        let in_scope = |finding: &Case| {
             (target.is_none() || finding.target_id == target) && (scan.is_none() || finding.task_id == scan)
         };
         let rows = matching(table, &list.filter, |word| self.targets_named(word), in_scope, list.sort);

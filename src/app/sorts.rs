@@ -3,7 +3,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::contract::{Capture, Finding, Logger, Report, Scan, Target, Wordlist, Workspace};
+use crate::contract::{Capture, Logger, Report, Scan, Target, Wordlist, Workspace};
+use crate::triage::Case;
 
 /// One order of a list.
 pub struct Sort<T: 'static> {
@@ -40,9 +41,9 @@ pub const SCANS: &[Sort<Scan>] = &[
 ];
 
 /// Orders of the findings.
-pub const FINDINGS: &[Sort<Finding>] = &[
+pub const FINDINGS: &[Sort<Case>] = &[
     Sort { name: "risk", compare: by_risk },
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    Sort { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
     Sort {
         name: "target",
         compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)).then_with(|| by_risk(a, b)),
@@ -78,8 +79,8 @@ fn by_target_name(a: &Target, b: &Target) -> Ordering {
     natural(&a.name, &b.name).then(a.id.cmp(&b.id))
 }
 
-fn by_risk(a: &Finding, b: &Finding) -> Ordering {
-    (Reverse(a.risk_level), Reverse(a.id)).cmp(&(Reverse(b.risk_level), Reverse(b.id)))
+fn by_risk(a: &Case, b: &Case) -> Ordering {
+    (Reverse(a.risk_level), Reverse(a.finding.id)).cmp(&(Reverse(b.risk_level), Reverse(b.finding.id)))
 }
 
 /// Compares texts with the numbers in them as numbers: `127.0.0.9` comes before `127.0.0.10`.

@@ -17,6 +17,7 @@ use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, Target, TargetId,
     Tool, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
+use crate::triage::{Case, CaseId};
 
 /// Something that lists show: it has an id and a text that `/` searches.
 pub trait Item: 'static {
@@ -244,9 +245,24 @@ impl Item for Scan {
     }
 }
 
+/// What one scan told: shown as part of a [`Case`], so no list searches or sorts it.
 impl Item for Finding {
     type Id = FindingId;
     fn id(&self) -> FindingId {
+        self.id
+    }
+    fn search_text(&self, _: &mut String) {}
+    fn target(&self) -> Option<TargetId> {
+        self.target_id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        &[]
+    }
+}
+
+impl Item for Case {
+    type Id = CaseId;
+    fn id(&self) -> CaseId {
         self.id
     }
     fn search_text(&self, to: &mut String) {
@@ -324,14 +340,10 @@ impl Item for Capture {
 mod tests {
     use super::*;
 
-    fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Finding {
-        Finding {
-            id: FindingId(id),
-            name: name.into(),
-            target_id: Some(TargetId(target)),
-            risk_level: risk,
-            ..Finding::default()
-        }
+    fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Case {
+        let finding =
+            Finding { name: name.into(), target_id: Some(TargetId(target)), risk_level: risk, ..Finding::default() };
+        Case { id: CaseId(id), finding: Arc::new(finding), ..Case::default() }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::{calls, editor};
 use crate::app::effect::{Call, Choice, Effect, Ticket};
 use crate::app::msg::{CopyFailed, Msg};
 use crate::app::problem::Problem;
+use crate::triage;
 
 impl Desk {
     pub async fn carry_out(&mut self, effect: Effect) {
@@ -24,6 +25,13 @@ impl Desk {
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             Effect::Connect(choice) => self.connect(choice),
+            Effect::Arrange(generation, input) => self.spawn(async move {
+                let arranged = tokio::task::spawn_blocking(move || triage::arrange(&input)).await;
+                // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
+                Msg::Arranged(generation, Box::new(arranged.unwrap_or_default()))
+            }),
+            // Only a dashboard with a pen asks for these, and there is none before the store is open.
+            Effect::Record(_) | Effect::Remember { .. } | Effect::MarkSeen(_) => {}
         }
     }
 

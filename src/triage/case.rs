@@ -103,7 +103,7 @@ pub struct Occurrence {
 }
 
 /// One identity: a row. It reads like its latest occurrence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Case {
     /// Names the row.
     pub id: CaseId,

@@ -10,6 +10,7 @@
 //! Everything here is pure: no I/O, no clock. Only `store` below reads and writes. Events are append-only; the state is
 //! their fold, and any order and repetition of the same events gives the same state.
 
+pub mod arrange;
 pub mod case;
 pub mod event;
 pub mod identity;
@@ -21,6 +22,7 @@ mod state_tests;
 mod testing;
 pub mod verdict;
 
+pub use arrange::{Arranged, Input, arrange};
 pub use case::{Case, CaseId, Presence, Stance};
 pub use event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
 pub use state::{OwnState, RuleState, Standing, State, Touched};

@@ -14,7 +14,8 @@ use crate::app::model::{Data, Pane};
 use crate::app::screen::Measures;
 use crate::app::stream::StreamList;
 use crate::app::table::{Item, Table};
-use crate::contract::{FindingId, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::triage::CaseId;
 
 /// The memory of the view, with the theme it draws in.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ impl ViewCache {
 pub(super) struct Anchors {
     pub workspaces: Anchor<WorkspaceId>,
     pub targets: Anchor<TargetId>,
-    pub findings: Anchor<FindingId>,
+    pub findings: Anchor<CaseId>,
     pub scans: Anchor<ScanId>,
     pub captures: StreamAnchor,
     pub loggers: Anchor<LoggerId>,

@@ -8,6 +8,7 @@ use crate::app::model::Data;
 use crate::app::table::Table;
 use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
 use crate::text;
+use crate::triage::Case;
 
 /// What is known about a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub struct Facts {
     short: HashMap<TargetId, String>,
     targets: Option<Arc<Table<Target>>>,
     scans: Option<Arc<Table<Scan>>>,
-    findings: Option<Arc<Table<Finding>>>,
+    findings: Option<Arc<Table<Case>>>,
 }
 
 impl Facts {
@@ -176,6 +177,7 @@ fn common_suffix(targets: &Table<Target>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::triage;
 
     fn targets(names: &[&str]) -> Table<Target> {
         Table::new(names.iter().enumerate().map(|(i, &name)| Target {
@@ -223,7 +225,8 @@ mod tests {
             at,
         );
         let finding = Finding { id: 1.into(), task_id: Some(1.into()), risk_level: 4.into(), ..Finding::default() };
-        data.findings.succeed(Arc::new(Table::new([finding])), at);
+        let input = triage::Input { findings: Arc::new(Table::new([finding])), ..triage::Input::default() };
+        data.findings.succeed(triage::arrange(&input).cases, at);
         let facts = Facts::count(&data);
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));

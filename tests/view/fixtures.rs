@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
-use scandeck::app::Model;
 use scandeck::app::model::Session;
 use scandeck::app::msg::{Msg, Now};
 use scandeck::app::plan::{Link, News, PartData, Update};
 use scandeck::app::screen::Size;
 use scandeck::app::table::Table;
 use scandeck::app::update;
+use scandeck::app::{Effect, Model};
 use scandeck::contract::{
     Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
+use scandeck::triage::arrange;
 use serde_json::json;
 
 /// When it all happens.
@@ -27,7 +28,13 @@ pub fn ago(seconds: i64) -> Stamp {
 
 pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
     let now = Now { mono: Duration::from_millis(mono), wall: Timestamp::from_second(NOW).unwrap() };
-    update(model, now, msg);
+    let mut effects = update(model, now, msg);
+    // Rows are made as the runtime does it, at once.
+    while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
+        if let Effect::Arrange(generation, input) = effects.remove(at) {
+            effects.extend(update(model, now, Msg::Arranged(generation, Box::new(arrange(&input)))));
+        }
+    }
 }
 
 pub fn learn(model: &mut Model, mono: u64, news: News) {

@@ -6,9 +6,10 @@
 use super::super::effect::Effect;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
-use crate::contract::{Capture, FindingId, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{Capture, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::input::Action;
 use crate::text;
+use crate::triage::CaseId;
 
 /// Copies something of the present row; false when the action is none of these.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
@@ -48,7 +49,7 @@ fn obvious(model: &Model) -> Option<(String, String)> {
             let name = model.target_name(model.lists.targets.selected?)?;
             Some(("name".to_owned(), name.to_string()))
         }
-        _ => model.selected_id(pane).map(|id| ("id".to_owned(), id.to_string())),
+        _ => model.selected_id(pane).map(|id| ("id".to_owned(), model.service_id(pane, id).to_string())),
     }
 }
 
@@ -86,7 +87,7 @@ fn api_path(model: &Model) -> Option<String> {
         Pane::Wordlists => "wordlists",
         Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.0)),
     };
-    Some(format!("/{noun}/{}", model.selected_id(pane)?))
+    Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
 }
 
 /// Where a captured request went: the logger's URL, with the path below it where the service tells, and the query.
@@ -203,7 +204,9 @@ fn json(model: &mut Model) -> Option<(String, String)> {
     };
     match values.as_slice() {
         [] => None,
-        [one] => Some((format!("{noun}-{}", chosen.ids[0]), serde_json::to_string_pretty(one).ok()?)),
+        [one] => {
+            Some((format!("{noun}-{}", model.service_id(pane, chosen.ids[0])), serde_json::to_string_pretty(one).ok()?))
+        }
         many => Some((format!("{noun}s-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
     }
 }
@@ -213,7 +216,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     let value = match pane {
         Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
         Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
-        Pane::Findings => serde_json::to_value(data.findings.value()?.get(FindingId(id))?),
+        Pane::Findings => serde_json::to_value(&data.findings.value()?.get(CaseId(id))?.finding),
         Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
         Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),

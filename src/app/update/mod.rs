@@ -50,9 +50,12 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Edited(result) => answers::handle_edited(model, result),
         Msg::Saved(result) => answers::handle_saved(model, result),
         Msg::Connected(result) => answers::handle_connected(model, result),
+        Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
+        Msg::Triage(news) => model.handle_triage(news),
         Msg::Woke => model.dirty = true,
     }
     settle(model);
+    model.arrange(&mut effects);
     effects
 }
 

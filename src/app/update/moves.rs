@@ -359,7 +359,9 @@ impl Model {
         self.previous = None;
         self.data.targets = Remote::Unknown;
         self.data.scans = Remote::Unknown;
+        self.data.occurrences = Remote::Unknown;
         self.data.findings = Remote::Unknown;
+        self.triage.stances.clear();
         self.data.loggers = Remote::Unknown;
         self.data.captures = Default::default();
         self.data.scan_parts = Default::default();

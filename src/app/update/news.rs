@@ -28,11 +28,8 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
             model.show_rows(Pane::Targets);
         }
         News::Scans(table) => handle_scans(model, table, at),
-        News::Findings(table) => {
-            model.data.findings.succeed(table, at);
-            model.show_rows(Pane::Findings);
-            model.show_rows(Pane::Targets);
-        }
+        // The rows follow when they are made.
+        News::Findings(table) => model.data.occurrences.succeed(table, at),
         News::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
             hear_of_loggers(model, &table);
@@ -246,7 +243,10 @@ fn handle_failed(model: &mut Model, noun: Noun, problem: Arc<Problem>) {
         Noun::Workspaces => data.workspaces.fail(problem),
         Noun::Targets => data.targets.fail(problem),
         Noun::Scans => data.scans.fail(problem),
-        Noun::Findings => data.findings.fail(problem),
+        Noun::Findings => {
+            data.occurrences.fail(Arc::clone(&problem));
+            data.findings.fail(problem);
+        }
         Noun::Loggers => data.loggers.fail(problem),
         Noun::Reports => data.reports.fail(problem),
         Noun::Wordlists => data.wordlists.fail(problem),

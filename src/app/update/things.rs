@@ -7,9 +7,7 @@ use super::super::effect::{Call, Effect};
 use super::super::form::{Form, IdSet, Opening};
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
-use crate::contract::{
-    FindingId, NewScan, ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId,
-};
+use crate::contract::{NewScan, ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId};
 use crate::input::Action;
 
 /// Carries out an action on what is under the cursor or marked; false when it is none of these.
@@ -131,7 +129,7 @@ fn report(model: &mut Model) {
         let words = if chosen.many { "marked" } else { "selected" };
         let mut put = |words: &str, ids: Vec<i64>| {
             if !ids.is_empty() {
-                sets.push(IdSet { words: words.to_owned(), source: source.clone(), ids });
+                sets.push((words.to_owned(), source.clone(), ids));
             }
         };
         let selected = (words, chosen.ids.clone());
@@ -145,6 +143,11 @@ fn report(model: &mut Model) {
             put("marked, those not shown too", [chosen.ids, chosen.hidden].concat());
         }
     }
+    let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| {
+        let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
+        IdSet { words, source, ids: ids.into_iter().map(|id| model.service_id(pane, id)).collect() }
+    };
+    let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
     if model.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
     }
@@ -205,7 +208,7 @@ impl Model {
         match self.focus.pane {
             Pane::Targets => lists.targets.selected,
             Pane::Findings => {
-                let finding: FindingId = lists.findings.selected?;
+                let finding = lists.findings.selected?;
                 self.data.findings.value()?.get(finding)?.target_id
             }
             Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),

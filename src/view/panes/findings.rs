@@ -8,8 +8,9 @@ use super::list::{ListPane, draw_table, pane_of};
 use crate::app::detail::Tab;
 use crate::app::model::Pane;
 use crate::contract::finding::EvidenceView;
-use crate::contract::{Finding, FindingId, Risk};
+use crate::contract::{Finding, Risk};
 use crate::text;
+use crate::triage::CaseId;
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -33,7 +34,7 @@ const COLUMNS: &[Column] = &[
 /// Lines of evidence that the overview shows.
 const EXCERPT: usize = 8;
 
-pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut Anchor<FindingId>) -> u16 {
+pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut Anchor<CaseId>) -> u16 {
     let remote = &cx.model.data.findings;
     let list = &cx.model.lists.findings;
     let pane = ListPane {

@@ -85,9 +85,9 @@ fn j_scrolls_a_detail_within_its_length_and_upper_case_j_walks_the_list() {
     desk.keys("enter j j j j");
     assert_eq!(desk.model.detail.scroll, 2);
     desk.keys("J");
-    assert_eq!((desk.model.selected_id(Pane::Findings), desk.model.detail.scroll), (Some(2), 0));
+    assert_eq!((desk.selected(Pane::Findings), desk.model.detail.scroll), (Some(2), 0));
     desk.keys("esc J");
-    assert_eq!((desk.model.selected_id(Pane::Findings), desk.model.detail.scroll), (Some(2), 1));
+    assert_eq!((desk.selected(Pane::Findings), desk.model.detail.scroll), (Some(2), 1));
 }
 
 #[test]

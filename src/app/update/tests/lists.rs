@@ -16,12 +16,12 @@ fn the_first_workspace_with_targets_is_worked_in_and_findings_have_the_keys() {
 fn a_refresh_leaves_the_selection_on_its_id_wherever_that_is_now() {
     let mut desk = Desk::new();
     desk.keys("j j");
-    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3));
+    assert_eq!(desk.selected(Pane::Findings), Some(3));
     let more = (7..20).map(|id| finding(id, 1, "New", Risk::Critical));
     desk.feed(News::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
-    assert_eq!((desk.model.selected_id(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
+    assert_eq!((desk.selected(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
     desk.feed(News::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
-    assert_eq!(desk.model.selected_id(Pane::Findings), Some(1), "its place is taken when the id has gone");
+    assert_eq!(desk.selected(Pane::Findings), Some(1), "its place is taken when the id has gone");
 }
 
 #[test]
@@ -99,11 +99,9 @@ fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
     let mut desk = Desk::new();
     desk.keys("space space / 'git' enter");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
-    let chosen = desk.model.chosen(Pane::Findings);
-    assert_eq!((chosen.ids, chosen.hidden), (vec![2], vec![1]));
+    assert_eq!(desk.chosen(Pane::Findings), (vec![2], vec![1]));
     desk.keys("!");
-    let chosen = desk.model.chosen(Pane::Findings);
-    assert_eq!((chosen.ids, chosen.hidden), (vec![3], vec![1]));
+    assert_eq!(desk.chosen(Pane::Findings), (vec![3], vec![1]));
     desk.keys("* *");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (0, 0));
 }
@@ -112,7 +110,7 @@ fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
 fn a_range_is_chosen_while_it_is_open_and_marked_when_it_ends() {
     let mut desk = Desk::new();
     desk.keys("v j j");
-    assert_eq!(desk.model.chosen(Pane::Findings).ids, [1, 2, 3]);
+    assert_eq!(desk.chosen(Pane::Findings).0, [1, 2, 3]);
     desk.keys("v");
     assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0));
     desk.keys("v j esc");
@@ -296,10 +294,10 @@ fn a_list_that_nobody_has_been_in_stays_at_its_top() {
         |ids: std::ops::RangeInclusive<i64>| News::Findings(table(ids.map(|id| finding(id, 1, "f", Risk::from(id)))));
     desk.feed(some(1..=1));
     desk.feed(some(1..=3));
-    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3), "the worst is seen first");
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "the worst is seen first");
     desk.keys("z");
     desk.feed(some(1..=4));
-    assert_eq!(desk.model.selected_id(Pane::Findings), Some(3), "from the first key on it is a person's");
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "from the first key on it is a person's");
 }
 
 #[test]

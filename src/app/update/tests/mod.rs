@@ -96,7 +96,16 @@ impl Desk {
 
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
         let wall = stamp().0.checked_add(jiff::SignedDuration::try_from(self.at).unwrap()).unwrap();
-        update(&mut self.model, Now { mono: self.at, wall }, msg)
+        let now = Now { mono: self.at, wall };
+        let mut effects = update(&mut self.model, now, msg);
+        // Rows are made as the runtime does it, at once.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
+            if let Effect::Arrange(generation, input) = effects.remove(at) {
+                let arranged = Box::new(crate::triage::arrange(&input));
+                effects.extend(update(&mut self.model, now, Msg::Arranged(generation, arranged)));
+            }
+        }
+        effects
     }
 
     pub fn feed(&mut self, news: News) {
@@ -151,9 +160,22 @@ impl Desk {
         }
     }
 
-    /// Ids of a pane's rows.
+    /// Ids of a pane's rows; of findings those of the service.
     pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
-        self.model.cursor(pane).shown_ids()
+        let ids = self.model.cursor(pane).shown_ids();
+        ids.into_iter().map(|id| self.model.service_id(pane, id)).collect()
+    }
+
+    /// Id of a pane's selected row; of a finding that of the service.
+    pub fn selected(&self, pane: Pane) -> Option<i64> {
+        Some(self.model.service_id(pane, self.model.selected_id(pane)?))
+    }
+
+    /// What an action is about: ids that are chosen and those that are marked but hidden; of findings as above.
+    pub fn chosen(&mut self, pane: Pane) -> (Vec<i64>, Vec<i64>) {
+        let chosen = self.model.cursor(pane).chosen();
+        let told = |ids: Vec<i64>| ids.into_iter().map(|id| self.model.service_id(pane, id)).collect();
+        (told(chosen.ids), told(chosen.hidden))
     }
 }
 

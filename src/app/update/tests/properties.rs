@@ -137,7 +137,7 @@ proptest! {
         before.iter().for_each(|step| world.take(step));
         let selected = world.desk.model.selected_id(Pane::Findings);
         world.take(&Step::Findings(ids));
-        let shown = world.desk.shown(Pane::Findings);
+        let shown = world.desk.model.cursor(Pane::Findings).shown_ids();
         let now = world.desk.model.selected_id(Pane::Findings);
         // Another workspace begins with lists that nobody has been in: those show their top.
         if !world.desk.model.lists.findings.held {

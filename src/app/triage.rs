@@ -1,0 +1,230 @@
+//! What is decided about the findings, as the dashboard holds it: the folded events, the pen that writes new ones, and
+//! a stance for every row.
+//!
+//! ```text
+//!   findings, scans, targets, rules, the day ─► Basis differs? ─► Effect::Arrange ─► Msg::Arranged ─► rows + stances
+//!   a decision ─► Model::record ─► State, the stances it touches, Effect::Record
+//! ```
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::effect::Effect;
+use super::model::{Model, Pane};
+use super::msg::{Kept, TriageNews};
+use super::plan::Generation;
+use super::problem::Problem;
+use super::remote::Remote;
+use super::table::Table;
+use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::triage::arrange::restance;
+use crate::triage::{Arranged, CaseId, Change, Event, EventId, Input, Key, Pen, Stance, State, Subject, Touched};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Triage {
+    /// The folded events.
+    pub state: State,
+    /// Writes events; none until the store is open, or when it cannot be written to.
+    pub pen: Option<Pen>,
+    /// What is said about each row: aligned with the table of the findings.
+    pub stances: Vec<Stance>,
+    /// Why decisions cannot be kept.
+    pub problem: Option<Arc<Problem>>,
+    /// Settings by name and workspace, as JSON.
+    pub settings: BTreeMap<(Shared, Shared), String>,
+    /// Findings that were seen.
+    pub seen: imbl::HashSet<Key>,
+    /// What the rows were made of, or are being made of.
+    basis: Option<Basis>,
+    /// Rows are being made.
+    arranging: bool,
+    /// Findings that something was said about since then.
+    touched: Vec<Key>,
+    /// Raised when more than single findings say something else: a rule, a baseline, findings of one's own.
+    turn: u64,
+}
+
+/// What rows depend on.
+#[derive(Clone, Debug, PartialEq)]
+struct Basis {
+    generation: Generation,
+    findings: Same<Table<Finding>>,
+    targets: Option<Same<Table<Target>>>,
+    /// Of the scans only who they are, how far they got and when they ended: progress moves every second.
+    scans: u64,
+    turn: u64,
+    today: Date,
+}
+
+/// Equal when it is the same thing.
+#[derive(Clone, Debug)]
+struct Same<T>(Arc<T>);
+
+impl<T> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+fn digest(scans: &Table<Scan>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for scan in scans.items() {
+        (scan.id, scan.status_name.as_str(), scan.start_time, scan.end_time).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+impl Model {
+    /// The day here, for what expires.
+    pub fn today(&self) -> Date {
+        self.now.wall.to_zoned(TimeZone::system()).date()
+    }
+
+    /// Asks for new rows when what they are made of has changed and none are under way.
+    pub(super) fn arrange(&mut self, effects: &mut Vec<Effect>) {
+        if self.triage.arranging {
+            return;
+        }
+        let Some(findings) = self.data.occurrences.value().cloned() else { return };
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        let basis = Basis {
+            generation: self.generation,
+            findings: Same(Arc::clone(&findings)),
+            targets: self.data.targets.value().cloned().map(Same),
+            scans: digest(&scans),
+            turn: self.triage.turn,
+            today: self.today(),
+        };
+        if self.triage.basis.as_ref() == Some(&basis) {
+            return;
+        }
+        let input = Input {
+            findings,
+            scans,
+            targets: self.data.targets.value().cloned().unwrap_or_default(),
+            state: self.triage.state.clone(),
+            workspace: self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default(),
+            alias: self.session.alias.clone(),
+            today: basis.today,
+        };
+        self.triage.basis = Some(basis);
+        self.triage.arranging = true;
+        self.triage.touched.clear();
+        effects.push(Effect::Arrange(self.generation, Box::new(input)));
+    }
+
+    /// Rows were made.
+    pub(super) fn handle_arranged(&mut self, generation: Generation, arranged: Arranged) {
+        self.triage.arranging = false;
+        if generation != self.generation {
+            return;
+        }
+        let at = match &self.data.occurrences {
+            Remote::Fresh { at, .. } | Remote::Stale { at, .. } => *at,
+            Remote::Unknown | Remote::Failed(_) => return,
+        };
+        self.data.findings.succeed(arranged.cases, at);
+        if let Remote::Stale { problem, .. } = &self.data.occurrences {
+            self.data.findings.fail(Arc::clone(problem));
+        }
+        self.triage.stances = arranged.stances;
+        for key in std::mem::take(&mut self.triage.touched) {
+            self.restance(key);
+        }
+        self.show_rows(Pane::Findings);
+        self.show_rows(Pane::Targets);
+        self.dirty = true;
+    }
+
+    /// Says anew what stands about one finding.
+    fn restance(&mut self, key: Key) {
+        let today = self.today();
+        let Some(table) = self.data.findings.value() else { return };
+        let Some(at) = table.position(CaseId::from(key)) else { return };
+        if let Some(stance) = self.triage.stances.get_mut(at) {
+            *stance = restance(&table.items()[at], &self.triage.state, today);
+        }
+    }
+
+    /// The id under which the service knows a row: of a finding, that of its latest occurrence.
+    pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
+        match (pane, self.data.findings.value()) {
+            (Pane::Findings, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
+            _ => id,
+        }
+    }
+
+    /// What is said about a row.
+    pub fn stance(&self, id: CaseId) -> Option<&Stance> {
+        self.triage.stances.get(self.data.findings.value()?.position(id)?)
+    }
+
+    /// Writes one batch: what a key press does to any number of subjects. Nothing while there is no pen.
+    pub(super) fn record(&mut self, drafts: Vec<(Subject, Change)>, effects: &mut Vec<Effect>) -> Option<EventId> {
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let at = Stamp(self.now.wall);
+        let triage = &mut self.triage;
+        let mut pen = triage.pen.take()?;
+        pen.workspace = workspace;
+        let batch = pen.next();
+        let clock = triage.state.clock() + 1;
+        let mut events = Vec::with_capacity(drafts.len());
+        for (subject, change) in drafts {
+            let after = match (&subject, &change) {
+                (Subject::Finding(identity), Change::Decide(_)) => triage.state.heads(identity.key),
+                _ => Vec::new(),
+            };
+            events.push(Arc::new(pen.write((at, clock), batch, after, subject, change)));
+        }
+        triage.pen = Some(pen);
+        self.take_events(&events);
+        effects.push(Effect::Record(events));
+        Some(batch)
+    }
+
+    /// Takes events in, whoever recorded them.
+    pub(super) fn take_events(&mut self, events: &[Arc<Event>]) {
+        for event in events {
+            let touched = self.triage.state.apply(event);
+            match touched {
+                Touched::Keys(keys) => {
+                    keys.iter().for_each(|&key| self.restance(key));
+                    self.triage.touched.extend(keys);
+                }
+                Touched::All => self.triage.turn += 1,
+                Touched::Nothing => {}
+            }
+        }
+        self.dirty = true;
+    }
+
+    /// The store of decisions tells something.
+    pub(super) fn handle_triage(&mut self, news: TriageNews) {
+        match news {
+            TriageNews::Opened(kept) => {
+                let Kept { state, pen, settings, seen, problem } = *kept;
+                let turn = self.triage.turn + 1;
+                self.triage.state = state;
+                self.triage.pen = pen;
+                self.triage.settings = settings;
+                self.triage.seen = seen;
+                self.triage.turn = turn;
+                self.triage.problem = problem;
+            }
+            TriageNews::Events(events) => self.take_events(&events),
+            TriageNews::Failed(problem) => {
+                self.triage.pen = None;
+                self.triage.problem = Some(problem);
+            }
+        }
+        if let Some(problem) = self.triage.problem.clone() {
+            self.say_problem("decisions", &problem);
+        }
+        self.dirty = true;
+    }
+}
