@@ -26,6 +26,8 @@ pub mod config;
 #[cfg(feature = "dashboard")]
 pub mod poller;
 #[cfg(feature = "dashboard")]
+pub mod query;
+#[cfg(feature = "dashboard")]
 pub mod runtime;
 #[cfg(feature = "dashboard")]
 pub mod text;

@@ -29,6 +29,8 @@ const RULES: &[(&str, &[&str], &str)] = &[
     ),
     ("app", OUTSIDE, "the core is pure: no I/O, no clock"),
     ("input", OUTSIDE, "keys are data: no I/O, no clock"),
+    ("query", OUTSIDE, "a query is computed: no I/O, no clock"),
+    ("query", &["crate::app", "crate::client", "crate::service", "crate::view"], "queries know no screen"),
     ("view", OUTSIDE, "drawing only reads the model"),
     (
         "app",

@@ -1,0 +1,287 @@
+//! Text → tokens. A clause (`field:value,value`) is one token; what its words mean is the parser's business.
+
+use std::ops::Range;
+
+use super::ParseError;
+
+/// How a clause compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `:`, like the value.
+    Like,
+    /// `=`, equal to it.
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+    /// `:~`, found by a regular expression.
+    Found,
+}
+
+impl Compare {
+    /// As it is written, the present form first; the longer ones come before those that they begin with. `:>=` is what
+    /// other languages write for `>=`.
+    const WRITTEN: [(&'static str, Compare); 12] = [
+        (":~", Self::Found),
+        ("!=", Self::Unequal),
+        ("<=", Self::AtMost),
+        (">=", Self::AtLeast),
+        (":<=", Self::AtMost),
+        (":>=", Self::AtLeast),
+        ("<", Self::Less),
+        (">", Self::More),
+        (":<", Self::Less),
+        (":>", Self::More),
+        (":", Self::Like),
+        ("=", Self::Equal),
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        Self::WRITTEN.iter().find(|(_, compare)| *compare == self).map_or(":", |(written, _)| written)
+    }
+
+    fn at_start(text: &str) -> Option<(&'static str, Self)> {
+        Self::WRITTEN.into_iter().find(|(written, _)| text.starts_with(written))
+    }
+
+    /// It compares greater and smaller.
+    pub fn orders(self) -> bool {
+        matches!(self, Self::Less | Self::AtMost | Self::More | Self::AtLeast)
+    }
+}
+
+/// A word or a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Without its quotes.
+    pub text: String,
+    /// It stood in quotes.
+    pub quoted: bool,
+    /// Where.
+    pub at: Range<usize>,
+}
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// `-` before something.
+    Minus,
+    /// A word for itself; `and`, `or`, `not` too.
+    Word(Word),
+    /// `field:value,value`; no value where it is missing.
+    Clause {
+        /// The name before the comparison.
+        field: Word,
+        /// How.
+        compare: Compare,
+        /// What with; at least one.
+        values: Vec<Word>,
+    },
+}
+
+/// A token and its place.
+pub type Placed = (Token, Range<usize>);
+
+/// Cuts a text into tokens.
+///
+/// # Errors
+/// Where a value is missing, or `-` stands alone.
+pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
+    let mut lexer = Lexer { text, at: 0 };
+    let mut tokens = Vec::new();
+    loop {
+        lexer.skip(char::is_whitespace);
+        let from = lexer.at;
+        let Some(first) = lexer.peek() else { return Ok(tokens) };
+        let token = match first {
+            '(' => lexer.single(Token::Open),
+            ')' => lexer.single(Token::Close),
+            '-' => lexer.minus()?,
+            '"' => Token::Word(lexer.quoted()),
+            _ => lexer.word_or_clause()?,
+        };
+        tokens.push((token, from..lexer.at));
+    }
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Goes on while letters belong, and returns what it went over.
+    fn skip(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|letter| !belongs(letter)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn single(&mut self, token: Token) -> Token {
+        self.at += 1;
+        token
+    }
+
+    fn minus(&mut self) -> Result<Token, ParseError> {
+        self.at += 1;
+        match self.peek() {
+            Some(next) if !next.is_whitespace() => Ok(Token::Minus),
+            _ => Err(ParseError::new(self.at - 1..self.at, "- stands before what is not wanted")
+                .with_hint("in quotes it is searched for")),
+        }
+    }
+
+    /// From a quote to the next one, or to the end: while a query is typed the last quote is not there yet. `\"` and
+    /// `\\` stand for the letters themselves.
+    fn quoted(&mut self) -> Word {
+        let from = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        let mut letters = self.rest().char_indices().peekable();
+        let mut end = self.text.len();
+        while let Some((place, letter)) = letters.next() {
+            match (letter, letters.peek()) {
+                ('"', _) => {
+                    end = self.at + place + 1;
+                    break;
+                }
+                ('\\', Some(&(_, next @ ('"' | '\\')))) => {
+                    letters.next();
+                    text.push(next);
+                }
+                _ => text.push(letter),
+            }
+        }
+        self.at = end;
+        Word { text, quoted: true, at: from..end }
+    }
+
+    fn bare(&mut self, belongs: impl Fn(char) -> bool) -> Word {
+        let from = self.at;
+        let text = self.skip(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"') && belongs(letter));
+        Word { text: text.to_owned(), quoted: false, at: from..self.at }
+    }
+
+    fn word_or_clause(&mut self) -> Result<Token, ParseError> {
+        let from = self.at;
+        let name = self.skip(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let named = name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        if named
+            && !self.rest().starts_with("://")
+            && let Some((written, compare)) = Compare::at_start(self.rest())
+        {
+            let field = Word { text: name.to_owned(), quoted: false, at: from..self.at };
+            self.at += written.len();
+            let values = self.values(compare)?;
+            return Ok(Token::Clause { field, compare, values });
+        }
+        self.at = from;
+        Ok(Token::Word(self.bare(|_| true)))
+    }
+
+    fn values(&mut self, compare: Compare) -> Result<Vec<Word>, ParseError> {
+        let several = compare != Compare::Found;
+        let mut values = Vec::new();
+        loop {
+            let value = match self.peek() {
+                Some('"') => self.quoted(),
+                _ => self.bare(|letter| !several || letter != ','),
+            };
+            if value.text.is_empty() && !value.quoted {
+                let missing = ParseError::new(value.at, "a value is missing here");
+                return Err(if several { missing.with_hint("* takes any, \"\" takes none") } else { missing });
+            }
+            values.push(value);
+            if !several || self.peek() != Some(',') {
+                return Ok(values);
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// The text as one bare word or value, in quotes where it would not be read as one.
+pub fn word(text: &str) -> String {
+    let plain = matches!(lex(text).as_deref(), Ok([(Token::Word(word), _)]) if !word.quoted && word.text == text);
+    if plain && !is_keyword(text) { text.to_owned() } else { quote(text) }
+}
+
+/// The same for a value of a clause.
+pub fn value(text: &str) -> String {
+    let odd = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | ',');
+    let operator = text.starts_with(['~', '<', '>', '=']);
+    if text.is_empty() || text.contains(odd) || operator { quote(text) } else { text.to_owned() }
+}
+
+/// The text in quotes.
+pub fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// `and`, `or`, `not`, in small or capital letters.
+pub fn is_keyword(text: &str) -> bool {
+    matches!(text, "and" | "or" | "not" | "AND" | "OR" | "NOT")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        let word = |word: &Word| if word.quoted { format!("“{}”", word.text) } else { word.text.clone() };
+        let tell = |(token, _): Placed| match token {
+            Token::Open => "(".to_owned(),
+            Token::Close => ")".to_owned(),
+            Token::Minus => "-".to_owned(),
+            Token::Word(found) => word(&found),
+            Token::Clause { field, compare, values } => {
+                let values: Vec<String> = values.iter().map(word).collect();
+                format!("[{} {} {}]", field.text, compare.as_str(), values.join("|"))
+            }
+        };
+        match lex(text) {
+            Ok(tokens) => tokens.into_iter().map(tell).collect::<Vec<_>>().join(" "),
+            Err(error) => format!("{:?} {}", error.at, error.reason),
+        }
+    }
+
+    #[test]
+    fn clauses_words_and_signs_are_told_apart() {
+        assert_eq!(told("risk>=high -(a or b)"), "[risk >= high] - ( a or b )");
+        assert_eq!(told(r#"port:80,443 name:~"^T\"L" "x y"#), r#"[port : 80|443] [name :~ “^T"L”] “x y”"#);
+        assert_eq!(told("cvss:>=7 tag!=x"), "[cvss >= 7] [tag != x]");
+    }
+
+    #[test]
+    fn addresses_and_paths_are_plain_words() {
+        assert_eq!(told("https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1"), "https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1");
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_its_place() {
+        assert_eq!(told("a risk>="), "8..8 a value is missing here");
+        assert_eq!(told("port:80,"), "8..8 a value is missing here");
+        assert_eq!(told("a - b"), "2..3 - stands before what is not wanted");
+    }
+}

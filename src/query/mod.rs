@@ -1,0 +1,138 @@
+//! The query language: one grammar for the filters of every list, saved queries, rules, alerts, bulk actions and the
+//! command line. `docs/query.md`, generated from the tables here, tells it to users.
+//!
+//! ```text
+//!   "risk>=high -name:~\"^TLS\" shop"
+//!        │ lex                                  columns: one a field, made when a list is made
+//!        ▼                                                   │
+//!      tokens ─ parse ─► Query (Expr of Clauses) ─ evaluate ─┴─► Bits, one a row
+//!                          │ Display                        └──► complete, explain
+//!                          ▼
+//!                    canonical text: parses to the same query
+//! ```
+//!
+//! All of it is pure: no I/O, no clock; the time that ages are counted from is given.
+
+pub mod error;
+pub mod expr;
+pub mod field;
+pub mod flag;
+pub mod lex;
+pub mod parse;
+#[cfg(test)]
+mod tests;
+pub mod value;
+
+use std::fmt;
+
+pub use error::ParseError;
+pub use expr::{Clause, Expr, Test};
+pub use field::Field;
+pub use flag::Flag;
+
+/// The lists that can be queried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Findings,
+    Scans,
+    Targets,
+    Captures,
+    Loggers,
+    Reports,
+    Wordlists,
+    Workspaces,
+}
+
+impl Kind {
+    /// All.
+    pub const ALL: [Kind; 8] = [
+        Kind::Findings,
+        Kind::Scans,
+        Kind::Targets,
+        Kind::Captures,
+        Kind::Loggers,
+        Kind::Reports,
+        Kind::Wordlists,
+        Kind::Workspaces,
+    ];
+
+    /// Its name for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Findings => "findings",
+            Self::Scans => "scans",
+            Self::Targets => "targets",
+            Self::Captures => "captures",
+            Self::Loggers => "loggers",
+            Self::Reports => "reports",
+            Self::Wordlists => "word lists",
+            Self::Workspaces => "workspaces",
+        }
+    }
+}
+
+/// A query that was read without an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    kind: Kind,
+    root: Expr,
+}
+
+impl Query {
+    /// Reads a query for one kind of list. The empty text is the query that takes everything.
+    ///
+    /// # Errors
+    /// With the place in the text, the reason, and often what to write instead.
+    pub fn parse(text: &str, kind: Kind) -> Result<Self, ParseError> {
+        parse::parse(text, kind).map(|root| Self { kind, root })
+    }
+
+    /// The query that takes everything.
+    pub fn everything(kind: Kind) -> Self {
+        Self { kind, root: Expr::All(Vec::new()) }
+    }
+
+    /// What it is about.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether it takes everything.
+    pub fn is_empty(&self) -> bool {
+        self.root == Expr::All(Vec::new())
+    }
+
+    /// The expression.
+    pub fn root(&self) -> &Expr {
+        &self.root
+    }
+
+    /// The parts that must all hold, in the order written.
+    pub fn parts(&self) -> &[Expr] {
+        match &self.root {
+            Expr::All(parts) => parts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// The same without one of its [`Query::parts`].
+    #[must_use]
+    pub fn without(&self, part: usize) -> Self {
+        let kept = self.parts().iter().enumerate().filter(|&(at, _)| at != part);
+        Self { kind: self.kind, root: Expr::all(kept.map(|(_, part)| part.clone()).collect()) }
+    }
+
+    /// What both take.
+    #[must_use]
+    pub fn and(&self, other: &Query) -> Self {
+        let parts = self.parts().iter().chain(other.parts()).cloned().collect();
+        Self { kind: self.kind, root: Expr::all(parts) }
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.root.fmt(f)
+    }
+}

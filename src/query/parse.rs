@@ -1,0 +1,331 @@
+//! Tokens → a query.
+//!
+//! ```text
+//!   either  = both ("or" both)*
+//!   both    = part (["and"] part)*
+//!   part    = ("-" | "not") part | "(" either ")" | clause | word
+//! ```
+
+use std::ops::Range;
+
+use super::error::nearest;
+use super::expr::Number;
+use super::field::Values;
+use super::flag;
+use super::lex::{Compare, Placed, Token, Word, is_keyword, lex};
+use super::value::{Expression, When, span};
+use super::{Clause, Expr, Field, Flag, Kind, ParseError, Test};
+use crate::contract::Risk;
+
+/// Longest text, in bytes.
+pub const LONGEST: usize = 4_096;
+/// Deepest nesting of parentheses and negations.
+pub const DEEPEST: usize = 40;
+
+/// Reads a query.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn parse(text: &str, kind: Kind) -> Result<Expr, ParseError> {
+    if text.len() > LONGEST {
+        return Err(ParseError::new(text.len()..text.len(), format!("longer than {LONGEST} bytes")));
+    }
+    let tokens = lex(text)?;
+    let mut parser = Parser { tokens, at: 0, kind, end: text.len(), depth: 0 };
+    if parser.tokens.is_empty() {
+        return Ok(Expr::all(Vec::new()));
+    }
+    let whole = parser.either()?;
+    match parser.peek() {
+        None => Ok(whole),
+        Some((_, at)) => Err(ParseError::new(at.clone(), "no ( is open here")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Placed>,
+    at: usize,
+    kind: Kind,
+    end: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<&Placed> {
+        self.tokens.get(self.at)
+    }
+
+    /// Takes the next token if it is this keyword.
+    fn keyword(&mut self, keyword: &str) -> bool {
+        let is = matches!(self.peek(), Some((Token::Word(word), _))
+            if !word.quoted && is_keyword(&word.text) && word.text.eq_ignore_ascii_case(keyword));
+        self.at += usize::from(is);
+        is
+    }
+
+    fn either(&mut self) -> Result<Expr, ParseError> {
+        let mut parts = vec![self.both()?];
+        while self.keyword("or") {
+            parts.push(self.both()?);
+        }
+        Ok(Expr::any(parts))
+    }
+
+    fn both(&mut self) -> Result<Expr, ParseError> {
+        let mut parts = vec![self.part()?];
+        loop {
+            let joined = self.keyword("and");
+            let ends = match self.peek() {
+                None | Some((Token::Close, _)) => true,
+                Some((Token::Word(word), _)) => {
+                    !word.quoted && word.text.eq_ignore_ascii_case("or") && is_keyword(&word.text)
+                }
+                Some(_) => false,
+            };
+            if ends && !joined {
+                return Ok(Expr::all(parts));
+            }
+            parts.push(self.part()?);
+        }
+    }
+
+    fn part(&mut self) -> Result<Expr, ParseError> {
+        self.depth += 1;
+        let part = if self.depth > DEEPEST {
+            let at = self.peek().map_or(self.end..self.end, |(_, at)| at.clone());
+            Err(ParseError::new(at, "nested too deep"))
+        } else if self.keyword("not") {
+            self.part().map(Expr::not)
+        } else {
+            self.simple_part()
+        };
+        self.depth -= 1;
+        part
+    }
+
+    fn simple_part(&mut self) -> Result<Expr, ParseError> {
+        let Some((token, at)) = self.peek().cloned() else {
+            let after = self.tokens.last().map_or(0, |(_, at)| at.end);
+            return Err(ParseError::new(after..self.end.max(after), "something is missing at the end"));
+        };
+        self.at += 1;
+        match token {
+            Token::Minus => self.part().map(Expr::not),
+            Token::Open => self.group(at),
+            Token::Close => Err(ParseError::new(at, "something is missing before )")),
+            Token::Word(word) if !word.quoted && is_keyword(&word.text) => {
+                Err(ParseError::new(at, format!("something is missing before {}", word.text))
+                    .with_hint(format!("\"{}\" searches for the word", word.text)))
+            }
+            Token::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "nothing is quoted")),
+            Token::Word(word) => Ok(Expr::Clause(Clause { field: Field::Text, test: Test::Like(vec![word.text]) })),
+            Token::Clause { field, compare, values } => self.clause(&field, compare, &values, at),
+        }
+    }
+
+    fn group(&mut self, open: Range<usize>) -> Result<Expr, ParseError> {
+        let inner = self.either()?;
+        match self.peek() {
+            Some((Token::Close, _)) => {
+                self.at += 1;
+                Ok(inner)
+            }
+            _ => Err(ParseError::new(open, "this ( is not closed")),
+        }
+    }
+
+    fn clause(&self, name: &Word, compare: Compare, values: &[Word], at: Range<usize>) -> Result<Expr, ParseError> {
+        let Some(field) = Field::named(&name.text, self.kind) else { return Err(self.unknown_field(name, at)) };
+        let negated = compare == Compare::Unequal;
+        let compare = if negated { Compare::Equal } else { compare };
+        let test = Meaning { field, kind: self.kind, compare, values, at }.read()?;
+        let clause = Expr::Clause(Clause { field, test });
+        Ok(if negated { Expr::not(clause) } else { clause })
+    }
+
+    fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
+        let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
+        let error = ParseError::new(name.at.clone(), format!("{} have no field {}", self.kind.word(), name.text));
+        match nearest(&name.text, names) {
+            Some(known) => error.with_hint(format!("{known}?")),
+            None if at.len() > name.at.len() => error.with_hint("in quotes it is searched for"),
+            None => error,
+        }
+    }
+}
+
+/// The values of one clause, to be read as what its field has.
+struct Meaning<'a> {
+    field: Field,
+    kind: Kind,
+    compare: Compare,
+    values: &'a [Word],
+    at: Range<usize>,
+}
+
+impl Meaning<'_> {
+    fn read(&self) -> Result<Test, ParseError> {
+        if let [only] = self.values
+            && matches!(self.compare, Compare::Like | Compare::Equal)
+            && !matches!(self.field.spec().values, Values::Search | Values::Flags)
+        {
+            if only.quoted && only.text.is_empty() {
+                return Ok(Test::None);
+            }
+            if only.text == "*" && self.compare == Compare::Like {
+                return Ok(Test::Some);
+            }
+        }
+        match self.field.spec().values {
+            Values::Search => self.search(),
+            Values::Flags => self.flags(),
+            Values::Prose | Values::Word => self.texts(),
+            Values::Choice(known) => self.choice(&known()),
+            Values::Number => self.numbers("a number", |text| text.parse().ok()),
+            Values::Risk => self.numbers("a risk: info, low, medium, high or critical", risk),
+            Values::Span => self.numbers("a length of time, such as 90s, 10m or 2h", seconds),
+            Values::Time | Values::Deadline => self.time(),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        self.field.spec().name
+    }
+
+    fn refuse(&self, why: &str) -> ParseError {
+        ParseError::new(self.at.clone(), format!("{} {why}", self.name()))
+    }
+
+    fn searched(&self) -> Result<Vec<String>, ParseError> {
+        let empty = self.values.iter().find(|value| value.text.is_empty());
+        match empty {
+            Some(value) => Err(ParseError::new(value.at.clone(), "nothing is quoted")),
+            None => Ok(self.values.iter().map(|value| value.text.clone()).collect()),
+        }
+    }
+
+    fn search(&self) -> Result<Test, ParseError> {
+        match self.compare {
+            Compare::Like => self.searched().map(Test::Like),
+            _ => Err(self.refuse("is searched with : only")),
+        }
+    }
+
+    fn flags(&self) -> Result<Test, ParseError> {
+        if !matches!(self.compare, Compare::Like | Compare::Equal) {
+            return Err(self.refuse("takes : only").with_hint("- before it for the opposite"));
+        }
+        let one = |value: &Word| {
+            Flag::named(&value.text, self.kind).ok_or_else(|| {
+                let names = || Flag::of(self.kind).map(|spec: &flag::Spec| spec.name);
+                let error = ParseError::new(value.at.clone(), format!("{} are never {}", self.kind.word(), value.text));
+                choose(error, nearest(&value.text, names()), names().collect())
+            })
+        };
+        self.values.iter().map(one).collect::<Result<_, _>>().map(Test::Flags)
+    }
+
+    fn texts(&self) -> Result<Test, ParseError> {
+        match self.compare {
+            Compare::Like => Ok(Test::Like(self.searched()?)),
+            Compare::Equal => Ok(Test::Equal(self.searched()?)),
+            Compare::Found => self.found(),
+            _ => Err(self.refuse("is a text: it is neither less nor more").with_hint("use : or =")),
+        }
+    }
+
+    fn found(&self) -> Result<Test, ParseError> {
+        let Some(value) = self.values.first() else { return Err(self.refuse("has no value")) };
+        Expression::parse(&value.text)
+            .map(Test::Found)
+            .map_err(|why| ParseError::new(value.at.clone(), format!("no regular expression: {why}")))
+    }
+
+    /// Names of a few: each is put in its canonical form, and one that takes none of them is a slip.
+    fn choice(&self, known: &[[&'static str; 2]]) -> Result<Test, ParseError> {
+        let mut test = self.texts()?;
+        if let Test::Like(texts) | Test::Equal(texts) = &mut test {
+            for (text, value) in texts.iter_mut().zip(self.values) {
+                let same =
+                    |name: &&str| name.eq_ignore_ascii_case(text) || name.replace(' ', "_").eq_ignore_ascii_case(text);
+                let exact = known.iter().find(|names| names.iter().any(|name| same(&name)));
+                let glob = || super::value::Matcher::like(std::slice::from_ref(text), false);
+                match exact {
+                    Some(names) => *text = names[0].to_owned(),
+                    None if text.contains(['*', '?']) && known.iter().any(|names| glob().takes(names[0])) => {}
+                    None => return Err(self.no_choice(value, known)),
+                }
+            }
+        }
+        Ok(test)
+    }
+
+    fn no_choice(&self, value: &Word, known: &[[&'static str; 2]]) -> ParseError {
+        let names = || known.iter().map(|names| names[0]);
+        let error = ParseError::new(value.at.clone(), format!("{} is never {}", self.name(), value.text));
+        choose(error, nearest(&value.text, names()), names().collect())
+    }
+
+    fn numbers(&self, what: &str, read: impl Fn(&str) -> Option<f64>) -> Result<Test, ParseError> {
+        if self.compare == Compare::Found {
+            return Err(self.refuse("is no text for a regular expression"));
+        }
+        let one = |value: &Word| {
+            read(&value.text)
+                .and_then(Number::new)
+                .ok_or_else(|| ParseError::new(value.at.clone(), format!("{} is not {what}", shown(&value.text))))
+        };
+        let numbers: Vec<Number> = self.values.iter().map(one).collect::<Result<_, _>>()?;
+        match (self.compare, numbers.len()) {
+            (compare, 2..) if compare.orders() => Err(self.refuse("is compared with one value at a time")),
+            (Compare::Equal, _) => Ok(Test::Number(Compare::Like, numbers)),
+            (compare, _) => Ok(Test::Number(compare, numbers)),
+        }
+    }
+
+    fn time(&self) -> Result<Test, ParseError> {
+        let compare = match self.compare {
+            Compare::Found => return Err(self.refuse("is no text for a regular expression")),
+            Compare::Equal => Compare::Like,
+            other => other,
+        };
+        let [value] = self.values else { return Err(self.refuse("is compared with one value at a time")) };
+        let when = When::parse(&value.text).ok_or_else(|| {
+            ParseError::new(value.at.clone(), format!("{} is no time", shown(&value.text)))
+                .with_hint("2d, 12h, 1w, or a day: 2026-10-01")
+        })?;
+        if matches!(when, When::Span(_)) && !compare.orders() {
+            return Err(self.refuse("is never exactly so long ago").with_hint(format!(
+                "{}<{}",
+                self.name(),
+                value.text
+            )));
+        }
+        Ok(Test::Time(compare, when))
+    }
+}
+
+/// The error with the name that was probably meant, or with all where they are few.
+fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError {
+    match near {
+        Some(name) => error.with_hint(format!("{name}?")),
+        None if names.len() <= 8 => error.with_hint(names.join(", ")),
+        None => error,
+    }
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { text.to_owned() }
+}
+
+/// A risk by its name, an unambiguous beginning of it, or its level.
+fn risk(text: &str) -> Option<f64> {
+    let text = text.to_ascii_lowercase();
+    let named = Risk::DOWN.into_iter().find(|risk| !text.is_empty() && risk.as_str().starts_with(&text));
+    let level = || text.parse::<i64>().ok().filter(|level| (0..=4).contains(level)).map(Risk::from);
+    named.or_else(level).map(|risk| risk.level() as f64)
+}
+
+fn seconds(text: &str) -> Option<f64> {
+    span(text).or_else(|| text.parse().ok().filter(|seconds: &i64| *seconds >= 0)).map(|seconds| seconds as f64)
+}

@@ -1,0 +1,129 @@
+//! What a query text means: its canonical form, its errors, and that no text breaks the parser.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn canonical(text: &str) -> String {
+    match Query::parse(text, Kind::Findings) {
+        Ok(query) => query.to_string(),
+        Err(error) => format!("{:?} {error}", error.at),
+    }
+}
+
+#[test]
+fn the_query_of_the_design_is_read_and_printed() {
+    let text = r#"risk>=high verdict:open target:shop* cve:CVE-2024-* cwe:79 port:443 epss>0.5 is:kev is:new is:undecided scanner:proven tool:170 tag:x "sql inj" changed<2d -name:~"^TLS" (a or b)"#;
+    assert_eq!(canonical(text), text);
+}
+
+#[test]
+fn forms_of_the_same_are_printed_alike() {
+    for (text, wanted) in [
+        ("", ""),
+        ("Risk:>=HI age<14d", "risk>=high first<2w"),
+        ("risk_level:3,4 epss=0.50", "risk:high,critical epss:0.5"),
+        ("a and b OR (c)", "a b or c"),
+        ("not (a or b) not not c", "-(a or b) c"),
+        ("--a ((a b) c)", "a a b c"),
+        ("verdict:accepted,\"false pos\",f* reason!=other", "verdict:risk_accepted,false_positive,f* -reason=other"),
+        ("text:\"sql inj\" text:x", "\"sql inj\" x"),
+        ("\"or\" \"a\\\"b\" \"name:x\"", "\"or\" \"a\\\"b\" \"name:x\""),
+        ("tag:* note:\"\"", "tag:* note:\"\""),
+        ("presence:gone,back seen>=2026-10-01", "presence:absent,reappeared seen>=2026-10-01"),
+        ("\"open quote", "\"open quote\""),
+        ("https://shop.test/a?b=c", "https://shop.test/a?b=c"),
+    ] {
+        assert_eq!(canonical(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn an_error_names_the_place_the_reason_and_what_to_write() {
+    for (text, wanted) in [
+        ("risc>=high", "0..4 findings have no field risc (risk?)"),
+        ("a qqq:1", "2..5 findings have no field qqq (in quotes it is searched for)"),
+        ("risk>=hihg", "6..10 hihg is not a risk: info, low, medium, high or critical"),
+        ("verdict:opne", "8..12 verdict is never opne (open?)"),
+        ("is:regresion", "3..12 findings are never regresion (regression?)"),
+        ("port>80,443", "0..11 port is compared with one value at a time"),
+        ("name>a", "0..6 name is a text: it is neither less nor more (use : or =)"),
+        ("changed:2d", "0..10 changed is never exactly so long ago (changed<2d)"),
+        ("changed<soon", "8..12 soon is no time (2d, 12h, 1w, or a day: 2026-10-01)"),
+        ("name:~\"(\"", "6..9 no regular expression: unclosed group"),
+        ("name:~\"(a{999}){999}\"", "6..21 no regular expression: it is too large"),
+        ("(a", "0..1 this ( is not closed"),
+        ("a)", "1..2 no ( is open here"),
+        ("a or", "4..4 something is missing at the end"),
+        ("or a", "0..2 something is missing before or (\"or\" searches for the word)"),
+        ("()", "1..2 something is missing before )"),
+        ("epss>nan", "5..8 nan is not a number"),
+    ] {
+        assert_eq!(canonical(text), wanted, "{text}");
+    }
+    let deep = "(".repeat(60);
+    assert!(canonical(&deep).contains("nested too deep"));
+    assert!(canonical(&"-".repeat(3_000)).contains("before what"));
+    assert!(canonical(&format!("{}a", "-".repeat(3_000))).contains("nested too deep"));
+    assert!(canonical(&"a".repeat(5_000)).contains("longer than"));
+}
+
+/// Pieces that queries are made of, in any order.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("("),
+        Just(")"),
+        Just("-"),
+        Just("not "),
+        Just(" or "),
+        Just(" and "),
+        Just(" "),
+        Just("\""),
+        Just("\\"),
+        Just("risk>="),
+        Just("high"),
+        Just("name:"),
+        Just("name:~"),
+        Just("port:"),
+        Just("80,"),
+        Just("443"),
+        Just("changed<"),
+        Just("2d"),
+        Just("seen>="),
+        Just("2026-10-01"),
+        Just("is:"),
+        Just("new"),
+        Just("verdict="),
+        Just("open"),
+        Just("*"),
+        Just("a?b"),
+        Just("é"),
+        Just("tag!="),
+        Just("<"),
+        Just("1e9"),
+    ];
+    proptest::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_text_is_a_query_or_an_error_with_a_place_in_it(text in "\\PC{0,60}", made in pieces()) {
+        for text in [text, made] {
+            for kind in [Kind::Findings, Kind::Captures] {
+                match Query::parse(&text, kind) {
+                    Ok(query) => {
+                        let printed = query.to_string();
+                        let again = Query::parse(&printed, kind);
+                        prop_assert_eq!(again.as_ref(), Ok(&query), "{}", printed);
+                        prop_assert_eq!(again.map(|query| query.to_string()), Ok(printed));
+                    }
+                    Err(error) => {
+                        prop_assert!(text.get(error.at.clone()).is_some(), "{:?} in {:?}", error.at, text);
+                    }
+                }
+            }
+        }
+    }
+}
