@@ -14,6 +14,7 @@ pub mod arrange;
 pub mod case;
 pub mod event;
 pub mod identity;
+pub mod jsonl;
 mod standing;
 pub mod state;
 #[cfg(test)]

@@ -1,0 +1,192 @@
+//! Events as JSON lines: one a line, keys sorted, in the order of (clock, id), so that git merges two files line by
+//! line (`merge=union`).
+//!
+//! Reading is pure and total. A bad line is told with its number and reason; the caller takes the rest or nothing.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::event::Event;
+use crate::text;
+
+/// The greatest clock that is believed: beyond it lies a broken or hostile file, after which nobody could count on.
+const MAX_CLOCK: u64 = 1 << 48;
+
+/// What a file held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// In the order of the file.
+    pub events: Vec<Arc<Event>>,
+    /// Lines that are no events.
+    pub bad: Vec<BadLine>,
+}
+
+/// A line that is no event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Counted from 1.
+    pub line: usize,
+    /// Why, safe to print.
+    pub reason: String,
+}
+
+/// The events as JSON lines.
+pub fn write<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> String {
+    let mut events: Vec<&Arc<Event>> = events.into_iter().collect();
+    events.sort_by_key(|event| (event.clock, event.id));
+    events.dedup_by_key(|event| event.id);
+    let mut lines = String::new();
+    for event in events {
+        lines.push_str(&line(event));
+        lines.push('\n');
+    }
+    lines
+}
+
+/// One event as a line, without its end.
+pub fn line(event: &Event) -> String {
+    let mut value = serde_json::to_value(event).unwrap_or_default();
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// Reads a file; empty lines do not count.
+pub fn read(text: &str) -> Read {
+    let mut read = Read::default();
+    for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        match parse(line) {
+            None => {}
+            Some(Ok(event)) => read.events.push(Arc::new(event)),
+            Some(Err(reason)) => read.bad.push(BadLine { line: at + 1, reason }),
+        }
+    }
+    read
+}
+
+/// Reads a file of which every line must be good.
+///
+/// # Errors
+/// All bad lines.
+pub fn read_strict(text: &str) -> Result<Vec<Arc<Event>>, Vec<BadLine>> {
+    let read = read(text);
+    if read.bad.is_empty() { Ok(read.events) } else { Err(read.bad) }
+}
+
+fn parse(line: &str) -> Option<Result<Event, String>> {
+    let line = line.trim();
+    if line.is_empty() {
+        return None;
+    }
+    if ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark)) {
+        return Some(Err("a merge was left unfinished here".to_owned()));
+    }
+    let event = serde_json::from_str::<Value>(line).and_then(serde_json::from_value::<Event>);
+    Some(match event {
+        Err(error) => Err(reason(&error)),
+        Ok(event) if event.clock > MAX_CLOCK => Err(format!("clock {} is out of range", event.clock)),
+        Ok(event) => Ok(event),
+    })
+}
+
+/// Every text is one line: the place that serde names is the column.
+fn reason(error: &serde_json::Error) -> String {
+    let whole = error.to_string();
+    let what = whole.split(" at line ").next().unwrap_or_default();
+    let place = if error.column() > 0 { format!(" at column {}", error.column()) } else { String::new() };
+    format!("{}{place}", text::clean(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::triage::event::{Change, Decision, Identity, Key, Sighting, Subject};
+    use crate::triage::state::State;
+    use crate::triage::testing::Desk;
+    use crate::triage::verdict::{Reason, Verdict};
+
+    fn decided() -> (Desk, Arc<Event>) {
+        let mut ann = Desk::new("ann", 0xa1);
+        let identity = Identity {
+            key: Key(7),
+            asset: "shop.test".into(),
+            class: "tls.protocol.tls10".into(),
+            service: "tcp/443".into(),
+            ..Identity::default()
+        };
+        let decision = Decision {
+            verdict: Verdict::RiskAccepted,
+            reason: Some(Reason::Deferred),
+            until: Some("2027-02-19".parse().unwrap()),
+            seen: Some(Sighting { exploited: true, epss: Some(0.25), ..Sighting::default() }),
+            ..Decision::default()
+        };
+        let event = ann.does(Subject::Finding(identity), Change::Decide(decision));
+        (ann, event)
+    }
+
+    #[test]
+    fn an_event_is_one_line_with_sorted_keys_and_is_read_back() {
+        let (_, event) = decided();
+        insta::assert_snapshot!(line(&event), @r#"{"at":"2026-11-21 12:01:00","batch":"00000000000000a1-1","change":{"decide":{"reason":"deferred","seen":{"epss":0.25,"exploited":true,"finding":0,"risk":0},"until":"2027-02-19","verdict":"risk_accepted"}},"clock":1,"id":"00000000000000a1-1","subject":{"finding":{"asset":"shop.test","class":"tls.protocol.tls10","f1":"00000000000000000000000000000000","f2":"00000000000000000000000000000000","key":"00000000000000000000000000000007","name":"","service":"tcp/443","version":0}},"who":"ann","workspace":"acme"}"#);
+        assert_eq!(read(&write([&event])), Read { events: vec![event], bad: vec![] });
+    }
+
+    #[test]
+    fn lines_are_sorted_and_none_is_written_twice() {
+        let (mut ann, first) = decided();
+        let second = ann.does(Subject::Workspace, Change::Baseline(None));
+        let text = write([&second, &first, &second]);
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.lines().next().unwrap().contains("decide"), "{text}");
+    }
+
+    #[test]
+    fn a_bad_line_is_named_with_its_reason_and_the_rest_is_read() {
+        let (_, event) = decided();
+        let good = line(&event);
+        let late = good.replace(r#""clock":1"#, r#""clock":18446744073709551615"#);
+        let odd = good.replace(r#""deferred""#, r#""de\u001bferred""#);
+        let text = format!("\u{feff}{good}\r\n\n{{\"id\":\n<<<<<<< ours\n{{}}\n{late}\n{odd}\n{good}");
+        let read = read(&text);
+        assert_eq!(read.events.len(), 2);
+        let bad: Vec<String> = read.bad.iter().map(|bad| format!("{}: {}", bad.line, bad.reason)).collect();
+        let expected = [
+            "3: EOF while parsing a value at column 6",
+            "4: a merge was left unfinished here",
+            "5: missing field `id`",
+            "6: clock 18446744073709551615 is out of range",
+            "7: unknown variant `de␛ferred`, expected one of",
+        ];
+        assert_eq!(bad.len(), expected.len());
+        for (bad, expected) in bad.iter().zip(expected) {
+            assert!(bad.starts_with(expected), "{bad}");
+        }
+        assert_eq!(read_strict(&text), Err(read.bad));
+        assert_eq!(read_strict(&good), Ok(vec![event]));
+    }
+
+    proptest! {
+        #[test]
+        fn reading_never_fails(text in r#"(\{"(id|at|clock|change)":|"|[0-9a-f-]{1,4}|\}|,|\n|.){0,40}"#) {
+            read(&text);
+        }
+
+        #[test]
+        fn files_read_in_any_order_and_twice_are_one_state(
+            verdicts in proptest::collection::vec((0..4u128, proptest::sample::select(&Verdict::ALL[..])), 1..20),
+            cut in 0..20usize,
+        ) {
+            let mut ann = Desk::new("ann", 1);
+            let events: Vec<_> = verdicts.into_iter().map(|(key, verdict)| ann.decides(key, verdict)).collect();
+            let (early, late) = events.split_at(cut.min(events.len()));
+            let of = |files: &[String]| State::from_events(files.iter().flat_map(|file| read(file).events));
+            let (early, late) = (write(early), write(late));
+            let state = of(&[early.clone(), late.clone()]);
+            prop_assert_eq!(&of(&[late.clone(), early, late]), &state);
+            prop_assert_eq!(state, ann.state);
+        }
+    }
+}
