@@ -200,6 +200,11 @@ impl Evidence {
         &self.0
     }
 
+    /// The JSON text, to be kept without a copy.
+    pub fn shared(&self) -> &Shared {
+        &self.0
+    }
+
     /// Reads it, whatever its form.
     pub fn view(&self) -> EvidenceView {
         match serde_json::from_str::<Value>(&self.0) {

@@ -101,6 +101,16 @@ pub struct Identity {
     pub service: Shared,
     /// How the finding was called, for people.
     pub name: Shared,
+    /// What tells it from its siblings: the locators that F2 adds.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub place: Shared,
+    /// Its number among findings of one scan that nothing tells apart, from 1; 0 otherwise. Nothing inherits from such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ordinal: u32,
+}
+
+fn is_zero(ordinal: &u32) -> bool {
+    *ordinal == 0
 }
 
 /// What a decision was made in view of: a later occurrence is compared with it.

@@ -1,26 +1,268 @@
 //! What a finding is, whatever its id of today: fingerprints made of asset, class, service and place.
+//!
+//! ```text
+//!   F1 = H("scandeck-f1" ␟ workspace alias ␟ asset ␟ class ␟ service)        what, where
+//!   F2 = H("scandeck-f2" ␟ F1 ␟ locators…)                                   which of several of that kind
+//! ```
+//!
+//! `H` is the first 128 bits of SHA-256 and ␟ the unit separator, U+001F, which no name holds. Risk, texts, values in
+//! the evidence and ids of the service are never part of it (`triage.md`, Identity).
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use url::{Host, Url};
 
-use super::event::{EventId, Key};
+use super::event::{EventId, Identity, Key, OwnFinding};
+use crate::contract::{Evidence, Finding, FindingId, ScanId, Shared};
 
-/// Parts of a fingerprint are joined by the unit separator, U+001F, which no name holds.
-const SEPARATOR: char = '\u{1f}';
+mod class;
+mod locators;
+
+pub use class::class;
+pub use locators::differ;
+
+/// Version of the formula.
+pub const VERSION: u32 = 1;
+/// Characters of a place that an identity carries; the fingerprint counts all.
+const MAX_PLACE: usize = 300;
+const SEPARATOR: &str = "\u{1f}";
+
+/// Makes identities of many findings: what repeats is worked out once.
+pub struct Identifier {
+    alias: Shared,
+    classes: HashMap<(Shared, Shared), Shared>,
+    services: HashMap<(i64, Shared), Shared>,
+    places: HashMap<Shared, Arc<Place>>,
+}
+
+/// What an evidence says about where.
+struct Place {
+    locators: String,
+    shown: Shared,
+}
+
+impl Identifier {
+    /// `alias` stands for the workspace and is usually empty.
+    pub fn new(alias: &Shared) -> Self {
+        Self { alias: alias.clone(), classes: HashMap::new(), services: HashMap::new(), places: HashMap::new() }
+    }
+
+    /// What a finding is, on an asset in canonical form (see [`asset`]).
+    pub fn identify(&mut self, finding: &Finding, asset: &Shared) -> Identity {
+        let class = self.class(finding);
+        let service = self.service(finding);
+        let place = self.place(&finding.vuln_evidence);
+        let f1 = f1(&self.alias, asset, &class, &service);
+        let f2 = f2(f1, &place.locators);
+        let (asset, name, place) = (asset.clone(), finding.name.clone(), place.shown.clone());
+        Identity { key: f2, f1, f2, version: VERSION, asset, class, service, name, place, ordinal: 0 }
+    }
+
+    fn class(&mut self, finding: &Finding) -> Shared {
+        if !finding.vuln_id.is_empty() || finding.cve.len() == 1 {
+            return class(finding);
+        }
+        let known = self.classes.entry((finding.vuln_id.clone(), finding.name.clone()));
+        known.or_insert_with(|| class(finding)).clone()
+    }
+
+    fn service(&mut self, finding: &Finding) -> Shared {
+        let known = self.services.entry((finding.port, finding.protocol.clone()));
+        known.or_insert_with(|| service(finding.port, &finding.protocol)).clone()
+    }
+
+    fn place(&mut self, evidence: &Evidence) -> Arc<Place> {
+        let json = evidence.shared();
+        if let Some(known) = self.places.get(json) {
+            return Arc::clone(known);
+        }
+        let locators = locators::locators(evidence);
+        let shown: String = locators.join(" ").chars().take(MAX_PLACE).collect();
+        let place = Arc::new(Place { locators: locators.join(SEPARATOR), shown: shown.into() });
+        self.places.insert(json.clone(), Arc::clone(&place));
+        place
+    }
+}
+
+/// The name of a target in one form: IDNA host or IP address; of a URL scheme, host, port and path.
+pub fn asset(target: &str) -> Shared {
+    let target = target.trim();
+    if target.contains("://")
+        && let Ok(url) = Url::parse(target)
+        && let Some(host) = url.host_str()
+    {
+        let port = url.port_or_known_default().map(|port| format!(":{port}")).unwrap_or_default();
+        return format!("{}://{}{port}{}", url.scheme(), host.trim_end_matches('.'), url.path()).into();
+    }
+    let bare = target.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    if let Ok(ip) = bare.parse::<IpAddr>() {
+        return ip.to_string().into();
+    }
+    match Host::parse(bare) {
+        Ok(host) => host.to_string().into(),
+        Err(_) => bare.to_lowercase().into(),
+    }
+}
+
+/// What stands for the asset of a finding whose target nobody told: nothing but its id says what it is.
+pub fn unknown_asset(finding: FindingId) -> Shared {
+    format!("{UNKNOWN}{finding}").into()
+}
+
+/// Whether an asset stands for an unknown one.
+pub fn is_unknown(asset: &str) -> bool {
+    asset.starts_with(UNKNOWN)
+}
+
+const UNKNOWN: &str = "finding/";
+
+/// `tcp/443`; `-` where the finding has no port. A protocol that is not told is TCP.
+pub fn service(port: i64, protocol: &str) -> Shared {
+    match (port, protocol.trim()) {
+        (..=0, _) => "-".into(),
+        (port, "") => format!("tcp/{port}").into(),
+        (port, protocol) => format!("{}/{port}", protocol.to_lowercase()).into(),
+    }
+}
+
+/// What a finding of one's own is.
+pub fn of_own(id: EventId, own: &OwnFinding, alias: &str) -> Identity {
+    let key = own_key(id);
+    let class: Shared = if own.class.trim().is_empty() { class::of_name(&own.name).into() } else { own.class.clone() };
+    let (asset, service) = (asset(&own.target), service(own.port, ""));
+    let f1 = f1(alias, &asset, &class, &service);
+    Identity {
+        key,
+        f1,
+        f2: key,
+        version: VERSION,
+        asset,
+        class,
+        service,
+        name: own.name.clone(),
+        ..Identity::default()
+    }
+}
 
 /// What the decisions about a finding of one's own are kept under.
 pub fn own_key(id: EventId) -> Key {
     fingerprint(&["scandeck-own", &id.to_string()])
 }
 
-/// The first 128 bits of the SHA-256 of the parts, joined by [`SEPARATOR`].
+/// What the decisions about one of several findings are kept under that nothing tells apart: no other scan has it, so
+/// nothing inherits from it.
+pub fn sibling_key(f2: Key, scan: Option<ScanId>, ordinal: u32) -> Key {
+    let scan = scan.map(|scan| scan.to_string()).unwrap_or_default();
+    fingerprint(&["scandeck-sibling", &f2.to_string(), &scan, &ordinal.to_string()])
+}
+
+fn f1(alias: &str, asset: &str, class: &str, service: &str) -> Key {
+    fingerprint(&["scandeck-f1", alias, asset, class, service])
+}
+
+fn f2(f1: Key, locators: &str) -> Key {
+    fingerprint(&["scandeck-f2", &f1.to_string(), locators])
+}
+
+/// The first 128 bits of the SHA-256 of the parts, joined by the separator.
 fn fingerprint(parts: &[&str]) -> Key {
     let mut hash = Sha256::new();
-    let mut separator = [0; 4];
     for (at, part) in parts.iter().enumerate() {
         if at > 0 {
-            hash.update(SEPARATOR.encode_utf8(&mut separator).as_bytes());
+            hash.update(SEPARATOR);
         }
-        hash.update(part.as_bytes());
+        hash.update(part);
     }
     Key(hash.finalize().iter().take(16).fold(0, |all, &byte| all << 8 | u128::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::Risk;
+
+    fn identify(finding: &Finding, target: &str) -> Identity {
+        Identifier::new(&Shared::default()).identify(finding, &asset(target))
+    }
+
+    fn finding() -> Finding {
+        Finding { vuln_id: "web.hsts".into(), port: 443, protocol: "tcp".into(), ..Finding::default() }
+    }
+
+    #[test]
+    fn the_formula_is_the_documented_one() {
+        let digest = Sha256::digest("scandeck-f1\u{1f}\u{1f}shop.test\u{1f}web.hsts\u{1f}tcp/443".as_bytes());
+        let first: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let identity = identify(&finding(), "shop.test");
+        assert_eq!(identity.f1.to_string(), first);
+        assert_eq!((identity.service.as_str(), identity.class.as_str()), ("tcp/443", "web.hsts"));
+        assert_eq!(identity.key, identity.f2);
+    }
+
+    #[test]
+    fn a_target_has_one_name_however_it_is_written() {
+        for (target, canonical) in [
+            (" Shop.TEST. ", "shop.test"),
+            ("bücher.test", "xn--bcher-kva.test"),
+            ("[2001:DB8:0::1]", "2001:db8::1"),
+            ("10.0.0.7", "10.0.0.7"),
+            ("HTTPS://Shop.test", "https://shop.test:443/"),
+            ("http://u:p@shop.test:8080/a/B?q=1#x", "http://shop.test:8080/a/B"),
+            ("not a name", "not a name"),
+            ("", ""),
+        ] {
+            assert_eq!(asset(target), canonical);
+        }
+    }
+
+    #[test]
+    fn each_part_makes_another_finding_and_the_alias_too() {
+        let same = identify(&finding(), "a.test");
+        let other = |finding: Finding| identify(&finding, "a.test").f1 != same.f1;
+        assert!(other(Finding { vuln_id: "web.csp".into(), ..finding() }));
+        assert!(other(Finding { port: 8443, ..finding() }));
+        assert!(other(Finding { protocol: "udp".into(), ..finding() }));
+        assert!(!other(Finding { protocol: "TCP".into(), ..finding() }));
+        assert_ne!(identify(&finding(), "b.test").f1, same.f1);
+        assert_ne!(Identifier::new(&"acme".into()).identify(&finding(), &asset("a.test")).f1, same.f1);
+    }
+
+    #[test]
+    fn a_place_tells_siblings_apart_and_leaves_f1_as_it_is() {
+        let cookie = |name: &str| Finding {
+            vuln_evidence: Evidence::table(&["URL", "Cookie"], [vec!["https://a.test/".into(), name.into()]]),
+            ..finding()
+        };
+        let (sid, lang) = (identify(&cookie("sid"), "a.test"), identify(&cookie("lang"), "a.test"));
+        assert_eq!((sid.f1, sid.place.as_str()), (lang.f1, "cookie:sid"));
+        assert_ne!(sid.f2, lang.f2);
+    }
+
+    proptest! {
+        #[test]
+        fn risk_texts_ids_and_values_are_no_part_of_it(
+            id in any::<i64>(), scan in any::<i64>(), risk in 0..5i64, text in ".{0,20}", epss in any::<f64>(),
+            number in 0..100_000u32, flag in any::<bool>(),
+        ) {
+            let evidence = |number: u32| Evidence::from_value(&json!({
+                "type": "text",
+                "data": format!("GET /item/{number}?q={number} HTTP/1.1\nHost: a.test\n\nHTTP/1.1 200 OK\nDate: {number}\n"),
+            }));
+            let before = Finding { vuln_evidence: evidence(1), ..finding() };
+            let after = Finding {
+                id: FindingId(id), task_id: Some(ScanId(scan)), risk_level: Risk::from(risk), name: text.as_str().into(),
+                vuln_description: text.as_str().into(), recommendation: text.as_str().into(), status: text.as_str().into(),
+                epss_score: Some(epss), confirmed: flag, verified: flag, in_cisa_catalog: flag,
+                vuln_evidence: evidence(number), ..finding()
+            };
+            let (before, after) = (identify(&before, "a.test"), identify(&after, "a.test"));
+            prop_assert_eq!((before.f1, before.f2), (after.f1, after.f2));
+        }
+    }
 }
