@@ -9,10 +9,12 @@ mod imports;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod plain;
 #[cfg(all(feature = "dashboard", feature = "service"))]
-mod pty;
+pub mod pty;
 #[cfg(feature = "dashboard")]
 mod readme;
 #[cfg(feature = "service")]
 mod service;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod triage;
 #[cfg(feature = "dashboard")]
 mod view;

@@ -1,0 +1,224 @@
+//! What a person at a terminal gets, end to end: the real binary in a pseudo-terminal at 200×60, on a service with
+//! 100,000 findings behind real HTTP. Prints a table of figures; nothing is judged.
+//!
+//! `cargo bench --bench terminal` (about a minute)
+
+#![allow(clippy::unwrap_used, missing_docs, dead_code)]
+
+#[path = "../tests/triage/generated.rs"]
+mod generated;
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use generated::Generated;
+use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+
+const FINDINGS: usize = 100_000;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What came out of the terminal so far.
+#[derive(Default)]
+struct Seen {
+    screen: Option<vt100::Parser>,
+    bytes: u64,
+    last: Option<Instant>,
+}
+
+struct Terminal {
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    _master: Box<dyn portable_pty::MasterPty + Send>,
+    started: Instant,
+}
+
+impl Terminal {
+    fn start(base: &str, home: &Path) -> Self {
+        let pty = native_pty_system().openpty(PtySize { rows: 60, cols: 200, ..PtySize::default() }).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_scandeck"));
+        for name in ["TMUX", "NO_COLOR", "SCANDECK_PROFILE"] {
+            command.env_remove(name);
+        }
+        for (name, value) in [("SCANDECK_BASE_URL", base), ("SCANDECK_API_KEY", "k"), ("TERM", "xterm-256color")] {
+            command.env(name, value);
+        }
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            command.env(name, home);
+        }
+        command.cwd(home);
+        let started = Instant::now();
+        let child = pty.slave.spawn_command(command).unwrap();
+        drop(pty.slave);
+        let size = |cells| std::num::NonZeroU16::new(cells).unwrap();
+        let seen = Seen { screen: Some(vt100::Parser::new(size(60), size(200), 0)), ..Seen::default() };
+        let seen = Arc::new((Mutex::new(seen), Condvar::new()));
+        let (mut reader, told) = (pty.master.try_clone_reader().unwrap(), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65_536];
+            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                let at = Instant::now();
+                let mut seen = told.0.lock().unwrap();
+                seen.screen.as_mut().unwrap().process(&bytes[..read]);
+                seen.bytes += read as u64;
+                seen.last = Some(at);
+                told.1.notify_all();
+            }
+        });
+        let writer = pty.master.take_writer().unwrap();
+        Self { seen, writer, child, _master: pty.master, started }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// Time until the screen holds one of these words.
+    fn until(&self, what: &str) -> Duration {
+        let wanted = |seen: &mut Seen| !seen.screen.as_ref().unwrap().screen().contents().contains(what);
+        let (seen, timeout) = self.seen.1.wait_timeout_while(self.seen.0.lock().unwrap(), PATIENCE, wanted).unwrap();
+        assert!(!timeout.timed_out(), "never seen: {what}\n{}", seen.screen.as_ref().unwrap().screen().contents());
+        seen.last.unwrap_or(self.started).duration_since(self.started)
+    }
+
+    /// Time until the first answer on the screen to a key, if there is one within half a second.
+    fn answered(&mut self, key: &str) -> Option<Duration> {
+        let before = self.seen.0.lock().unwrap().bytes;
+        let pressed = Instant::now();
+        self.keys(key);
+        let waiting = |seen: &mut Seen| seen.bytes == before;
+        let guard = self.seen.0.lock().unwrap();
+        let (seen, timeout) = self.seen.1.wait_timeout_while(guard, Duration::from_millis(500), waiting).unwrap();
+        (!timeout.timed_out()).then(|| seen.last.unwrap().saturating_duration_since(pressed))
+    }
+
+    /// Waits until nothing was written for a while.
+    fn rest(&self) {
+        loop {
+            let before = self.seen.0.lock().unwrap().bytes;
+            std::thread::sleep(Duration::from_millis(700));
+            if self.seen.0.lock().unwrap().bytes == before {
+                return;
+            }
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.seen.0.lock().unwrap().bytes
+    }
+
+    /// A line of `/proc/PID/status` in kB.
+    fn memory(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id().unwrap())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Processor time so far.
+    fn cpu(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.process_id().unwrap())).unwrap();
+        let fields: Vec<u64> =
+            stat.rsplit(')').next().unwrap().split_whitespace().filter_map(|field| field.parse().ok()).collect();
+        // After the name and the state: utime and stime are the 11th and 12th numbers, in hundredths of a second.
+        Duration::from_millis((fields[10] + fields[11]) * 10)
+    }
+
+    /// How often any of its threads slept and woke.
+    fn wakeups(&self) -> u64 {
+        let tasks = format!("/proc/{}/task", self.child.process_id().unwrap());
+        let of = |task: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+            let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?.to_owned();
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        };
+        std::fs::read_dir(tasks).unwrap().flatten().filter_map(of).sum()
+    }
+
+    fn end(mut self) {
+        self.keys("q");
+        let begun = Instant::now();
+        while self.child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.child.kill();
+    }
+}
+
+fn tell(what: &str, value: impl std::fmt::Display) {
+    println!("{what:<64} {value}");
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// The middle and the 95th of a hundred.
+fn quantiles(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |share: f64| ms(times[((times.len() - 1) as f64 * share) as usize]);
+    format!("p50 {}, p95 {} of {}", at(0.5), at(0.95), times.len())
+}
+
+fn main() {
+    // `cargo test --benches` asks for a list of tests: there are none.
+    if std::env::args().any(|argument| argument == "--list" || argument == "--test") {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let generated = runtime.block_on(Generated::with(FINDINGS));
+    let home = tempfile::tempdir().unwrap();
+
+    let terminal = Terminal::start(&generated.base, home.path());
+    tell("first start: first frame", ms(terminal.until("Findings")));
+    tell("first start: 100,000 findings listed", ms(terminal.until("100000")));
+    terminal.rest();
+    tell("memory with 100,000 findings (resident)", format!("{} MB", terminal.memory("VmRSS") / 1024));
+    tell("memory at its highest", format!("{} MB", terminal.memory("VmHWM") / 1024));
+    let mut terminal = figures_of_keys(terminal);
+    let (wakeups, bytes, begun) = (terminal.wakeups(), terminal.bytes(), Instant::now());
+    std::thread::sleep(Duration::from_secs(10));
+    let idle = begun.elapsed().as_secs_f64();
+    tell(
+        "idle with a live connection",
+        format!(
+            "{:.1} wake-ups/s, {:.0} bytes/s",
+            (terminal.wakeups() - wakeups) as f64 / idle,
+            (terminal.bytes() - bytes) as f64 / idle
+        ),
+    );
+    terminal.keys("\x1b");
+    terminal.end();
+
+    let terminal = Terminal::start(&generated.base, home.path());
+    tell("second start, from what is kept: first frame", ms(terminal.until("Findings")));
+    tell("second start, from what is kept: 100,000 findings listed", ms(terminal.until("100000")));
+    terminal.rest();
+    terminal.end();
+}
+
+fn figures_of_keys(mut terminal: Terminal) -> Terminal {
+    let steps = (0..200).filter_map(|_| terminal.answered("j")).collect();
+    tell("key to changed screen: one row down", quantiles(steps));
+    let (before, begun) = (terminal.bytes(), Instant::now());
+    let cpu = terminal.cpu();
+    for _ in 0..400 {
+        terminal.keys("j");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let held = begun.elapsed();
+    let share = (terminal.cpu() - cpu).as_secs_f64() / held.as_secs_f64() * 100.0;
+    let each = (terminal.bytes() - before) / 400;
+    tell("a key held at 200/s for two seconds", format!("{share:.0} % of a processor, {each} bytes a step"));
+    terminal.rest();
+    terminal.keys("/\x15");
+    terminal.rest();
+    let typed = "risk>=high target:host1* cwe:105";
+    let keys = typed.chars().filter_map(|letter| terminal.answered(&letter.to_string())).collect();
+    tell("key to changed screen: a query typed", quantiles(keys));
+    terminal.keys("\x1b");
+    terminal.rest();
+    terminal
+}
