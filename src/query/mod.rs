@@ -13,22 +13,34 @@
 //!
 //! All of it is pure: no I/O, no clock; the time that ages are counted from is given.
 
+pub mod bits;
+pub mod column;
 pub mod error;
+pub mod evaluate;
+#[cfg(test)]
+mod evaluate_tests;
 pub mod expr;
 pub mod field;
 pub mod flag;
 pub mod lex;
 pub mod parse;
+pub mod row;
+mod rows;
 #[cfg(test)]
 mod tests;
 pub mod value;
 
 use std::fmt;
 
+pub use bits::Bits;
+pub use column::{Builder, Column};
 pub use error::ParseError;
+pub use evaluate::Evaluator;
 pub use expr::{Clause, Expr, Test};
 pub use field::Field;
 pub use flag::Flag;
+pub use row::{Alone, Others, Row, Rows, Source};
+pub use rows::Judged;
 
 /// The lists that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

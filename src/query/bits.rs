@@ -1,0 +1,99 @@
+//! One bit a row: which rows a query takes.
+
+/// A set of rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Bits {
+    /// No row of so many.
+    pub fn none(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(64)], len }
+    }
+
+    /// Every row of so many.
+    pub fn all(len: usize) -> Self {
+        let mut bits = Self::none(len);
+        bits.invert();
+        bits
+    }
+
+    /// The rows that hold.
+    pub fn of(len: usize, mut holds: impl FnMut(usize) -> bool) -> Self {
+        let mut bits = Self::none(len);
+        for (at, word) in bits.words.iter_mut().enumerate() {
+            let rows = at * 64..len.min(at * 64 + 64);
+            *word = rows.rev().fold(0, |word, row| word << 1 | u64::from(holds(row)));
+        }
+        bits
+    }
+
+    /// How many rows there are, taken or not.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no rows at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes a row.
+    pub fn set(&mut self, row: usize) {
+        self.words[row / 64] |= 1 << (row % 64);
+    }
+
+    /// Whether a row is taken; none beyond the last.
+    pub fn has(&self, row: usize) -> bool {
+        self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// How many are taken.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Keeps what the other takes too.
+    pub fn and(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
+    }
+
+    /// Takes what the other takes too.
+    pub fn or(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Takes exactly the others.
+    pub fn invert(&mut self) {
+        self.words.iter_mut().for_each(|word| *word = !*word);
+        if let Some(last) = self.words.last_mut()
+            && !self.len.is_multiple_of(64)
+        {
+            *last &= (1 << (self.len % 64)) - 1;
+        }
+    }
+
+    /// The rows taken, ascending.
+    pub fn rows(&self) -> impl Iterator<Item = usize> {
+        (0..self.len).filter(|&row| self.has(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_rows_are_joined_and_turned_round_within_their_length() {
+        let mut odd = Bits::of(70, |row| row % 2 == 1);
+        assert_eq!((odd.count(), odd.has(69), odd.has(70), odd.has(700)), (35, true, false, false));
+        odd.invert();
+        assert_eq!(odd.rows().take(3).collect::<Vec<_>>(), [0, 2, 4]);
+        odd.or(&Bits::all(70));
+        assert_eq!(odd.count(), 70);
+        odd.and(&Bits::none(70));
+        assert_eq!(odd, Bits::none(70));
+    }
+}

@@ -1,0 +1,257 @@
+//! The values of one field for all rows of a list, laid out for scanning.
+//!
+//! Equal texts are kept once: a clause looks at each different text, then only at small numbers.
+
+use std::collections::HashMap;
+
+use super::Field;
+use super::field::Values;
+use crate::contract::{Shared, Stamp};
+
+/// Stands where a row has no text.
+const NOTHING: u32 = u32::MAX;
+
+/// The values of one field.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// Numbers of [`Column::Texts::values`].
+    Texts {
+        /// The different texts.
+        values: Vec<Shared>,
+        /// Numbers of texts, by row.
+        cells: Cells<u32>,
+    },
+    /// Numbers, risks, and times in seconds since 1970.
+    Numbers(Cells<f64>),
+    /// Bits of [`super::Flag`]s.
+    Flags(Vec<u64>),
+}
+
+/// One value a row, or any number of them.
+#[derive(Clone, Debug)]
+pub struct Cells<T> {
+    values: Vec<T>,
+    /// Where the values of each row end; while there is none, each row has one value.
+    ends: Option<Vec<u32>>,
+    nothing: T,
+}
+
+impl<T: Copy> Cells<T> {
+    fn new(rows: usize, nothing: T) -> Self {
+        Self { values: Vec::with_capacity(rows), ends: None, nothing }
+    }
+
+    /// Adds a row.
+    fn push(&mut self, values: &[T]) {
+        match (&mut self.ends, values) {
+            (None, []) => self.values.push(self.nothing),
+            (None, [one]) => self.values.push(*one),
+            (ends, many) => {
+                let before = self.values.len() as u32;
+                let ends = ends.get_or_insert_with(|| (1..=before).collect());
+                self.values.extend(many);
+                ends.push(self.values.len() as u32);
+            }
+        }
+    }
+
+    /// The values of a row. Where there are none it may be the one that stands for nothing.
+    pub fn row(&self, row: usize) -> &[T] {
+        match &self.ends {
+            None => &self.values[row..=row],
+            Some(ends) => {
+                let start = if row == 0 { 0 } else { ends[row - 1] as usize };
+                &self.values[start..ends[row] as usize]
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.ends.as_ref().map_or(self.values.len(), Vec::len)
+    }
+
+    /// Every value by row, where each row has exactly one.
+    pub fn single(&self) -> Option<&[T]> {
+        self.ends.is_none().then_some(&self.values)
+    }
+
+    /// Exchanges the value of a row; false where rows can have several.
+    fn replace(&mut self, row: usize, values: &[T]) -> bool {
+        let one = match values {
+            [] => self.nothing,
+            [one] => *one,
+            _ => return false,
+        };
+        match (&self.ends, self.values.get_mut(row)) {
+            (None, Some(value)) => {
+                *value = one;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Makes a column row by row: values are put in, then the row is ended.
+#[derive(Debug)]
+pub struct Builder {
+    column: Column,
+    known: HashMap<Shared, u32>,
+    /// Texts that are held here, by their address: equal texts of one answer are one.
+    held: HashMap<usize, u32>,
+    codes: Vec<u32>,
+    numbers: Vec<f64>,
+    flags: u64,
+}
+
+impl Builder {
+    /// For a field of a list of so many rows.
+    pub fn new(field: Field, rows: usize) -> Self {
+        let column = match field.spec().values {
+            Values::Flags => Column::Flags(Vec::with_capacity(rows)),
+            Values::Search | Values::Prose | Values::Word | Values::Choice(_) => {
+                Column::Texts { values: Vec::new(), cells: Cells::new(rows, NOTHING) }
+            }
+            Values::Number | Values::Risk | Values::Span | Values::Time | Values::Deadline => {
+                Column::Numbers(Cells::new(rows, f64::NAN))
+            }
+        };
+        Self { column, known: HashMap::new(), held: HashMap::new(), codes: Vec::new(), numbers: Vec::new(), flags: 0 }
+    }
+
+    /// The row has this text; an empty one is none.
+    pub fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            let code = self.known.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
+            self.codes.push(code);
+        }
+    }
+
+    /// The same for a text that may be one with those of other rows.
+    pub fn shared(&mut self, text: &Shared) {
+        let address = text.as_str().as_ptr() as usize;
+        match self.held.get(&address) {
+            Some(&code) if !text.is_empty() => self.codes.push(code),
+            _ if self.known.contains_key(text.as_str()) || text.is_empty() => self.text(text),
+            _ => {
+                let code = self.learn(text.clone());
+                self.held.insert(address, code);
+                self.codes.push(code);
+            }
+        }
+    }
+
+    fn learn(&mut self, text: Shared) -> u32 {
+        let Column::Texts { values, .. } = &mut self.column else { return NOTHING };
+        let code = values.len() as u32;
+        values.push(text.clone());
+        self.known.insert(text, code);
+        code
+    }
+
+    /// The row has this number, if it has one.
+    pub fn maybe(&mut self, number: Option<f64>) {
+        self.numbers.extend(number);
+    }
+
+    /// The row has this whole number.
+    pub fn whole(&mut self, number: i64) {
+        self.numbers.push(number as f64);
+    }
+
+    /// The row has this time, if it has one.
+    pub fn time(&mut self, time: Option<Stamp>) {
+        self.numbers.extend(time.map(|time| time.as_second() as f64));
+    }
+
+    /// The row has these flags too.
+    pub fn flags(&mut self, bits: u64) {
+        self.flags |= bits;
+    }
+
+    /// Ends a row.
+    pub fn end_row(&mut self) {
+        match &mut self.column {
+            Column::Texts { cells, .. } => cells.push(&self.codes),
+            Column::Numbers(cells) => cells.push(&self.numbers),
+            Column::Flags(flags) => flags.push(self.flags),
+        }
+        self.clear();
+    }
+
+    /// Puts what was put in where a row was that is there already; false where only making the column anew will do.
+    pub fn end_again(&mut self, row: usize) -> bool {
+        let done = match &mut self.column {
+            Column::Texts { cells, .. } => cells.replace(row, &self.codes),
+            Column::Numbers(cells) => cells.replace(row, &self.numbers),
+            Column::Flags(flags) => flags.get_mut(row).map(|flags| *flags = self.flags).is_some(),
+        };
+        self.clear();
+        done
+    }
+
+    fn clear(&mut self) {
+        self.codes.clear();
+        self.numbers.clear();
+        self.flags = 0;
+    }
+
+    /// The column so far.
+    pub fn column(&self) -> &Column {
+        &self.column
+    }
+
+    /// The column.
+    pub fn finish(self) -> Column {
+        self.column
+    }
+}
+
+impl Column {
+    /// How many rows have each text, the most frequent first.
+    pub fn counts(&self) -> Vec<(&Shared, usize)> {
+        let Self::Texts { values, cells } = self else { return Vec::new() };
+        let mut counts = vec![0usize; values.len()];
+        for &code in &cells.values {
+            if let Some(count) = counts.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+        let mut counted: Vec<_> = values.iter().zip(counts).collect();
+        counted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        counted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_are_kept_once_and_counted() {
+        let mut builder = Builder::new(Field::Cve, 4);
+        for texts in [&["a", "b"][..], &[], &["a"], &[""]] {
+            texts.iter().for_each(|text| builder.shared(&Shared::from(*text)));
+            builder.end_row();
+        }
+        let column = builder.finish();
+        let counts: Vec<_> = column.counts().into_iter().map(|(text, count)| (text.as_str(), count)).collect();
+        assert_eq!(counts, [("a", 2), ("b", 1)]);
+        let Column::Texts { cells, .. } = &column else { panic!() };
+        assert_eq!([cells.row(0).len(), cells.row(2).len(), cells.row(3).len()], [2, 1, 0]);
+    }
+
+    #[test]
+    fn a_row_can_be_told_anew_where_rows_have_one_value() {
+        let mut builder = Builder::new(Field::Verdict, 2);
+        for text in ["open", "open"] {
+            builder.text(text);
+            builder.end_row();
+        }
+        builder.text("fixed");
+        assert!(builder.end_again(1));
+        let counts: Vec<_> = builder.column().counts().iter().map(|(text, count)| (text.to_string(), *count)).collect();
+        assert_eq!(counts, [("fixed".to_owned(), 1), ("open".to_owned(), 1)]);
+    }
+}

@@ -1,0 +1,214 @@
+//! Which rows a query takes.
+//!
+//! Each clause scans one column; the sets of rows are joined a machine word at a time. [`Evaluator`] keeps the sets of
+//! clauses, so that a key typed at the end of a query computes only the clause it changes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::column::{Cells, Column};
+use super::expr::Number;
+use super::lex::Compare;
+use super::row::Source;
+use super::value::{Matcher, When};
+use super::{Bits, Clause, Expr, Field, Flag, Query, Test};
+use crate::query::field::Values;
+
+/// Most clauses that are kept.
+const MOST_KEPT: usize = 64;
+
+impl Query {
+    /// The rows it takes.
+    pub fn matches(&self, source: &dyn Source) -> Bits {
+        Evaluator::default().matches(self, source)
+    }
+}
+
+/// Evaluates queries over one list, and keeps what each clause took until that list or the decisions change.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluator {
+    kept: HashMap<String, Kept>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    rows: Bits,
+    field: Field,
+    /// Holds in this second only.
+    at: Option<i64>,
+}
+
+impl Evaluator {
+    /// The list is another one: nothing that is kept holds.
+    pub fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Forgets what follows from some fields.
+    pub fn forget_fields(&mut self, gone: impl Fn(Field) -> bool) {
+        self.kept.retain(|_, kept| !gone(kept.field));
+    }
+
+    /// The rows a query takes.
+    pub fn matches(&mut self, query: &Query, source: &dyn Source) -> Bits {
+        self.rows(query.root(), source)
+    }
+
+    /// The rows a part of a query takes.
+    pub fn rows(&mut self, expr: &Expr, source: &dyn Source) -> Bits {
+        match expr {
+            Expr::All(parts) => {
+                let mut all = Bits::all(source.len());
+                parts.iter().for_each(|part| all.and(&self.rows(part, source)));
+                all
+            }
+            Expr::Any(parts) => {
+                let mut any = Bits::none(source.len());
+                parts.iter().for_each(|part| any.or(&self.rows(part, source)));
+                any
+            }
+            Expr::Not(inner) => {
+                let mut rows = self.rows(inner, source);
+                rows.invert();
+                rows
+            }
+            Expr::Clause(clause) => self.clause(clause, source),
+        }
+    }
+
+    fn clause(&mut self, clause: &Clause, source: &dyn Source) -> Bits {
+        let text = clause.to_string();
+        let kept = self.kept.get(&text).filter(|kept| kept.at.is_none_or(|at| at == source.now()));
+        if let Some(kept) = kept.filter(|kept| kept.rows.len() == source.len()) {
+            return kept.rows.clone();
+        }
+        let rows = take(clause, source);
+        if self.kept.len() >= MOST_KEPT {
+            self.kept.clear();
+        }
+        let at = matches!(clause.test, Test::Time(_, When::Span(_))).then(|| source.now());
+        // Flags come from two columns; the one of the decisions may change.
+        let of_decision = |flags: &Vec<Flag>| flags.iter().any(|flag| flag.is_of_decision());
+        let field = match &clause.test {
+            Test::Flags(flags) if of_decision(flags) => Field::Decision,
+            _ => clause.field,
+        };
+        self.kept.insert(text, Kept { rows: rows.clone(), field, at });
+        rows
+    }
+}
+
+/// The rows one clause takes.
+fn take(clause: &Clause, source: &dyn Source) -> Bits {
+    match &clause.test {
+        Test::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
+            let mut any = Bits::none(source.len());
+            texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
+            any
+        }
+        Test::Flags(flags) => take_flags(flags, source),
+        test => take_values(clause.field, test, &source.column(clause.field), source),
+    }
+}
+
+fn take_flags(flags: &[Flag], source: &dyn Source) -> Bits {
+    let mut any = Bits::none(source.len());
+    let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
+    for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
+        let wanted = flags.iter().fold(0, |bits, flag| bits | flag.bit());
+        if wanted != 0
+            && let Column::Flags(rows) = source.column(field).as_ref()
+        {
+            any.or(&Bits::of(rows.len(), |row| rows[row] & wanted != 0));
+        }
+    }
+    any
+}
+
+fn take_values(field: Field, test: &Test, column: &Cow<'_, Column>, source: &dyn Source) -> Bits {
+    match column.as_ref() {
+        Column::Texts { values, cells } => {
+            let takes = text_test(field, test);
+            let taken: Vec<bool> = values.iter().map(|value| takes(value)).collect();
+            let known = |code: u32| (code as usize) < taken.len();
+            let none = matches!(test, Test::None);
+            scan(cells, |code| if none { known(code) } else { known(code) && taken[code as usize] }, none)
+        }
+        Column::Numbers(cells) => match test {
+            Test::Some => scan(cells, |number| !number.is_nan(), false),
+            Test::None => scan(cells, |number| !number.is_nan(), true),
+            Test::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
+            Test::Time(compare, when) => take_times(field, cells, *compare, *when, source.now()),
+            _ => Bits::none(source.len()),
+        },
+        Column::Flags(_) => Bits::none(source.len()),
+    }
+}
+
+/// The rows of which a value is taken; the others where the opposite is asked for.
+fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) -> Bits {
+    let mut rows = match cells.single() {
+        Some(values) => Bits::of(values.len(), |row| takes(values[row])),
+        None => Bits::of(cells.rows(), |row| cells.row(row).iter().any(|&value| takes(value))),
+    };
+    if opposite {
+        rows.invert();
+    }
+    rows
+}
+
+fn text_test(field: Field, test: &Test) -> Box<dyn Fn(&str) -> bool> {
+    let within = matches!(field.spec().values, Values::Prose);
+    let matcher = |matcher: Matcher| Box::new(move |text: &str| matcher.takes(text));
+    match test {
+        Test::Like(texts) => matcher(Matcher::like(&normal(field, texts), within)),
+        Test::Equal(texts) => matcher(Matcher::equal(&normal(field, texts))),
+        Test::Found(expression) => {
+            let expression = expression.clone();
+            Box::new(move |text| expression.finds(text))
+        }
+        _ => Box::new(|_| true),
+    }
+}
+
+/// `cwe:79` asks for `CWE-79`.
+fn normal(field: Field, texts: &[String]) -> Vec<String> {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let one = |text: &String| if number(text) { format!("CWE-{text}") } else { text.clone() };
+    if field == Field::Cwe { texts.iter().map(one).collect() } else { texts.to_vec() }
+}
+
+fn take_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> Bits {
+    match numbers {
+        [one] => {
+            let wanted = one.get();
+            scan(cells, |number| holds(number, compare, (wanted, wanted)), false)
+        }
+        several => scan(cells, |number| several.iter().any(|wanted| number == wanted.get()), false),
+    }
+}
+
+/// Compares with a range: less is before it, at most is before its end. A value that is not there never holds.
+fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
+    match compare {
+        Compare::Less => value < first,
+        Compare::AtMost => value <= last,
+        Compare::More => value > last,
+        Compare::AtLeast => value >= first,
+        _ => first <= value && value <= last,
+    }
+}
+
+fn take_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> Bits {
+    let now = now as f64;
+    match (when, when.seconds()) {
+        (When::Span(span), _) => {
+            let (span, ahead) = (span as f64, matches!(field.spec().values, Values::Deadline));
+            let away = move |time: f64| if ahead { time - now } else { now - time };
+            scan(cells, |time| holds(away(time), compare, (span, span)), false)
+        }
+        (_, Some((first, last))) => scan(cells, |time| holds(time, compare, (first as f64, last as f64)), false),
+        // A day that no clock can show.
+        (_, None) => scan(cells, |_| false, false),
+    }
+}

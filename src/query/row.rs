@@ -1,0 +1,162 @@
+//! What a list must tell to be queried.
+
+use std::borrow::Cow;
+
+use super::column::{Builder, Column};
+use super::{Bits, Field, Kind};
+use crate::contract::{LoggerId, ScanId, Shared, TargetId};
+use crate::triage::Key;
+
+/// Something in a list.
+pub trait Row {
+    /// Which list.
+    const KIND: Kind;
+
+    /// Appends the texts that bare words search, any case, each followed by a line break so that a word never matches
+    /// across two of them.
+    fn search_text(&self, to: &mut String);
+
+    /// Puts in what the row has of a field.
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder);
+}
+
+/// What rows of one list say about those of others. What is not known is left out.
+pub trait Others {
+    /// Name of a target.
+    fn target_name(&self, _: TargetId) -> Option<&Shared> {
+        None
+    }
+    /// Name of the workspace that a target belongs to.
+    fn workspace_name(&self, _: TargetId) -> Option<&Shared> {
+        None
+    }
+    /// Id of the tool of a scan.
+    fn tool(&self, _: ScanId) -> Option<i64> {
+        None
+    }
+    /// Findings of a target by risk, from critical down.
+    fn risks(&self, _: TargetId) -> Option<[u32; 5]> {
+        None
+    }
+    /// Scans of a target: how many, and how many of them are active.
+    fn scans(&self, _: TargetId) -> Option<(usize, usize)> {
+        None
+    }
+    /// Label of a logger.
+    fn logger_label(&self, _: LoggerId) -> Option<&Shared> {
+        None
+    }
+    /// Notes on a finding.
+    fn notes(&self, _: Key) -> Vec<&Shared> {
+        Vec::new()
+    }
+}
+
+/// Nothing is known of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl Others for Alone {}
+
+impl Field {
+    /// It does not follow from a row alone: what was decided, or other lists, tell it.
+    pub fn needs_others(self, kind: Kind) -> bool {
+        match kind {
+            Kind::Findings => {
+                self.is_of_decision() || matches!(self, Self::Target | Self::Workspace | Self::Tool | Self::Note)
+            }
+            Kind::Scans => matches!(self, Self::Target | Self::Workspace),
+            Kind::Targets => matches!(self, Self::Workspace | Self::Risk | Self::Is),
+            Kind::Captures => self == Self::Logger,
+            _ => false,
+        }
+    }
+
+    /// It follows from what persons decided.
+    pub fn is_of_decision(self) -> bool {
+        matches!(
+            self,
+            Self::Severity
+                | Self::Verdict
+                | Self::Reason
+                | Self::By
+                | Self::Source
+                | Self::Decided
+                | Self::Until
+                | Self::Tag
+                | Self::Note
+                | Self::Duplicate
+                | Self::Changed
+                | Self::Decision
+        )
+    }
+}
+
+/// A list that can be queried.
+pub trait Source {
+    /// Which.
+    fn kind(&self) -> Kind;
+    /// How many rows.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The values of a field.
+    fn column(&self, field: Field) -> Cow<'_, Column>;
+    /// Which rows have a text, given in lower case, among those that bare words search.
+    fn with_text(&self, text: &str) -> Bits;
+    /// Seconds since 1970 that ages are counted from.
+    fn now(&self) -> i64;
+}
+
+/// The column of a field for these rows.
+pub fn column_of<'a, R: Row + ?Sized + 'a>(
+    field: Field,
+    rows: impl ExactSizeIterator<Item = &'a R>,
+    others: &dyn Others,
+) -> Builder {
+    let mut builder = Builder::new(field, rows.len());
+    for row in rows {
+        row.tell(field, others, &mut builder);
+        builder.end_row();
+    }
+    builder
+}
+
+/// Rows in memory as a list: what commands without a screen query.
+pub struct Rows<'a, R> {
+    /// The rows.
+    pub rows: &'a [R],
+    /// What others tell.
+    pub others: &'a dyn Others,
+    /// Seconds since 1970.
+    pub now: i64,
+}
+
+impl<R: Row> Source for Rows<'_, R> {
+    fn kind(&self) -> Kind {
+        R::KIND
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn column(&self, field: Field) -> Cow<'_, Column> {
+        Cow::Owned(column_of(field, self.rows.iter(), self.others).finish())
+    }
+
+    fn with_text(&self, text: &str) -> Bits {
+        let mut scratch = String::new();
+        Bits::of(self.rows.len(), |row| {
+            scratch.clear();
+            self.rows[row].search_text(&mut scratch);
+            scratch.to_lowercase().contains(text)
+        })
+    }
+
+    fn now(&self) -> i64 {
+        self.now
+    }
+}
