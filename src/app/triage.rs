@@ -21,8 +21,9 @@ use super::problem::Problem;
 use super::remote::Remote;
 use super::table::Table;
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::triage::arrange::restance;
-use crate::triage::{Arranged, CaseId, Change, Event, EventId, Input, Key, Pen, Stance, State, Subject, Touched};
+use crate::triage::{
+    Arranged, CaseId, Change, Event, EventId, Input, Key, Pen, Stance, State, Subject, Touched, restance,
+};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -33,6 +34,8 @@ pub struct Triage {
     pub pen: Option<Pen>,
     /// What is said about each row: aligned with the table of the findings.
     pub stances: Vec<Stance>,
+    /// The rule that finds each row; empty where there is none.
+    pub rules: Vec<Option<EventId>>,
     /// Why decisions cannot be kept.
     pub problem: Option<Arc<Problem>>,
     /// Settings by name and workspace, as JSON.
@@ -133,6 +136,7 @@ impl Model {
             self.data.findings.fail(Arc::clone(problem));
         }
         self.triage.stances = arranged.stances;
+        self.triage.rules = arranged.rules;
         for key in std::mem::take(&mut self.triage.touched) {
             self.restance(key);
         }
@@ -147,7 +151,8 @@ impl Model {
         let Some(table) = self.data.findings.value() else { return };
         let Some(at) = table.position(CaseId::from(key)) else { return };
         if let Some(stance) = self.triage.stances.get_mut(at) {
-            *stance = restance(&table.items()[at], &self.triage.state, today);
+            let rule = self.triage.rules.get(at).copied().flatten();
+            *stance = restance(&table.items()[at], rule, &self.triage.state, today);
         }
     }
 

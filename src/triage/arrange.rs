@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   occurrences ─► identity ─► matched with what was decided ─► one Case an identity ─► presence ─► Stance
+//!                  identity.rs  matching.rs                                              presence.rs  stance.rs
 //! ```
 //!
 //! Runs off the UI thread whenever the findings, the ends of scans, the targets or the rules change.
@@ -10,13 +11,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use sha2::{Digest, Sha256};
 
-use super::case::{Case, Presence, Stance};
-use super::event::{Identity, Key};
+use super::case::{Case, Occurrence, Presence, Stance};
+use super::event::{EventId, Key};
+use super::identity;
+use super::matching::{self, Row};
+use super::presence::Presences;
+use super::stance::{stance, strongest};
+use super::standing::{OwnState, RuleState};
 use super::state::State;
 use crate::app::table::Table;
-use crate::contract::{Finding, Scan, Shared, Target};
+use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
 
 /// What rows are made of. Comparing two compares what they refer to, not what that says.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +34,7 @@ pub struct Input {
     pub targets: Arc<Table<Target>>,
     /// What was decided.
     pub state: State,
-    /// Name of the workspace worked in.
+    /// Name of the workspace worked in; empty for all.
     pub workspace: Shared,
     /// What stands for the workspace in fingerprints; usually empty.
     pub alias: Shared,
@@ -54,52 +59,132 @@ pub struct Arranged {
     pub cases: Arc<Table<Case>>,
     /// Aligned with the table's items.
     pub stances: Vec<Stance>,
+    /// The rule that finds each row, aligned too; empty where there is no rule.
+    pub rules: Vec<Option<EventId>>,
     /// Of the state they were made from.
     pub clock: u64,
 }
 
+/// Makes the rows. `finds` tells which rows the query of a rule finds: one flag a row, or none if it cannot be read.
+pub fn arrange_with(input: &Input, finds: impl Fn(&RuleState, &Table<Case>, &[Stance]) -> Vec<bool>) -> Arranged {
+    let presences = Presences::new(input);
+    let rows = matching::rows(input);
+    let cases = rows.into_iter().map(|row| case(input, &presences, row));
+    let cases = Table::new(cases.chain(own(input)));
+    let mut stances: Vec<Stance> =
+        cases.items().iter().map(|case| stance(case, None, &input.state, input.today)).collect();
+    let rules = rules(input, &cases, &stances, finds);
+    for ((stance, case), rule) in stances.iter_mut().zip(cases.items()).zip(&rules) {
+        if rule.is_some() {
+            *stance = restance(case, *rule, &input.state, input.today);
+        }
+    }
+    Arranged { cases: Arc::new(cases), stances, rules, clock: input.state.clock() }
+}
+
 /// Makes the rows.
 pub fn arrange(input: &Input) -> Arranged {
-    let mut taken: HashMap<Key, u32> = HashMap::new();
-    let cases = input.findings.items().iter().map(|finding| {
-        let mut key = key_of(finding, 0);
-        let ordinal = taken.entry(key).or_default();
-        *ordinal += 1;
-        if *ordinal > 1 {
-            key = key_of(finding, *ordinal);
-        }
-        let at = finding.task_id.and_then(|scan| input.scans.get(scan)?.start_time);
-        let identity = Identity {
-            key,
-            asset: finding.target_id.and_then(|id| Some(input.targets.get(id)?.name.clone())).unwrap_or_default(),
-            class: finding.vuln_id.clone(),
-            name: finding.name.clone(),
-            ..Identity::default()
-        };
-        Case {
-            id: key.into(),
-            identity: Arc::new(identity),
-            finding: Arc::clone(finding),
-            earlier: Vec::new(),
-            presence: Presence::Unchanged,
-            first_seen: at,
-            last_seen: at,
-            offered: None,
-            own: None,
-        }
-    });
-    let cases = Arc::new(Table::new(cases));
-    let stances = cases.items().iter().map(|case| restance(case, &input.state, input.today)).collect();
-    Arranged { cases, stances, clock: input.state.clock() }
+    arrange_with(input, |_, _, _| Vec::new())
 }
 
-/// What is said about a row now.
-pub fn restance(_case: &Case, _state: &State, _today: Date) -> Stance {
-    Stance::default()
+/// What is said about a row now; `rule` is the one that finds it.
+pub fn restance(case: &Case, rule: Option<EventId>, state: &State, today: Date) -> Stance {
+    stance(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
 }
 
-fn key_of(finding: &Finding, ordinal: u32) -> Key {
-    let text = format!("{:?}\u{1f}{}\u{1f}{}\u{1f}{ordinal}", finding.target_id, finding.name, finding.port);
-    let digest = Sha256::digest(text.as_bytes());
-    Key(digest.iter().take(16).fold(0, |key, byte| key << 8 | u128::from(*byte)))
+fn rules(
+    input: &Input,
+    cases: &Table<Case>,
+    stances: &[Stance],
+    finds: impl Fn(&RuleState, &Table<Case>, &[Stance]) -> Vec<bool>,
+) -> Vec<Option<EventId>> {
+    let all = input.state.rules();
+    let standing: Vec<&RuleState> =
+        all.into_iter().filter(|rule| !rule.off && input.concerns(&rule.event.workspace)).collect();
+    if standing.is_empty() {
+        return Vec::new();
+    }
+    let found: Vec<Vec<bool>> = standing.iter().map(|rule| finds(rule, cases, stances)).collect();
+    let rules_of = |at: usize| {
+        let rules = standing.iter().zip(&found).filter(move |(_, found)| found.get(at) == Some(&true));
+        strongest(rules.map(|(rule, _)| *rule))
+    };
+    (0..cases.len()).map(rules_of).collect()
+}
+
+impl Input {
+    /// Whether what was made in a workspace shows in the one worked in.
+    fn concerns(&self, workspace: &str) -> bool {
+        self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
+    }
+
+    fn started(&self, finding: &Finding) -> Option<Stamp> {
+        self.scans.get(finding.task_id?)?.start_time
+    }
+}
+
+fn case(input: &Input, presences: &Presences, row: Row) -> Case {
+    let presence = presences.of(&row);
+    let occurrence = |&at: &usize| {
+        let finding = Arc::clone(&input.findings.items()[at]);
+        Occurrence { at: input.started(&finding), finding }
+    };
+    let latest = occurrence(&row.seen[row.seen.len() - 1]);
+    let earlier: Vec<Occurrence> =
+        if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Vec::new() };
+    let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
+    Case {
+        id: row.identity.key.into(),
+        identity: row.identity,
+        finding: latest.finding,
+        earlier,
+        presence,
+        first_seen,
+        last_seen: latest.at,
+        offered: row.offered,
+        own: None,
+    }
+}
+
+fn own(input: &Input) -> impl Iterator<Item = Case> {
+    let targets = input.targets.items().iter().map(|target| (identity::asset(&target.name), target.id));
+    let targets: HashMap<Shared, TargetId> =
+        if input.state.own().next().is_some() { targets.collect() } else { HashMap::new() };
+    let all = input.state.own().filter(|own| !own.off && input.concerns(&own.event.workspace));
+    all.map(move |own| own_case(input, own, &targets))
+}
+
+fn own_case(input: &Input, own: &OwnState, targets: &HashMap<Shared, TargetId>) -> Case {
+    let identity = identity::of_own(own.id, &own.finding, &input.alias);
+    let finding = Finding {
+        id: own_id(own.key),
+        name: own.finding.name.clone(),
+        risk_level: own.finding.risk,
+        vuln_id: identity.class.clone(),
+        vuln_description: own.finding.text.clone(),
+        vuln_evidence: Evidence::from_value(&own.finding.evidence.as_str().into()),
+        port: own.finding.port,
+        protocol: if own.finding.port > 0 { "tcp".into() } else { Shared::default() },
+        target_id: targets.get(&identity.asset).copied(),
+        target_name: Some(own.finding.target.clone()),
+        status: "open".into(),
+        test_finished: true,
+        ..Finding::default()
+    };
+    let made = input.state.event(own.id).map(|event| event.at);
+    Case {
+        id: own.key.into(),
+        identity: Arc::new(identity),
+        finding: Arc::new(finding),
+        presence: Presence::Unchanged,
+        first_seen: made,
+        last_seen: made,
+        own: Some(own.id),
+        ..Case::default()
+    }
+}
+
+/// An id that no service gives: negative.
+fn own_id(key: Key) -> FindingId {
+    FindingId(-1 - super::case::CaseId::from(key).0)
 }

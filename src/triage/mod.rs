@@ -11,19 +11,29 @@
 //! their fold, and any order and repetition of the same events gives the same state.
 
 pub mod arrange;
+#[cfg(test)]
+mod arrange_tests;
 pub mod case;
 pub mod event;
 pub mod identity;
 pub mod jsonl;
+mod matching;
+pub mod presence;
+#[cfg(test)]
+mod presence_tests;
+pub mod stance;
+#[cfg(test)]
+mod stance_tests;
 mod standing;
 pub mod state;
 #[cfg(test)]
 mod state_tests;
+pub mod steady;
 #[cfg(test)]
 mod testing;
 pub mod verdict;
 
-pub use arrange::{Arranged, Input, arrange};
+pub use arrange::{Arranged, Input, arrange, restance};
 pub use case::{Case, CaseId, Presence, Stance};
 pub use event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
 pub use state::{OwnState, RuleState, Standing, State, Touched};

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::event::{Change, Decision, Event, EventId, Identity, Key, OwnFinding, Sighting, Subject};
+use super::event::{Change, Decision, Event, EventId, Identity, Key, OwnFinding, Subject};
 use super::verdict::Verdict;
-use crate::contract::{Risk, Shared};
+use crate::contract::{FindingId, Risk, Shared};
 
 /// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,8 +29,10 @@ pub struct Standing {
     pub own: Option<Arc<OwnState>>,
     /// All keys whose decisions these are: its own, and those of findings that inherit from it.
     pub keys: Vec<Key>,
-    /// What was on the screen at any of its decisions, undone ones too.
-    pub seen: Vec<Sighting>,
+    /// All that events called it, by key and fingerprints.
+    pub told: Vec<Arc<Identity>>,
+    /// Findings of the service that decisions about it were made in view of, undone ones too, by the key of each.
+    pub seen: Vec<(Key, FindingId)>,
 }
 
 /// A finding of one's own.
@@ -90,7 +92,7 @@ impl Standing {
         let mut standing = Self { identity: Arc::new(identity(events, key)), ..Self::default() };
         let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
         for event in events {
-            standing.seen.extend(decision(event).and_then(|decision| decision.seen.clone()));
+            standing.learn(event);
             if !live(event) {
                 continue;
             }
@@ -114,6 +116,18 @@ impl Standing {
             Some(Arc::new(OwnState { id, key, finding, event, off }))
         });
         standing
+    }
+
+    /// Takes in what an event tells about the finding itself, whether the event counts or not.
+    fn learn(&mut self, event: &Event) {
+        let Subject::Finding(identity) = &event.subject else { return };
+        let same = |told: &Arc<Identity>| (told.key, told.f1, told.f2) == (identity.key, identity.f1, identity.f2);
+        if !self.told.iter().any(same) {
+            self.told.push(Arc::new(identity.clone()));
+        }
+        if let Some(sighting) = decision(event).and_then(|decision| decision.seen.as_ref()) {
+            self.seen.push((identity.key, sighting.finding));
+        }
     }
 }
 

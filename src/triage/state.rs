@@ -160,6 +160,11 @@ impl State {
         rules
     }
 
+    /// A rule that stands.
+    pub fn rule(&self, id: EventId) -> Option<&RuleState> {
+        self.rules.get(&id).map(Arc::as_ref)
+    }
+
     /// Findings of one's own, also those switched off.
     pub fn own(&self) -> impl Iterator<Item = &OwnState> {
         self.owned.values().filter_map(|key| self.standings.get(key)?.own.as_deref())

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use super::event::{Change, Decision, Event, EventId, Identity, Key, Pen, Subject};
+use serde_json::json;
+
+use super::arrange::{Arranged, Input, arrange};
+use super::case::{Case, Stance};
+use super::event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
 use super::state::State;
 use super::verdict::Verdict;
-use crate::contract::Stamp;
+use crate::app::table::Table;
+use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId};
 
 /// One dashboard: who sits there and what it knows.
 #[derive(Clone)]
@@ -63,4 +68,114 @@ impl Desk {
 /// A finding of which nothing but the key matters.
 pub fn finding(key: u128) -> Subject {
     Subject::Finding(Identity { key: Key(key), ..Identity::default() })
+}
+
+/// Scans of two targets and what they found, for tests of rows.
+pub struct World {
+    pub scans: Vec<Scan>,
+    pub findings: Vec<Finding>,
+    pub targets: Vec<Target>,
+    pub ann: Desk,
+    pub today: &'static str,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let target = |id: i64, name: &str| Target { id: TargetId(id), name: name.into(), ..Target::default() };
+        let targets = vec![target(1, "shop.test"), target(2, "mail.test")];
+        Self { scans: vec![], findings: vec![], targets, ann: Desk::new("ann", 1), today: "2026-11-21" }
+    }
+
+    /// A finished website scan of the first target; number n starts at n o'clock. Change it by what is returned.
+    pub fn scan(&mut self, number: i64) -> &mut Scan {
+        let stamp = |minute: u8| Stamp::parse(&format!("2026-11-21 {number:02}:{minute:02}:00"));
+        self.scans.push(Scan {
+            id: ScanId(number),
+            tool_id: 170,
+            target_id: TargetId(1),
+            status_name: ScanStatus::Finished,
+            start_time: stamp(0),
+            end_time: stamp(30),
+            num_tests: 40,
+            num_finished_tests: 40,
+            tool_params: Some(json!({"scan_type": "light"})),
+            ..Scan::default()
+        });
+        self.scans.last_mut().unwrap()
+    }
+
+    /// What a scan found on port 443 of its target: a kind, and the cookie it is about, if any.
+    pub fn found(&mut self, scan: i64, kind: &str, cookie: &str) -> &mut Finding {
+        let cells = [vec!["https://shop.test/".to_owned(), cookie.to_owned()]];
+        let before = self.findings.last().map_or(-1, |finding| finding.id.0 % 100);
+        let id = FindingId(scan * 100 + before + 1);
+        let target_id = self.scans.iter().find(|one| one.id == ScanId(scan)).map(|scan| scan.target_id);
+        self.findings.push(Finding {
+            id,
+            task_id: Some(ScanId(scan)),
+            target_id,
+            vuln_id: kind.into(),
+            name: format!("About {kind}").into(),
+            port: 443,
+            protocol: "tcp".into(),
+            status: "open".into(),
+            vuln_evidence: Evidence::table(&["Seen at", "Cookie"], cells),
+            ..Finding::default()
+        });
+        self.findings.last_mut().unwrap()
+    }
+
+    pub fn input(&self) -> Input {
+        Input {
+            findings: Arc::new(Table::new(self.findings.clone())),
+            scans: Arc::new(Table::new(self.scans.clone())),
+            targets: Arc::new(Table::new(self.targets.clone())),
+            state: self.ann.state.clone(),
+            workspace: "acme".into(),
+            alias: Shared::default(),
+            today: self.today.parse().unwrap(),
+        }
+    }
+
+    pub fn rows(&self) -> Arranged {
+        arrange(&self.input())
+    }
+
+    /// The row that shows this finding.
+    pub fn row(&self, finding: &Finding) -> (Arc<Case>, Stance) {
+        let rows = self.rows();
+        let at = rows.cases.items().iter().position(|case| case.finding.id == finding.id);
+        let at = at.unwrap_or_else(|| panic!("no row shows {}", finding.id));
+        (Arc::clone(&rows.cases.items()[at]), rows.stances[at].clone())
+    }
+
+    /// The row of what was found last.
+    pub fn last(&self) -> (Arc<Case>, Stance) {
+        self.row(self.findings.last().unwrap())
+    }
+
+    /// Ann decides about the row of what was found last, as it is shown then, at this hour.
+    pub fn decide_at(&mut self, hour: i64, decision: Decision) -> Arc<Event> {
+        let (case, _) = self.last();
+        let seen = Sighting {
+            finding: case.finding.id,
+            scan: case.task_id,
+            started: case.last_seen,
+            risk: case.risk_level,
+            exploited: case.in_cisa_catalog,
+            epss: case.epss_score,
+        };
+        let key = case.key();
+        let change = Change::Decide(Decision { seen: Some(seen), ..decision });
+        let (after, clock, batch) = (self.ann.state.heads(key), self.ann.state.clock() + 1, self.ann.pen.next());
+        let at = Stamp::parse(&format!("2026-11-21 {hour:02}:00:00")).unwrap();
+        let subject = Subject::Finding((*case.identity).clone());
+        let event = Arc::new(self.ann.pen.write((at, clock), batch, after, subject, change));
+        self.ann.state.apply(&event);
+        event
+    }
+
+    pub fn decide(&mut self, verdict: Verdict) -> Arc<Event> {
+        self.decide_at(0, Decision { verdict, ..Decision::default() })
+    }
 }

@@ -1,0 +1,286 @@
+//! Which occurrences are one finding, and under which key its decisions stand.
+//!
+//! Scans are taken oldest first. A finding is matched, in this order, with what is known from decisions and from the
+//! scans before: by the id a decision was made in view of; by F2; by F1, when there is one of it on both sides and
+//! their places do not name different things. What one scan tells more than once with the same F2 are siblings: each
+//! has a key that no other scan can have, so nothing inherits from it. The rest are new.
+//!
+//! At the end a row without decisions is offered those of the one row of the same asset and class that is gone: its
+//! port has moved.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::arrange::Input;
+use super::event::{Identity, Key};
+use super::identity::{self, Identifier};
+use crate::contract::{Finding, FindingId, ScanId, Shared, Stamp, TargetId};
+
+/// The occurrences of one finding.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub identity: Arc<Identity>,
+    /// Positions in the table of findings, the oldest first.
+    pub seen: Vec<usize>,
+    /// Of a sibling: what stands at its number in other scans, for presence alone.
+    pub stand_ins: Vec<usize>,
+    /// A sibling of an older scan of which a newer one tells again: which of them it is, nobody knows.
+    pub lost: bool,
+    /// See [`Case::offered`](super::case::Case::offered).
+    pub offered: Option<Key>,
+}
+
+/// Groups all findings into rows.
+pub(super) fn rows(input: &Input) -> Vec<Row> {
+    let identities = identities(input);
+    let mut matching = Matching::new(input, &identities);
+    for (scan, findings) in by_scan(input) {
+        matching.take_scan(scan, &findings);
+    }
+    matching.finish()
+}
+
+fn identities(input: &Input) -> Vec<Identity> {
+    let mut identifier = Identifier::new(&input.alias);
+    let mut assets: HashMap<TargetId, Shared> = HashMap::new();
+    let findings = input.findings.items().iter();
+    findings
+        .map(|finding| {
+            let asset = match finding.target_id {
+                Some(id) => assets.entry(id).or_insert_with(|| asset(input, finding)).clone(),
+                None => asset(input, finding),
+            };
+            match asset.is_empty() {
+                true => identifier.identify(finding, &identity::unknown_asset(finding.id)),
+                false => identifier.identify(finding, &asset),
+            }
+        })
+        .collect()
+}
+
+fn asset(input: &Input, finding: &Finding) -> Shared {
+    let target = finding.target_id.and_then(|id| input.targets.get(id)).map(|target| &target.name);
+    target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
+}
+
+/// Positions of findings by scan, the oldest scan first; those of no scan come before all.
+fn by_scan(input: &Input) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
+    let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
+    for (at, finding) in input.findings.items().iter().enumerate() {
+        scans.entry(finding.task_id).or_default().push(at);
+    }
+    let ordered = scans.into_iter().map(|(scan, mut findings)| {
+        findings.sort_by_key(|&at| input.findings.items()[at].id);
+        ((scan.and_then(|scan| input.scans.get(scan)?.start_time), scan), findings)
+    });
+    ordered.collect()
+}
+
+type Place = (Option<Stamp>, Option<ScanId>);
+
+struct Matching<'a> {
+    input: &'a Input,
+    identities: &'a [Identity],
+    rows: Vec<Row>,
+    by_key: HashMap<Key, usize>,
+    /// Keys of rows and of decisions, siblings left out.
+    by_f2: HashMap<Key, Key>,
+    by_f1: HashMap<Key, Vec<Key>>,
+    /// F1 of siblings: such is never one to one.
+    twins: HashSet<Key>,
+    /// From decisions.
+    by_id: HashMap<FindingId, Vec<Key>>,
+    known: HashMap<Key, Arc<Identity>>,
+    /// Findings of each scan with an F2 that one scan told more than once.
+    siblings: HashMap<Key, Vec<(Place, Vec<usize>)>>,
+}
+
+impl<'a> Matching<'a> {
+    fn new(input: &'a Input, identities: &'a [Identity]) -> Self {
+        let mut matching = Self {
+            input,
+            identities,
+            rows: Vec::new(),
+            by_key: HashMap::new(),
+            by_f2: HashMap::with_capacity(identities.len()),
+            by_f1: HashMap::with_capacity(identities.len()),
+            twins: HashSet::new(),
+            by_id: HashMap::new(),
+            known: HashMap::new(),
+            siblings: HashMap::new(),
+        };
+        for (_, standing) in input.state.identities().filter(|(_, standing)| standing.own.is_none()) {
+            for told in &standing.told {
+                matching.known.entry(told.key).or_insert_with(|| Arc::clone(told));
+                matching.index(told, told.key);
+            }
+            for &(key, finding) in &standing.seen {
+                matching.by_id.entry(finding).or_default().push(key);
+            }
+        }
+        matching
+    }
+
+    /// Makes a key findable by what an identity says.
+    fn index(&mut self, identity: &Identity, key: Key) {
+        if identity.ordinal > 0 {
+            self.twins.insert(identity.f1);
+            return;
+        }
+        self.by_f2.entry(identity.f2).or_insert(key);
+        let keys = self.by_f1.entry(identity.f1).or_default();
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+
+    fn take_scan(&mut self, place: Place, findings: &[usize]) {
+        let (mut of_f1, mut of_f2) = (HashMap::new(), HashMap::<Key, Vec<usize>>::new());
+        for &at in findings {
+            *of_f1.entry(self.identities[at].f1).or_insert(0usize) += 1;
+            of_f2.entry(self.identities[at].f2).or_default().push(at);
+        }
+        let mut left = Vec::new();
+        let mut taken = HashSet::new();
+        for &at in findings {
+            let identity = &self.identities[at];
+            // What came with no scan cannot be told from another scan's: the same F2 is taken for the same finding.
+            let twins = &of_f2[&identity.f2];
+            let alone = place.1.is_none() || twins.len() == 1;
+            let by_id = self.known_by_id(at).filter(|key| !taken.contains(key));
+            match by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| alone)) {
+                Some(key) => {
+                    taken.insert(key);
+                    self.put(key, at);
+                }
+                None if alone => left.push(at),
+                None => self.put_sibling(place, twins, at),
+            }
+        }
+        for (f2, twins) in of_f2.into_iter().filter(|(_, twins)| place.1.is_some() && twins.len() > 1) {
+            self.twins.insert(self.identities[twins[0]].f1);
+            self.siblings.entry(f2).or_default().push((place, twins));
+        }
+        for at in left {
+            let key = self.one_to_one(at, &of_f1).unwrap_or(self.identities[at].f2);
+            self.put(key, at);
+        }
+    }
+
+    /// Ids are a server's own, and a file of decisions may come from another: kind and asset must agree.
+    fn known_by_id(&self, at: usize) -> Option<Key> {
+        let (finding, identity) = (&self.input.findings.items()[at], &self.identities[at]);
+        self.by_id.get(&finding.id)?.iter().copied().find(|key| {
+            self.known.get(key).is_some_and(|known| {
+                known.class == identity.class && (known.asset == identity.asset || identity::is_unknown(&known.asset))
+            })
+        })
+    }
+
+    fn one_to_one(&self, at: usize, of_f1: &HashMap<Key, usize>) -> Option<Key> {
+        let identity = &self.identities[at];
+        let [key] = self.by_f1.get(&identity.f1)?[..] else { return None };
+        let alone = of_f1[&identity.f1] == 1 && !self.twins.contains(&identity.f1);
+        let known = self.identity_of(key)?;
+        (alone && !identity::differ(&known.place, &identity.place)).then_some(key)
+    }
+
+    fn identity_of(&self, key: Key) -> Option<&Arc<Identity>> {
+        self.by_key.get(&key).map(|&row| &self.rows[row].identity).or(self.known.get(&key))
+    }
+
+    fn put(&mut self, key: Key, at: usize) {
+        let ordinal = self.identity_of(key).map_or(0, |known| known.ordinal);
+        let identity = Identity { key, ordinal, ..self.identities[at].clone() };
+        self.index(&identity, key);
+        match self.by_key.get(&key) {
+            // Its place and name as the latest scan tells them; its key for ever.
+            Some(&row) => {
+                let row = &mut self.rows[row];
+                row.seen.push(at);
+                if (row.identity.f2, &row.identity.name) != (identity.f2, &identity.name) {
+                    row.identity = Arc::new(identity);
+                }
+            }
+            None => self.add(identity, at),
+        }
+    }
+
+    fn put_sibling(&mut self, place: Place, twins: &[usize], at: usize) {
+        let identity = &self.identities[at];
+        let ordinal = 1 + twins.iter().position(|&twin| twin == at).unwrap_or_default() as u32;
+        let key = identity::sibling_key(identity.f2, place.1, ordinal);
+        self.add(Identity { key, ordinal, ..identity.clone() }, at);
+    }
+
+    fn add(&mut self, identity: Identity, at: usize) {
+        self.by_key.insert(identity.key, self.rows.len());
+        let identity = Arc::new(identity);
+        self.rows.push(Row { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, offered: None });
+    }
+
+    fn finish(mut self) -> Vec<Row> {
+        self.settle_siblings();
+        let mut rows = std::mem::take(&mut self.rows);
+        self.offer(&mut rows);
+        rows
+    }
+
+    /// Siblings of older scans go unless something was said about them; those that stay know what other scans told in
+    /// their place.
+    fn settle_siblings(&mut self) {
+        let latest: HashMap<Key, Place> =
+            self.siblings.iter().filter_map(|(f2, scans)| Some((*f2, scans.last()?.0))).collect();
+        let (input, siblings) = (self.input, &self.siblings);
+        self.rows.retain_mut(|row| {
+            if row.identity.ordinal == 0 {
+                return true;
+            }
+            let at = row.seen[row.seen.len() - 1];
+            let scan = input.findings.items()[at].task_id;
+            let number = row.identity.ordinal as usize - 1;
+            row.lost = latest.get(&row.identity.f2).is_some_and(|place| place.1 != scan);
+            let others = siblings.get(&row.identity.f2).into_iter().flatten();
+            let others = others.filter(|(place, _)| place.1 != scan && !row.lost);
+            row.stand_ins = others.filter_map(|(_, twins)| twins.get(number).copied()).collect();
+            !row.lost || input.state.standing(row.identity.key).is_some()
+        });
+    }
+
+    fn offer(&self, rows: &mut [Row]) {
+        let decided = |key: Key| self.input.state.standing(key).is_some_and(|standing| !standing.heads.is_empty());
+        let mut moved: HashMap<(Shared, Shared), (Vec<Key>, Vec<usize>)> = HashMap::new();
+        for known in self.known.values().filter(|known| known.ordinal == 0 && decided(known.key)) {
+            moved.entry((known.asset.clone(), known.class.clone())).or_default().0.push(known.key);
+        }
+        if moved.is_empty() {
+            return;
+        }
+        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.identity.ordinal == 0) {
+            let same = moved.get_mut(&(row.identity.asset.clone(), row.identity.class.clone()));
+            same.into_iter().for_each(|(_, rows)| rows.push(at));
+        }
+        for (old, all) in moved.values() {
+            let fresh = all.iter().copied().filter(|&row| !decided(rows[row].identity.key));
+            let pairs: Vec<(Key, usize)> = fresh
+                .flat_map(|row| old.iter().map(move |&key| (key, row)))
+                .filter(|&(key, row)| self.follows(&rows[row], all.iter().map(|&at| &rows[at]), key))
+                .collect();
+            for &(key, row) in &pairs {
+                let alone = pairs.iter().filter(|pair| pair.0 == key || pair.1 == row).count() == 1;
+                rows[row].offered = alone.then_some(key).or(rows[row].offered);
+            }
+        }
+    }
+
+    /// Whether a row began after the finding of this key was seen for the last time.
+    fn follows<'r>(&self, row: &Row, mut all: impl Iterator<Item = &'r Row>, key: Key) -> bool {
+        let place = |at: &usize| {
+            let scan = self.input.findings.items()[*at].task_id;
+            (scan.and_then(|scan| self.input.scans.get(scan)?.start_time), scan)
+        };
+        let old = all.find(|row| row.identity.key == key);
+        let last = old.and_then(|row| row.seen.last()).map(place);
+        last < row.seen.first().map(place)
+    }
+}

@@ -1,0 +1,172 @@
+//! Presence: what a scan saw against what an earlier one of the same target and tool saw, or the pinned baseline.
+//!
+//! ```text
+//!   scans of one target and tool, newest first:
+//!     running, saw nothing yet ─► skipped         finished, covers what the last that saw it did ─► absent
+//!     failed, stopped, other parameters, fewer tests ─► not retested
+//!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::arrange::Input;
+use super::case::Presence;
+use super::event::Baseline;
+use super::matching::Row;
+use super::steady;
+use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
+
+/// The scans of one target and tool, the oldest first.
+#[derive(Default)]
+struct Series<'a> {
+    scans: Vec<&'a Scan>,
+    /// Position of the baseline. `Some(None)`: there was none yet on its day.
+    pinned: Option<Option<usize>>,
+}
+
+/// All scans by target and tool.
+pub(super) struct Presences<'a> {
+    input: &'a Input,
+    series: HashMap<(TargetId, i64), Series<'a>>,
+    /// Where each scan stands.
+    at: HashMap<ScanId, ((TargetId, i64), usize)>,
+}
+
+/// When a scan started, and its id.
+type Place = (Option<Stamp>, ScanId);
+
+impl<'a> Presences<'a> {
+    pub fn new(input: &'a Input) -> Self {
+        let mut series: HashMap<(TargetId, i64), Series> = HashMap::new();
+        for scan in input.scans.items() {
+            series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);
+        }
+        let mut at = HashMap::new();
+        for (key, series) in &mut series {
+            series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
+            at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
+            series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
+        }
+        Self { input, series, at }
+    }
+
+    /// The presence of a row.
+    pub fn of(&self, row: &Row) -> Presence {
+        if row.lost {
+            return Presence::NotRetested;
+        }
+        let mut by_series: BTreeMap<(TargetId, i64), BTreeMap<usize, usize>> = BTreeMap::new();
+        for &at in row.stand_ins.iter().chain(&row.seen) {
+            let scan = self.input.findings.items()[at].task_id.and_then(|scan| self.at.get(&scan));
+            if let Some(&(series, number)) = scan {
+                by_series.entry(series).or_default().insert(number, at);
+            }
+        }
+        let told = by_series.iter().filter_map(|(key, seen)| {
+            let series = self.series.get(key)?;
+            let (&last, _) = seen.last_key_value()?;
+            let start = series.scans[last].start_time;
+            Some(((start, series.scans[last].id), self.in_series(series, seen)))
+        });
+        let told: Vec<_> = told.collect();
+        let present = told.iter().filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
+        match present.max_by_key(|(place, _)| *place) {
+            // Another tool saw it before: not new to us.
+            Some((place, Presence::New)) if self.was_seen_before(row, *place, told.len()) => Presence::Unchanged,
+            Some((_, presence)) => *presence,
+            None if told.iter().any(|(_, presence)| *presence == Presence::NotRetested) => Presence::NotRetested,
+            None if told.is_empty() => Presence::Unchanged,
+            None => Presence::Absent,
+        }
+    }
+
+    fn was_seen_before(&self, row: &Row, (start, id): Place, series: usize) -> bool {
+        let here = self.at.get(&id).map(|(key, _)| *key);
+        let elsewhere = |at: &usize| {
+            let scan = self.input.findings.items()[*at].task_id.and_then(|scan| self.input.scans.get(scan));
+            scan.is_some_and(|scan| Some((scan.target_id, scan.tool_id)) != here && scan.start_time < start)
+        };
+        series > 1 && row.seen.iter().any(elsewhere)
+    }
+
+    /// `seen`: the scans that saw it by number, with the position of what they told.
+    fn in_series(&self, series: &Series, seen: &BTreeMap<usize, usize>) -> Presence {
+        let Some((&last, &now)) = seen.last_key_value() else { return Presence::Unchanged };
+        let later = series.scans[last + 1..].iter().filter(|scan| scan.has_ended());
+        let (mut gone, mut untested) = (false, false);
+        for scan in later {
+            match covers(scan, series.scans[last]) {
+                true => gone = true,
+                false => untested = true,
+            }
+        }
+        match (gone, untested) {
+            (true, _) => Presence::Absent,
+            (false, true) => Presence::NotRetested,
+            (false, false) => self.against(series, seen, last, now),
+        }
+    }
+
+    fn against(&self, series: &Series, seen: &BTreeMap<usize, usize>, last: usize, now: usize) -> Presence {
+        let findings = self.input.findings.items();
+        let compared = |before: usize| match steady::is_changed(&findings[before], &findings[now]) {
+            true => Presence::Updated,
+            false => Presence::Unchanged,
+        };
+        let before = match series.pinned {
+            Some(Some(pinned)) if pinned >= last => return Presence::Unchanged,
+            Some(pinned) => pinned,
+            None => series.before(last),
+        };
+        let Some(before) = before else {
+            let earlier = seen.range(..last).next_back().filter(|_| series.pinned.is_none());
+            return earlier.map_or(Presence::New, |(_, &earlier)| compared(earlier));
+        };
+        match (seen.get(&before), seen.range(..before).next()) {
+            (Some(&earlier), _) => compared(earlier),
+            (None, Some(_)) => Presence::Reappeared,
+            (None, None) => Presence::New,
+        }
+    }
+}
+
+impl Series<'_> {
+    /// The last finished scan before this one that had the same parameters.
+    fn before(&self, number: usize) -> Option<usize> {
+        let now = self.scans[number];
+        (0..number)
+            .rev()
+            .find(|&at| self.scans[at].status_name == ScanStatus::Finished && same_params(self.scans[at], now))
+    }
+
+    /// A baseline of named scans says nothing about the targets and tools they were not of.
+    fn pinned_by(&self, baseline: &Baseline) -> Option<Option<usize>> {
+        match baseline {
+            Baseline::Scans(scans) => {
+                let scans: BTreeSet<&ScanId> = scans.iter().collect();
+                self.scans.iter().rposition(|scan| scans.contains(&scan.id)).map(Some)
+            }
+            Baseline::Day(day) => Some(self.scans.iter().rposition(|scan| ended_by(scan, *day))),
+        }
+    }
+}
+
+fn ended_by(scan: &Scan, day: Date) -> bool {
+    let ended = scan.end_time.map(|end| end.0.to_zoned(TimeZone::UTC).date());
+    scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
+}
+
+/// Whether a scan would have seen again what an earlier one saw: it ended well, was asked the same and did no less.
+pub fn covers(scan: &Scan, earlier: &Scan) -> bool {
+    scan.status_name == ScanStatus::Finished
+        && same_params(scan, earlier)
+        && scan.num_finished_tests >= earlier.num_finished_tests
+}
+
+fn same_params(a: &Scan, b: &Scan) -> bool {
+    a.scan_original_url == b.scan_original_url
+        && (a.tool_params == b.tool_params || a.tool_params.is_none() || b.tool_params.is_none())
+}

@@ -1,0 +1,185 @@
+//! What rows say about their decisions: whose counts, and when one holds no more.
+
+use super::arrange::{arrange_with, restance};
+use super::case::{Again, Source};
+use super::event::{Change, Decision, Subject};
+use super::testing::World;
+use super::verdict::Verdict::{self, Confirmed, FalsePositive, Fixed, NotApplicable, Open, RiskAccepted};
+use crate::contract::Risk;
+
+fn world() -> World {
+    let mut world = World::new();
+    world.scan(1);
+    world.found(1, "tls10", "");
+    world
+}
+
+fn decision(verdict: Verdict) -> Decision {
+    Decision { verdict, ..Decision::default() }
+}
+
+#[test]
+fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
+    let mut world = world();
+    world.findings[0].status = "accepted".into();
+    assert_eq!((world.last().1.verdict, world.last().1.source), (RiskAccepted, Source::Service));
+    let id = world.ann.pen.next();
+    let made = Change::Rule { query: "port:443".into(), decision: decision(NotApplicable) };
+    world.ann.does(Subject::Rule(id), made);
+    let ruled = |world: &World| arrange_with(&world.input(), |_, rows, _| vec![true; rows.len()]).stances[0].clone();
+    assert_eq!((ruled(&world).verdict, ruled(&world).source), (NotApplicable, Source::Rule(id)));
+    assert_eq!(ruled(&world).service.as_deref(), Some("accepted"));
+    let decided = world.decide(Confirmed);
+    assert_eq!((ruled(&world).verdict, ruled(&world).source), (Confirmed, Source::Person));
+    world.ann.undoes(decided.batch);
+    assert_eq!(ruled(&world).source, Source::Rule(id));
+    world.ann.does(Subject::Rule(id), Change::Off(true));
+    assert_eq!(ruled(&world).source, Source::Service);
+}
+
+#[test]
+fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_not() {
+    let mut world = world();
+    let rule = |world: &mut World, verdict| {
+        let id = world.ann.pen.next();
+        world.ann.does(Subject::Rule(id), Change::Rule { query: "x".into(), decision: decision(verdict) });
+        id
+    };
+    rule(&mut world, FalsePositive);
+    let second = rule(&mut world, NotApplicable);
+    world.ann.pen.workspace = "other".into();
+    rule(&mut world, Fixed);
+    let rows = arrange_with(&world.input(), |_, rows, _| vec![true; rows.len()]);
+    assert_eq!(rows.rules, [Some(second)]);
+    let case = &rows.cases.items()[0];
+    assert_eq!(restance(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), rows.stances[0]);
+}
+
+#[test]
+fn the_status_of_the_service_is_the_lowest_decision_and_an_unknown_one_is_shown() {
+    for (status, verdict, undecided, shown) in [
+        ("open", Open, true, None),
+        ("", Open, true, None),
+        ("fixed", Fixed, false, None),
+        ("Accepted", RiskAccepted, false, None),
+        ("ignored", NotApplicable, false, None),
+        ("false_positive", FalsePositive, false, None),
+        ("pondering", Open, true, Some("pondering")),
+    ] {
+        let mut world = world();
+        world.findings[0].status = status.into();
+        let (_, stance) = world.last();
+        assert_eq!((stance.verdict, stance.is_undecided()), (verdict, undecided), "{status}");
+        assert_eq!(stance.service.as_deref(), shown, "{status}");
+    }
+}
+
+#[test]
+fn a_difference_to_the_service_is_shown() {
+    let mut world = world();
+    world.findings[0].status = "false_positive".into();
+    world.decide(Confirmed);
+    assert_eq!(world.last().1.service.as_deref(), Some("false_positive"));
+    world.decide(FalsePositive);
+    assert_eq!(world.last().1.service, None);
+}
+
+#[test]
+fn fixed_comes_back_when_a_scan_that_started_later_sees_it() {
+    let mut world = world();
+    world.decide_at(2, decision(Fixed));
+    assert!(!world.last().1.is_undecided());
+    // Started at one o'clock, while it was decided at two.
+    world.scan(3);
+    assert!(!world.last().1.is_undecided());
+    world.found(3, "tls10", "");
+    let (_, stance) = world.last();
+    assert_eq!((stance.again, stance.verdict), (Some(Again::Regression), Fixed));
+    world.decide_at(4, decision(Fixed));
+    assert_eq!(world.last().1.again, None);
+}
+
+#[test]
+fn a_scan_that_was_under_way_when_it_was_fixed_is_no_regression_and_one_that_ended_without_it_neither() {
+    let mut world = world();
+    world.scan(2);
+    world.decide_at(3, decision(Fixed));
+    world.found(2, "tls10", "");
+    assert_eq!(world.last().1.again, None);
+    world.scan(4);
+    world.found(4, "tls10", "");
+    assert_eq!(world.last().1.again, Some(Again::Regression));
+    world.scan(5);
+    assert_eq!(world.last().1.again, None);
+}
+
+#[test]
+fn other_verdicts_stay_as_decided_when_it_is_seen_again() {
+    for verdict in [FalsePositive, RiskAccepted, NotApplicable, Confirmed] {
+        let mut world = world();
+        world.decide(verdict);
+        world.scan(2);
+        world.found(2, "tls10", "");
+        assert_eq!((world.last().1.verdict, world.last().1.again), (verdict, None));
+    }
+}
+
+#[test]
+fn a_decision_holds_on_its_last_day_and_not_after_it() {
+    let mut world = world();
+    let until = Some("2026-12-31".parse().unwrap());
+    world.decide_at(2, Decision { until, ..decision(RiskAccepted) });
+    world.today = "2026-12-31";
+    assert!(!world.last().1.is_undecided());
+    world.today = "2027-01-01";
+    let (_, stance) = world.last();
+    assert_eq!((stance.verdict, stance.again, stance.until), (RiskAccepted, Some(Again::Expired), until));
+}
+
+#[test]
+fn two_who_decided_differently_leave_it_undecided() {
+    let mut world = world();
+    let mut bob = super::testing::Desk::new("bob", 2);
+    let identity = world.last().0.identity.clone();
+    let theirs = bob.does(Subject::Finding((*identity).clone()), Change::Decide(decision(FalsePositive)));
+    world.decide(Confirmed);
+    world.ann.hears([&theirs]);
+    assert_eq!(world.last().1.again, Some(Again::Conflict));
+    world.decide(Confirmed);
+    assert_eq!((world.last().1.again, world.last().1.verdict), (None, Confirmed));
+}
+
+#[test]
+fn a_rise_of_risk_of_exploitation_or_its_likelihood_asks_for_another_look() {
+    let mut world = world();
+    world.findings[0].epss_score = Some(0.2);
+    world.decide(FalsePositive);
+    let recheck = |change: fn(&mut crate::contract::Finding)| {
+        let mut later = World { ann: world.ann.clone(), findings: world.findings.clone(), ..World::new() };
+        later.scan(1);
+        later.scan(2);
+        let finding = later.found(2, "tls10", "");
+        finding.epss_score = Some(0.2);
+        change(finding);
+        later.last().1.recheck
+    };
+    assert!(!recheck(|_| ()));
+    assert!(recheck(|finding| finding.risk_level = Risk::Low));
+    assert!(recheck(|finding| finding.in_cisa_catalog = true));
+    assert!(recheck(|finding| finding.epss_score = Some(0.3)));
+    assert!(!recheck(|finding| finding.epss_score = Some(0.29)));
+    assert!(!recheck(|finding| finding.epss_score = Some(0.1)));
+    assert!(!recheck(|finding| finding.epss_score = None));
+}
+
+#[test]
+fn notes_tags_and_severity_stand_beside_any_verdict() {
+    let mut world = world();
+    let subject = Subject::Finding((*world.last().0.identity).clone());
+    world.ann.does(subject.clone(), Change::Note("seen by hand".into()));
+    world.ann.does(subject.clone(), Change::Tag { add: vec!["pci".into()], remove: vec![] });
+    world.ann.does(subject, Change::Severity(Some(Risk::Low)));
+    let (_, stance) = world.last();
+    assert_eq!((stance.notes, stance.severity, stance.tags), (1, Some(Risk::Low), vec!["pci".into()]));
+    assert_eq!(stance.source, Source::Nobody);
+}

@@ -1,0 +1,60 @@
+//! What of a text stays the same when nothing has changed: dates, request ids, nonces and other numbers taken out.
+
+use crate::contract::Finding;
+
+const NAMES_OF_TIME: [&str; 20] = [
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
+    "oct", "nov", "dec", "gmt",
+];
+/// Words of this length or more are tokens, not language.
+const LONG: usize = 24;
+
+/// The words of a text that two answers of an unchanged server have in common.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !varies(word))
+}
+
+/// Whether two texts say the same but for what varies by itself.
+pub fn same(a: &str, b: &str) -> bool {
+    a == b || words(a).eq(words(b))
+}
+
+/// Whether a later scan tells something else about a finding: other risk, proof, CVEs or evidence.
+pub fn is_changed(before: &Finding, now: &Finding) -> bool {
+    (before.risk_level, before.confirmed, before.in_cisa_catalog)
+        != (now.risk_level, now.confirmed, now.in_cisa_catalog)
+        || before.cve != now.cve
+        || !same(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
+}
+
+fn varies(word: &str) -> bool {
+    word.len() >= LONG
+        || word.bytes().any(|byte| byte.is_ascii_digit())
+        || NAMES_OF_TIME.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Evidence, Risk};
+
+    #[test]
+    fn a_date_an_id_and_a_nonce_are_no_change() {
+        let answer = |date: &str, id: &str, server: &str| {
+            format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nX-Request-Id: {id}\r\nServer: {server}\r\n")
+        };
+        let before = answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "nginx");
+        assert!(same(&before, &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")));
+        assert!(!same(&before, &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")));
+    }
+
+    #[test]
+    fn risk_proof_and_evidence_count_and_texts_do_not() {
+        let before = Finding { vuln_evidence: Evidence::from_value(&"header x absent".into()), ..Finding::default() };
+        assert!(!is_changed(&before, &Finding { recommendation: "new words".into(), ..before.clone() }));
+        assert!(is_changed(&before, &Finding { risk_level: Risk::High, ..before.clone() }));
+        assert!(is_changed(&before, &Finding { confirmed: true, ..before.clone() }));
+        let other = Evidence::from_value(&"header y absent".into());
+        assert!(is_changed(&before, &Finding { vuln_evidence: other, ..before.clone() }));
+    }
+}
