@@ -85,7 +85,11 @@ impl Terminal {
     }
 
     /// Time until the first answer on the screen to a key, if there is one within half a second.
+    ///
+    /// Keys come 40 ms apart, faster than anyone types: frames are held to 60 a second, and a key pressed in the same
+    /// frame as the one before would measure that.
     fn answered(&mut self, key: &str) -> Option<Duration> {
+        std::thread::sleep(Duration::from_millis(40));
         let before = self.seen.0.lock().unwrap().bytes;
         let pressed = Instant::now();
         self.keys(key);
@@ -173,7 +177,7 @@ fn main() {
 
     let terminal = Terminal::start(&generated.base, home.path());
     tell("first start: first frame", ms(terminal.until("Findings")));
-    tell("first start: 100,000 findings listed", ms(terminal.until("100000")));
+    tell("first start: 100,000 findings listed", ms(terminal.until("of 100")));
     terminal.rest();
     tell("memory with 100,000 findings (resident)", format!("{} MB", terminal.memory("VmRSS") / 1024));
     tell("memory at its highest", format!("{} MB", terminal.memory("VmHWM") / 1024));
@@ -194,7 +198,7 @@ fn main() {
 
     let terminal = Terminal::start(&generated.base, home.path());
     tell("second start, from what is kept: first frame", ms(terminal.until("Findings")));
-    tell("second start, from what is kept: 100,000 findings listed", ms(terminal.until("100000")));
+    tell("second start, from what is kept: 100,000 findings listed", ms(terminal.until("of 100")));
     terminal.rest();
     terminal.end();
 }
