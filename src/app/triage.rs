@@ -114,6 +114,7 @@ impl Model {
             workspace: self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default(),
             alias: self.session.alias.clone(),
             today: basis.today,
+            now: self.now.wall.as_second(),
         };
         self.triage.basis = Some(basis);
         self.triage.arranging = true;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   occurrences ─► identity ─► matched with what was decided ─► one Case an identity ─► presence ─► Stance
-//!                  identity.rs  matching.rs                                              presence.rs  stance.rs
+//!                  identity.rs  matching.rs                                              presence.rs  stance.rs, rules.rs
 //! ```
 //!
 //! Runs off the UI thread whenever the findings, the ends of scans, the targets or the rules change.
@@ -17,8 +17,9 @@ use super::event::{EventId, Key};
 use super::identity;
 use super::matching::{self, Row};
 use super::presence::Presences;
-use super::stance::{stance, strongest};
-use super::standing::{OwnState, RuleState};
+use super::rules;
+use super::stance::stance;
+use super::standing::OwnState;
 use super::state::State;
 use crate::app::table::Table;
 use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
@@ -40,6 +41,8 @@ pub struct Input {
     pub alias: Shared,
     /// The day for what expires.
     pub today: Date,
+    /// Seconds since 1970: what ages in the queries of rules are counted from.
+    pub now: i64,
 }
 
 impl PartialEq for Input {
@@ -65,15 +68,15 @@ pub struct Arranged {
     pub clock: u64,
 }
 
-/// Makes the rows. `finds` tells which rows the query of a rule finds: one flag a row, or none if it cannot be read.
-pub fn arrange_with(input: &Input, finds: impl Fn(&RuleState, &Table<Case>, &[Stance]) -> Vec<bool>) -> Arranged {
+/// Makes the rows.
+pub fn arrange(input: &Input) -> Arranged {
     let presences = Presences::new(input);
     let rows = matching::rows(input);
     let cases = rows.into_iter().map(|row| case(input, &presences, row));
     let cases = Table::new(cases.chain(own(input)));
     let mut stances: Vec<Stance> =
         cases.items().iter().map(|case| stance(case, None, &input.state, input.today)).collect();
-    let rules = rules(input, &cases, &stances, finds);
+    let rules = rules::deciding(input, &cases, &stances);
     for ((stance, case), rule) in stances.iter_mut().zip(cases.items()).zip(&rules) {
         if rule.is_some() {
             *stance = restance(case, *rule, &input.state, input.today);
@@ -82,39 +85,14 @@ pub fn arrange_with(input: &Input, finds: impl Fn(&RuleState, &Table<Case>, &[St
     Arranged { cases: Arc::new(cases), stances, rules, clock: input.state.clock() }
 }
 
-/// Makes the rows.
-pub fn arrange(input: &Input) -> Arranged {
-    arrange_with(input, |_, _, _| Vec::new())
-}
-
 /// What is said about a row now; `rule` is the one that finds it.
 pub fn restance(case: &Case, rule: Option<EventId>, state: &State, today: Date) -> Stance {
     stance(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
 }
 
-fn rules(
-    input: &Input,
-    cases: &Table<Case>,
-    stances: &[Stance],
-    finds: impl Fn(&RuleState, &Table<Case>, &[Stance]) -> Vec<bool>,
-) -> Vec<Option<EventId>> {
-    let all = input.state.rules();
-    let standing: Vec<&RuleState> =
-        all.into_iter().filter(|rule| !rule.off && input.concerns(&rule.event.workspace)).collect();
-    if standing.is_empty() {
-        return Vec::new();
-    }
-    let found: Vec<Vec<bool>> = standing.iter().map(|rule| finds(rule, cases, stances)).collect();
-    let rules_of = |at: usize| {
-        let rules = standing.iter().zip(&found).filter(move |(_, found)| found.get(at) == Some(&true));
-        strongest(rules.map(|(rule, _)| *rule))
-    };
-    (0..cases.len()).map(rules_of).collect()
-}
-
 impl Input {
     /// Whether what was made in a workspace shows in the one worked in.
-    fn concerns(&self, workspace: &str) -> bool {
+    pub(super) fn concerns(&self, workspace: &str) -> bool {
         self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
     }
 

@@ -21,6 +21,7 @@ mod matching;
 pub mod presence;
 #[cfg(test)]
 mod presence_tests;
+mod rules;
 pub mod stance;
 #[cfg(test)]
 mod stance_tests;

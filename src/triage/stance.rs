@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::case::{Again, Case, Presence, Source, Stance};
-use super::event::{Decision, Event, EventId, Sighting};
+use super::event::{Decision, Event, Sighting};
 use super::standing::{RuleState, Standing};
 use super::state::State;
 use super::verdict::Verdict;
@@ -41,11 +41,6 @@ pub fn verdict_of_status(status: &str) -> Option<Verdict> {
         "false_positive" => Some(Verdict::FalsePositive),
         _ => None,
     }
-}
-
-/// The rule that finds a row, of those named in the order of [`State::rules`]: the one written last.
-pub fn strongest<'a>(rules: impl IntoIterator<Item = &'a RuleState>) -> Option<EventId> {
-    rules.into_iter().max_by_key(|rule| (rule.event.clock, rule.event.id)).map(|rule| rule.id)
 }
 
 fn decided(case: &Case, event: &Event, decision: &Decision, source: Source, today: Date) -> Stance {

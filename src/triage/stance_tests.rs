@@ -1,6 +1,6 @@
 //! What rows say about their decisions: whose counts, and when one holds no more.
 
-use super::arrange::{arrange_with, restance};
+use super::arrange::restance;
 use super::case::{Again, Source};
 use super::event::{Change, Decision, Subject};
 use super::testing::World;
@@ -26,7 +26,7 @@ fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
     let id = world.ann.pen.next();
     let made = Change::Rule { query: "port:443".into(), decision: decision(NotApplicable) };
     world.ann.does(Subject::Rule(id), made);
-    let ruled = |world: &World| arrange_with(&world.input(), |_, rows, _| vec![true; rows.len()]).stances[0].clone();
+    let ruled = |world: &World| world.rows().stances[0].clone();
     assert_eq!((ruled(&world).verdict, ruled(&world).source), (NotApplicable, Source::Rule(id)));
     assert_eq!(ruled(&world).service.as_deref(), Some("accepted"));
     let decided = world.decide(Confirmed);
@@ -40,16 +40,18 @@ fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
 #[test]
 fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_not() {
     let mut world = world();
-    let rule = |world: &mut World, verdict| {
+    let rule = |world: &mut World, query: &str, verdict| {
         let id = world.ann.pen.next();
-        world.ann.does(Subject::Rule(id), Change::Rule { query: "x".into(), decision: decision(verdict) });
+        world.ann.does(Subject::Rule(id), Change::Rule { query: query.into(), decision: decision(verdict) });
         id
     };
-    rule(&mut world, FalsePositive);
-    let second = rule(&mut world, NotApplicable);
+    rule(&mut world, "target:shop*", FalsePositive);
+    let second = rule(&mut world, "port:443 is:undecided", NotApplicable);
+    rule(&mut world, "port:80", Fixed);
+    rule(&mut world, "(not readable", Fixed);
     world.ann.pen.workspace = "other".into();
-    rule(&mut world, Fixed);
-    let rows = arrange_with(&world.input(), |_, rows, _| vec![true; rows.len()]);
+    rule(&mut world, "port:443", Fixed);
+    let rows = world.rows();
     assert_eq!(rows.rules, [Some(second)]);
     let case = &rows.cases.items()[0];
     assert_eq!(restance(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), rows.stances[0]);
