@@ -29,6 +29,20 @@ const RULES: &[(&str, &[&str], &str)] = &[
     ),
     ("app", OUTSIDE, "the core is pure: no I/O, no clock"),
     ("input", OUTSIDE, "keys are data: no I/O, no clock"),
+    ("triage", OUTSIDE, "decisions are folded: no I/O, no clock; only its store reads and writes"),
+    (
+        "triage",
+        &[
+            "sqlx",
+            "crate::client",
+            "crate::poller",
+            "crate::runtime",
+            "crate::service",
+            "crate::view",
+            "crate::app::model",
+        ],
+        "decisions know no screen, and SQL is the store's",
+    ),
     ("query", OUTSIDE, "a query is computed: no I/O, no clock"),
     ("query", &["crate::app", "crate::client", "crate::service", "crate::view"], "queries know no screen"),
     ("view", OUTSIDE, "drawing only reads the model"),
@@ -64,6 +78,9 @@ const RULES: &[(&str, &[&str], &str)] = &[
     ("service/routes", &["sqlx"], "routes speak HTTP, the store speaks SQL"),
     ("service/store", &["axum", "reqwest"], "the store speaks SQL only"),
 ];
+
+/// Where a layer reaches outside: its rules do not hold there.
+const DOORS: &[&str] = &["src/triage/store"];
 
 /// Files that may name both wings, with everything else of the dashboard kept from the service.
 const BOTH_WINGS: &[&str] = &["src/cli", "src/demo", "src/runtime/local.rs", "src/lib.rs", "src/main.rs"];
@@ -105,12 +122,13 @@ fn source() -> PathBuf {
 
 #[test]
 fn every_layer_names_only_what_it_may() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut broken = Vec::new();
     for (layer, forbidden, why) in RULES {
         let folder = source().join(layer);
         let single = source().join(format!("{layer}.rs"));
         let sources = files(&folder).into_iter().chain(single.is_file().then_some(single));
-        for path in sources {
+        for path in sources.filter(|path| !DOORS.iter().any(|door| path.starts_with(root.join(door)))) {
             for (number, line) in code(&path) {
                 for word in forbidden.iter().filter(|word| names(&line, word)) {
                     broken.push(format!("{}:{number} names {word} ({why})", path.display()));
