@@ -12,6 +12,7 @@ pub enum Tab {
     Overview,
     Evidence,
     References,
+    History,
     Summary,
     Tests,
     Output,
@@ -25,7 +26,7 @@ impl Tab {
     /// The tabs of a pane's detail, the first one shown first.
     pub fn of(pane: Pane) -> &'static [Tab] {
         match pane {
-            Pane::Findings => &[Tab::Overview, Tab::Evidence, Tab::References],
+            Pane::Findings => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
             Pane::Scans => &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw],
             Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body],
             Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => &[Tab::Overview],
@@ -37,7 +38,8 @@ impl Tab {
         match self {
             Self::Overview => "Overview",
             Self::Evidence => "Evidence",
-            Self::References => "References",
+            Self::References => "Refs",
+            Self::History => "History",
             Self::Summary => "Summary",
             Self::Tests => "Tests",
             Self::Output => "Output",
@@ -184,8 +186,8 @@ mod tests {
         let mut detail = Detail::default();
         assert!(!detail.walk_tabs(Pane::Findings, -1));
         assert!(detail.walk_tabs(Pane::Findings, 1) && detail.walk_tabs(Pane::Findings, 1));
-        assert!(!detail.walk_tabs(Pane::Findings, 1));
-        assert_eq!(detail.tab(Pane::Findings), Tab::References);
+        assert!(detail.walk_tabs(Pane::Findings, 1) && !detail.walk_tabs(Pane::Findings, 1));
+        assert_eq!(detail.tab(Pane::Findings), Tab::History);
         detail.belong_to(Some((Pane::Findings, 1, Tab::References)));
         detail.scroll = 9;
         detail.belong_to(Some((Pane::Findings, 1, Tab::References)));

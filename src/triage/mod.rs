@@ -14,6 +14,7 @@ pub mod arrange;
 #[cfg(test)]
 mod arrange_tests;
 pub mod case;
+pub mod compare;
 pub mod event;
 pub mod identity;
 pub mod jsonl;

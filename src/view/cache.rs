@@ -14,7 +14,7 @@ use crate::app::model::{Data, Pane};
 use crate::app::screen::Measures;
 use crate::app::stream::StreamList;
 use crate::app::table::{Item, Table};
-use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{Finding, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::triage::CaseId;
 
 /// The memory of the view, with the theme it draws in.
@@ -27,6 +27,7 @@ pub struct ViewCache {
     pub(super) text: Option<WrappedText>,
     /// Searched words with the lines they are in, for the text above.
     pub(super) matches: Option<(String, Vec<u32>)>,
+    pub(super) pieces: Counted,
     pub(super) measures: Measures,
 }
 
@@ -119,6 +120,22 @@ pub(super) struct TextKey {
     pub width: u16,
     /// Addresses of the shared values it is made from; [`WrappedText::_held`] keeps them from being used again.
     pub made_from: Vec<usize>,
+    /// What it depends on beside them, as a number.
+    pub turn: u64,
+}
+
+/// How many pieces of evidence the finding has whose detail was drawn last.
+#[derive(Debug, Default)]
+pub(super) struct Counted(Option<(Arc<Finding>, usize)>);
+
+impl Counted {
+    /// The number, counted once a finding.
+    pub fn of(&mut self, finding: &Arc<Finding>, count: impl FnOnce() -> usize) -> usize {
+        match &self.0 {
+            Some((of, number)) if Arc::ptr_eq(of, finding) => *number,
+            _ => self.0.insert((Arc::clone(finding), count())).1,
+        }
+    }
 }
 
 /// The lines of the detail that was drawn last.

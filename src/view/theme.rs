@@ -8,6 +8,7 @@
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::contract::Risk;
+use crate::triage::Presence;
 
 /// What background the colours are chosen for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,6 +55,8 @@ pub struct Glyphs {
     pub separator: &'static str,
     pub path: &'static str,
     pub dash: &'static str,
+    /// A finding that is back.
+    pub back: &'static str,
     pub rule: &'static str,
     pub tab_open: &'static str,
     pub tab_close: &'static str,
@@ -81,6 +84,7 @@ pub static UNICODE: Glyphs = Glyphs {
     separator: "·",
     path: "›",
     dash: "–",
+    back: "↺",
     rule: "─",
     tab_open: "▌",
     tab_close: "▐",
@@ -107,6 +111,7 @@ pub static ASCII: Glyphs = Glyphs {
     separator: "-",
     path: ">",
     dash: "-",
+    back: "<",
     rule: "-",
     tab_open: "[",
     tab_close: "]",
@@ -192,6 +197,19 @@ impl Theme {
             Risk::Low => self.colour(Color::Cyan, Color::Cyan),
             Risk::Info => self.dim(),
         }
+    }
+
+    /// The sign of a presence in the column `Δ`.
+    pub fn presence_sign(self, presence: Presence) -> &'static str {
+        match presence {
+            Presence::Reappeared => self.glyphs.back,
+            other => other.sign(),
+        }
+    }
+
+    /// What was said and then taken back.
+    pub fn undone(self) -> Style {
+        Style::new().add_modifier(Modifier::DIM | Modifier::CROSSED_OUT)
     }
 
     /// Wrong: failed, refused, gone.

@@ -46,6 +46,8 @@ pub(super) struct DetailPane<'a> {
 pub(super) struct DetailText<'a> {
     /// The shared values it is made from: as long as they are the same ones, so is the text.
     pub made_from: Vec<Arc<dyn Any + Send + Sync>>,
+    /// The same for what has no address: another number, another text.
+    pub turn: u64,
     /// Makes it. Lines that must not be wrapped (dumps) are made for the width.
     pub make: Box<dyn FnOnce(Theme, u16, Shown) -> Vec<Line<'static>> + 'a>,
 }
@@ -55,7 +57,13 @@ impl<'a> DetailText<'a> {
         made_from: Vec<Arc<dyn Any + Send + Sync>>,
         make: impl FnOnce(Theme, u16, Shown) -> Vec<Line<'static>> + 'a,
     ) -> Self {
-        Self { made_from, make: Box::new(make) }
+        Self { made_from, turn: 0, make: Box::new(make) }
+    }
+
+    /// The same, made anew when this number is another.
+    pub fn as_of(mut self, turn: u64) -> Self {
+        self.turn = turn;
+        self
     }
 }
 
@@ -64,7 +72,7 @@ pub(super) fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mu
     if slot.area.is_empty() {
         return;
     }
-    let detail = super::detail_of(cx, slot.pane);
+    let detail = super::detail_of(cx, slot.pane, cache);
     let tab = cx.model.detail.tab(slot.pane);
     let tab_at = Tab::of(slot.pane).iter().position(|&one| one == tab).unwrap_or(0);
     let titles = detail.as_ref().map(|detail| detail.tabs.clone()).unwrap_or_default();
@@ -201,7 +209,7 @@ fn make_text(
     cache: &mut ViewCache,
 ) {
     let made_from = detail.text.made_from.iter().map(|value| Arc::as_ptr(value).cast::<()>() as usize).collect();
-    let key = TextKey { pane, tab, id: detail.id, shown, width, made_from };
+    let key = TextKey { pane, tab, id: detail.id, shown, width, made_from, turn: detail.text.turn };
     if cache.text.as_ref().is_some_and(|text| text.key == key) {
         return;
     }

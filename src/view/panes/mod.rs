@@ -5,6 +5,7 @@
 
 mod captures;
 mod detail;
+mod finding;
 mod findings;
 pub(super) mod list;
 mod loggers;
@@ -53,11 +54,11 @@ fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) 
 }
 
 /// The detail of the selected row of a pane, if there is one.
-fn detail_of<'a>(cx: &Cx<'a>, pane: Pane) -> Option<detail::DetailPane<'a>> {
+fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detail::DetailPane<'a>> {
     match pane {
         Pane::Workspaces => None,
         Pane::Targets => targets::detail(cx),
-        Pane::Findings => findings::detail(cx),
+        Pane::Findings => finding::detail(cx, &mut cache.pieces),
         Pane::Scans => scans::detail(cx),
         Pane::Captures => captures::detail(cx),
         Pane::Loggers => loggers::detail(cx),

@@ -7,6 +7,7 @@ pub mod hex;
 pub mod hints;
 pub mod input;
 pub mod lines;
+pub mod message;
 pub mod table;
 pub mod tabs;
 pub mod toast;

@@ -1,0 +1,210 @@
+//! Two scans side by side: what the later one saw of what the earlier one told, finding by finding.
+//!
+//! ```text
+//!   before   after
+//!     –        ●     new
+//!     ●        ●     same, or changed
+//!     ●        –     gone; covered less, where the later one did not look again
+//! ```
+
+use std::sync::Arc;
+
+use super::case::Case;
+use super::presence::covers;
+use super::steady;
+use crate::app::table::Table;
+use crate::contract::{Finding, Scan, ScanId, ScanStatus};
+
+/// What became of a finding from one scan to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Outcome {
+    New,
+    Gone,
+    Changed,
+    Same,
+    /// The later scan did not see it, and did less, or something else, than the earlier one: that tells nothing.
+    CoveredLess,
+}
+
+impl Outcome {
+    /// All, in the order of lists.
+    pub const ALL: [Outcome; 5] = [Outcome::New, Outcome::Gone, Outcome::Changed, Outcome::CoveredLess, Outcome::Same];
+
+    /// Its name in exports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::Changed => "changed",
+            Self::Same => "same",
+            Self::CoveredLess => "covered_less",
+        }
+    }
+}
+
+/// One finding that at least one of the two scans saw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Position of its row.
+    pub at: usize,
+    /// As the earlier scan told it.
+    pub before: Option<Arc<Finding>>,
+    /// As the later scan told it.
+    pub after: Option<Arc<Finding>>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Compares two scans over the rows, in their order.
+pub fn compare(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<Compared> {
+    let row = |(at, case): (usize, &Arc<Case>)| {
+        let (told, tells) = (seen_by(case, before.id).cloned(), seen_by(case, after.id).cloned());
+        let outcome = outcome(told.as_deref(), tells.as_deref(), covers(after, before))?;
+        Some(Compared { at, before: told, after: tells, outcome })
+    };
+    cases.items().iter().enumerate().filter_map(row).collect()
+}
+
+/// What became of a finding; nothing where neither scan saw it. `covers`: the later scan would have seen it again.
+pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) -> Option<Outcome> {
+    match (before, after) {
+        (None, None) => None,
+        (None, Some(_)) => Some(Outcome::New),
+        (Some(before), Some(after)) if steady::is_changed(before, after) => Some(Outcome::Changed),
+        (Some(_), Some(_)) => Some(Outcome::Same),
+        (Some(_), None) if covers => Some(Outcome::Gone),
+        (Some(_), None) => Some(Outcome::CoveredLess),
+    }
+}
+
+/// Every time a scan saw it, the latest first.
+pub fn occurrences(case: &Case) -> impl Iterator<Item = &Arc<Finding>> {
+    let alone = case.earlier.is_empty().then_some(&case.finding);
+    alone.into_iter().chain(case.earlier.iter().map(|one| &one.finding))
+}
+
+/// A finding as a scan told it.
+pub fn seen_by(case: &Case, scan: ScanId) -> Option<&Arc<Finding>> {
+    occurrences(case).find(|finding| finding.task_id == Some(scan))
+}
+
+/// The scan to compare with: the last finished one before it, of the same target and tool.
+pub fn before<'a>(scans: &'a Table<Scan>, after: &Scan) -> Option<&'a Arc<Scan>> {
+    let earlier = |scan: &&Arc<Scan>| {
+        (scan.target_id, scan.tool_id) == (after.target_id, after.tool_id)
+            && scan.status_name == ScanStatus::Finished
+            && (scan.start_time, scan.id) < (after.start_time, after.id)
+    };
+    scans.items().iter().filter(earlier).max_by_key(|scan| (scan.start_time, scan.id))
+}
+
+/// The two in the order they ran in.
+pub fn in_order<'a>(a: &'a Arc<Scan>, b: &'a Arc<Scan>) -> (&'a Arc<Scan>, &'a Arc<Scan>) {
+    let place = |scan: &Scan| (scan.start_time.is_none(), scan.start_time, scan.id);
+    if place(a) <= place(b) { (a, b) } else { (b, a) }
+}
+
+/// What a later scan told otherwise, in words: `risk low, was high`. Empty when nothing that counts.
+pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
+    let mut all = Vec::new();
+    if before.risk_level != after.risk_level {
+        all.push(format!("risk {}, was {}", after.risk_level, before.risk_level));
+    }
+    let mut flag = |was: bool, is: bool, word: &str| match (was, is) {
+        (false, true) => all.push(word.to_owned()),
+        (true, false) => all.push(format!("no longer {word}")),
+        _ => {}
+    };
+    flag(before.confirmed, after.confirmed, "proven");
+    flag(before.in_cisa_catalog, after.in_cisa_catalog, "known to be exploited");
+    if before.cve != after.cve {
+        all.push("other CVEs".to_owned());
+    }
+    if before.port != after.port {
+        all.push(format!("port {}, was {}", after.port, before.port));
+    }
+    if !steady::same(before.vuln_evidence.as_json(), after.vuln_evidence.as_json()) {
+        all.push("other evidence".to_owned());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Evidence, FindingId, Risk, Stamp, TargetId};
+    use crate::triage::case::{CaseId, Occurrence};
+
+    fn scan(id: i64, tests: i64, status: ScanStatus) -> Arc<Scan> {
+        Arc::new(Scan {
+            id: ScanId(id),
+            tool_id: 170,
+            target_id: TargetId(1),
+            status_name: status,
+            num_finished_tests: tests,
+            start_time: Stamp::parse(&format!("2026-11-{id:02} 10:00:00")),
+            ..Scan::default()
+        })
+    }
+
+    fn told(scan: i64, risk: Risk) -> Arc<Finding> {
+        Arc::new(Finding { id: FindingId(scan), task_id: Some(ScanId(scan)), risk_level: risk, ..Finding::default() })
+    }
+
+    /// A row that these scans saw, the latest first.
+    fn case(id: i64, seen: &[(i64, Risk)]) -> Case {
+        let earlier: Vec<Occurrence> =
+            seen.iter().map(|&(scan, risk)| Occurrence { finding: told(scan, risk), at: None }).collect();
+        Case { id: CaseId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Case::default() }
+    }
+
+    fn outcomes(after: &Scan) -> Vec<(i64, Outcome)> {
+        let cases = Table::new([
+            case(1, &[(2, Risk::High)]),
+            case(2, &[(1, Risk::High)]),
+            case(3, &[(2, Risk::High), (1, Risk::High)]),
+            case(4, &[(2, Risk::Low), (1, Risk::High)]),
+            case(5, &[(9, Risk::High)]),
+        ]);
+        let compared = compare(&cases, &scan(1, 10, ScanStatus::Finished), after);
+        compared.iter().map(|one| (cases.items()[one.at].id.0, one.outcome)).collect()
+    }
+
+    #[test]
+    fn each_finding_of_two_scans_is_new_gone_the_same_or_changed() {
+        use Outcome::*;
+        assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Gone), (3, Same), (4, Changed)]);
+    }
+
+    #[test]
+    fn what_a_scan_that_did_less_or_failed_did_not_see_is_not_gone() {
+        for after in [scan(2, 9, ScanStatus::Finished), scan(2, 10, ScanStatus::TimedOut)] {
+            assert!(outcomes(&after).contains(&(2, Outcome::CoveredLess)), "{after:?}");
+        }
+    }
+
+    #[test]
+    fn a_scan_is_compared_with_the_last_finished_one_before_it() {
+        let other = Arc::new(Scan { tool_id: 70, ..(*scan(4, 1, ScanStatus::Finished)).clone() });
+        let scans = Table::new([
+            scan(1, 1, ScanStatus::Finished),
+            scan(2, 1, ScanStatus::Finished),
+            scan(3, 1, ScanStatus::Aborted),
+            other,
+            scan(5, 1, ScanStatus::Running),
+        ]);
+        let with = |id: i64| before(&scans, scans.get(ScanId(id)).unwrap()).map(|scan| scan.id.0);
+        assert_eq!([1, 2, 4, 5].map(with), [None, Some(1), None, Some(2)]);
+    }
+
+    #[test]
+    fn what_differs_is_named_and_what_varies_by_itself_is_not() {
+        let answer = |date: &str| Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date}").into());
+        let before = Finding { risk_level: Risk::High, vuln_evidence: answer("Mon, 2 Nov 2026"), ..Finding::default() };
+        let date = Finding { vuln_evidence: answer("Tue, 3 Dec 2026"), ..before.clone() };
+        assert!(differences(&before, &date).is_empty());
+        let after = Finding { risk_level: Risk::Low, confirmed: true, port: 80, ..date };
+        assert_eq!(differences(&before, &after), ["risk low, was high", "proven", "port 80, was 0"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! Where a finding stands, in words: what scans say about its presence, what persons say about it.
+
+use ratatui::text::{Line, Span};
+
+use crate::contract::Stamp;
+use crate::text;
+use crate::triage::case::{Again, Source};
+use crate::triage::{Case, Presence, Stance, Verdict};
+use crate::view::context::Cx;
+use jiff::civil::Date;
+
+/// `+ new in scan #118, first seen 2m ago   undecided`.
+pub fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+    let theme = cx.theme;
+    let presence = match case.presence {
+        Presence::New | Presence::Reappeared => theme.strong(),
+        Presence::NotRetested => theme.warn(),
+        Presence::Absent => theme.dim(),
+        Presence::Unchanged | Presence::Updated => theme.text(),
+    };
+    let stance = cx.model.stance(case.id);
+    let (words, style) = match stance {
+        Some(stance) if stance.again.is_some() => (stance_words(cx, case, stance), theme.warn()),
+        Some(stance) if stance.source != Source::Nobody => (stance_words(cx, case, stance), theme.strong()),
+        _ => ("undecided".to_owned(), theme.dim()),
+    };
+    Line::from(vec![
+        Span::styled(presence_words(cx, case), presence),
+        Span::raw("   "),
+        Span::styled(text::clean(&words).into_owned(), style),
+    ])
+}
+
+/// What scans say: `+ new in scan #118 Website, first seen 2m ago`.
+pub fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
+    if case.own.is_some() {
+        return format!("a finding of our own, {}", ago(cx, case.first_seen));
+    }
+    let scan = case.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
+    let first = ago(cx, case.first_seen);
+    let last = ago(cx, case.last_seen);
+    let sign = cx.theme.presence_sign(case.presence);
+    match case.presence {
+        Presence::New => format!("{sign} new in {scan}, first seen {first}"),
+        Presence::Unchanged if case.earlier.len() > 1 => format!("the same in {scan}, first seen {first}"),
+        Presence::Unchanged => format!("seen by {scan}, {first}"),
+        Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
+        Presence::Reappeared => format!("{sign} back in {scan}, first seen {first}"),
+        Presence::NotRetested => format!("{sign} not retested since {scan}, seen {last}"),
+        Presence::Absent => format!("{sign} gone: seen last by {scan}, {last}"),
+    }
+}
+
+/// What persons, rules or the service say: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
+pub fn stance_words(cx: &Cx<'_>, case: &Case, stance: &Stance) -> String {
+    let decided = decided_words(cx, stance);
+    let mut words = match (stance.again, stance.source) {
+        (Some(Again::Conflict), _) => format!("conflict: {}", sides(cx, case)),
+        (Some(Again::Regression), _) => format!("came back: was {decided}"),
+        (Some(Again::Expired), _) => format!("expired: was {decided}"),
+        (None, Source::Nobody) => "undecided".to_owned(),
+        (None, _) => decided,
+    };
+    if stance.recheck {
+        words.push_str("; check again: risk or exploitation rose since");
+    }
+    if let Some(service) = stance.service.as_ref().filter(|_| stance.source != Source::Service) {
+        words.push_str(&format!("; the service says {service}"));
+    }
+    words
+}
+
+fn decided_words(cx: &Cx<'_>, stance: &Stance) -> String {
+    let mut words = verdict_words(stance.verdict);
+    if let Some(until) = stance.until {
+        words.push_str(&format!(" to {}", day(until)));
+    }
+    let who = stance.who.as_deref().unwrap_or("somebody");
+    match stance.source {
+        Source::Service => words.push_str("·svc"),
+        Source::Rule(_) => words.push_str(&format!(" by a rule of {who}")),
+        Source::Person => words.push_str(&format!(" by {who} {}", ago(cx, stance.at))),
+        Source::Nobody => {}
+    }
+    if let Some(reason) = stance.reason {
+        words.push_str(&format!(": {}", reason.as_str().replace('_', " ")));
+    }
+    words
+}
+
+/// Both sides of a conflict: `anna fixed, ben false positive`.
+fn sides(cx: &Cx<'_>, case: &Case) -> String {
+    let Some(standing) = cx.model.triage.state.standing(case.key()) else { return String::new() };
+    let sides = standing.decisions().map(|(event, decision)| {
+        format!("{} says {}", event.who, verdict_words(decision.verdict)) //
+    });
+    sides.collect::<Vec<_>>().join(", ")
+}
+
+/// A verdict for sentences.
+pub fn verdict_words(verdict: Verdict) -> String {
+    verdict.as_str().replace('_', " ")
+}
+
+/// A day for sentences.
+pub fn day(day: Date) -> String {
+    day.strftime("%-d %b %Y").to_string()
+}
+
+/// `2m ago`, `just now`.
+pub fn ago(cx: &Cx<'_>, then: Option<Stamp>) -> String {
+    match cx.age(then) {
+        age if then.is_none() => age,
+        age if age.ends_with("now") => "just now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}
