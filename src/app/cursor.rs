@@ -144,7 +144,10 @@ where
     }
     fn next_sort(&mut self) -> &'static str {
         let sorts = T::sorts();
-        self.list.sort = (self.list.sort + 1) % sorts.len().max(1);
+        // From an order by several fields back to the named ones, then through them.
+        let by = usize::from(self.list.order.is_empty());
+        self.list.order.clear();
+        self.list.sort = (self.list.sort + by) % sorts.len().max(1);
         sorts.get(self.list.sort).map(|sort| sort.name).unwrap_or_default()
     }
     fn selected_id(&self) -> Option<i64> {

@@ -8,7 +8,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::asked::Asked;
 use super::table::{Item, Table};
+use crate::query::explain::Why;
+use crate::query::order::SortKey;
 
 /// State of a list of items `T`.
 #[derive(Clone, Debug)]
@@ -21,12 +24,18 @@ pub struct List<T: Item> {
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
     pub range_from: Option<T::Id>,
-    /// Words that must all occur.
+    /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
     /// Which of the pane's sort orders is in use.
     pub sort: usize,
+    /// An order by several fields; where it is empty, the one of `sort` holds.
+    pub order: Vec<SortKey>,
+    /// What each part of the query hides.
+    pub why: Vec<Why>,
+    /// What is kept between two queries.
+    pub(super) asked: Asked,
     /// Positions in the table, in the order shown.
     pub rows: Arc<Vec<u32>>,
     /// A person has been here: the selection is theirs. Until then it is the first row, whatever that is.
@@ -45,6 +54,9 @@ impl<T: Item> Default for List<T> {
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,
+            order: Vec::new(),
+            why: Vec::new(),
+            asked: Asked::default(),
             rows: Arc::default(),
             held: false,
             wanted: None,

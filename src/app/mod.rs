@@ -10,6 +10,7 @@
 //!
 //! Reading order: [`model`], [`msg`], [`effect`], [`plan`], then `update`.
 
+mod asked;
 pub mod batch;
 pub mod cursor;
 mod derived;
@@ -31,6 +32,7 @@ pub mod screen;
 pub mod sorts;
 pub mod stream;
 pub mod table;
+pub mod tabs;
 pub mod triage;
 mod typing;
 mod update;

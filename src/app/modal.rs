@@ -10,6 +10,8 @@ use super::form::Form;
 use super::model::Pane;
 use super::problem::Problem;
 use super::prompt::Prompt;
+use crate::query::ParseError;
+use crate::query::complete::Completion;
 
 /// One layer over the panes.
 #[derive(Clone, Debug)]
@@ -57,6 +59,21 @@ pub struct Line {
     pub input: TextArea<'static>,
     /// What it was when the line was opened: esc brings it back.
     pub before: String,
+    /// What helps with a query while it is typed.
+    pub help: QueryHelp,
+}
+
+/// What helps with a query while it is typed.
+#[derive(Clone, Debug, Default)]
+pub struct QueryHelp {
+    /// Why the text is no query; the list stays as it was.
+    pub error: Option<ParseError>,
+    /// What can be written where the cursor is.
+    pub offers: Vec<Completion>,
+    /// The text that they complete, and which of them stands in the line now.
+    pub taken: Option<(String, usize)>,
+    /// Which of the queries typed before stands in the line, counted from the newest, and what was typed until then.
+    pub recalled: Option<(usize, String)>,
 }
 
 /// What a line is typed for.

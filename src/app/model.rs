@@ -20,6 +20,7 @@ use super::remote::Remote;
 use super::screen::{Measures, Size};
 use super::stream::{Stream, StreamList};
 use super::table::Table;
+use super::tabs::Tabs;
 use super::triage::Triage;
 use super::watch::{Tally, Watch};
 use crate::contract::{
@@ -64,6 +65,8 @@ pub struct Model {
     pub drafts: BTreeMap<FormTag, Form>,
     /// What is decided about the findings.
     pub triage: Triage,
+    /// Saved queries of the findings.
+    pub tabs: Tabs,
     /// What the progress of scans tells.
     pub watch: Watch,
     /// How many scans are in which state, for the header.
@@ -282,6 +285,9 @@ impl Pane {
 impl Model {
     /// A dashboard that has not heard from its service yet.
     pub fn new(session: Session, size: Size) -> Self {
+        let tabs = Tabs::default();
+        let mut lists = Lists::default();
+        lists.findings.filter = tabs.saved[tabs.at].query.clone();
         Self {
             session,
             now: Now { mono: Duration::ZERO, wall: Timestamp::UNIX_EPOCH },
@@ -291,7 +297,7 @@ impl Model {
             data: Data::default(),
             scope: Scope::default(),
             focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },
-            lists: Lists::default(),
+            lists,
             detail: Detail::default(),
             modals: Vec::new(),
             pending: None,
@@ -299,6 +305,7 @@ impl Model {
             batches: Vec::new(),
             drafts: BTreeMap::new(),
             triage: Triage::default(),
+            tabs,
             watch: Watch::default(),
             tally: Tally::default(),
             new_captures: 0,

@@ -1,99 +1,148 @@
-//! Which rows a list shows, in which order: scope, filter, sort.
+//! Which rows a list shows, in which order: scope, query, sort.
 //!
 //! ```text
-//!   order of the table ─► in scope? ─► has every word? ─► refined order ─► List::rows
+//!   order of the table ─► in scope? ─► taken by the query? ─► refined order ─► List::rows
 //! ```
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::asked::Asked;
 use super::list::List;
-use super::model::{Model, Pane};
+use super::model::{Lists, Model, Pane};
 use super::sorts;
-use super::stream::Words;
+use super::stream;
 use super::table::{Item, Table};
 use crate::contract::{Scan, Target, TargetId};
+use crate::query::explain::explain;
+use crate::query::{Bits, Kind, Query, Source};
 use crate::triage::Case;
 
 impl Model {
     /// Makes the rows of a pane anew, after its data, filter, scope or order changed.
     pub fn show_rows(&mut self, pane: Pane) {
+        let data = &self.data;
         match pane {
-            Pane::Workspaces => show_plain(&mut self.lists.workspaces, self.data.workspaces.value()),
-            Pane::Loggers => show_plain(&mut self.lists.loggers, self.data.loggers.value()),
-            Pane::Reports => show_plain(&mut self.lists.reports, self.data.reports.value()),
-            Pane::Wordlists => show_plain(&mut self.lists.wordlists, self.data.wordlists.value()),
+            Pane::Workspaces => self.show_plain(data.workspaces.value().cloned(), |lists| &mut lists.workspaces),
+            Pane::Loggers => self.show_plain(data.loggers.value().cloned(), |lists| &mut lists.loggers),
+            Pane::Reports => self.show_plain(data.reports.value().cloned(), |lists| &mut lists.reports),
+            Pane::Wordlists => self.show_plain(data.wordlists.value().cloned(), |lists| &mut lists.wordlists),
             Pane::Targets => self.show_targets(),
             Pane::Scans => self.show_scans(),
             Pane::Findings => self.show_findings(),
-            Pane::Captures => self.lists.captures.show(&self.data.captures, self.scope.logger),
+            Pane::Captures => self.show_captures(None),
         }
     }
 
+    /// The rows of a list that needs nothing but its query.
+    fn show_plain<T: Item>(&mut self, table: Option<Arc<Table<T>>>, list: fn(&mut Lists) -> &mut List<T>) {
+        let Some(table) = table else { return };
+        let rows = self.rows_of(&table, list, None);
+        list(&mut self.lists).show(&table, rows);
+    }
+
     fn show_targets(&mut self) {
-        let Some(table) = self.data.targets.value() else { return };
-        let mut rows = matching(table, &self.lists.targets.filter, |_| Vec::new(), |_| true, self.lists.targets.sort);
-        if Target::sorts().get(self.lists.targets.sort).is_some_and(|sort| sort.name == sorts::BY_RISK) {
+        let Some(table) = self.data.targets.value().cloned() else { return };
+        let mut rows = self.rows_of(&table, |lists| &mut lists.targets, None);
+        let list = &self.lists.targets;
+        if list.order.is_empty() && Target::sorts().get(list.sort).is_some_and(|sort| sort.name == sorts::BY_RISK) {
             let risks = |id: TargetId| self.data.findings.value().and_then(|all| all.of_target(id)).map(|of| of.risks);
             rows.sort_by_cached_key(|&row| Reverse(risks(table.items()[row as usize].id).unwrap_or_default()));
         }
-        let table = Arc::clone(table);
         self.lists.targets.show(&table, rows);
     }
 
     fn show_scans(&mut self) {
-        let Some(table) = self.data.scans.value() else { return };
-        let list = &self.lists.scans;
+        let Some(table) = self.data.scans.value().cloned() else { return };
         let only = self.scope.target;
         let in_scope = |scan: &Scan| only.is_none_or(|target| scan.target_id == target);
-        let mut rows = matching(table, &list.filter, |word| self.targets_named(word), in_scope, list.sort);
-        if Scan::sorts().get(list.sort).is_some_and(|sort| sort.name == sorts::BY_NEED) {
+        let in_scope = only.is_some().then_some(&in_scope as &dyn Fn(&Scan) -> bool);
+        let mut rows = self.rows_of(&table, |lists| &mut lists.scans, in_scope);
+        let list = &self.lists.scans;
+        if list.order.is_empty() && Scan::sorts().get(list.sort).is_some_and(|sort| sort.name == sorts::BY_NEED) {
             rows.sort_by_key(|&row| self.watch.need(self.now.mono, &table.items()[row as usize]));
         }
-        let table = Arc::clone(table);
         self.lists.scans.show(&table, rows);
     }
 
     fn show_findings(&mut self) {
-        let Some(table) = self.data.findings.value() else { return };
-        let list = &self.lists.findings;
+        let Some(table) = self.data.findings.value().cloned() else { return };
         let (target, scan) = (self.scope.target, self.scope.scan);
         let in_scope = |finding: &Case| {
             (target.is_none() || finding.target_id == target) && (scan.is_none() || finding.task_id == scan)
         };
-        let rows = matching(table, &list.filter, |word| self.targets_named(word), in_scope, list.sort);
-        let table = Arc::clone(table);
+        let rows = self.asking(
+            &table,
+            |lists| &mut lists.findings,
+            |model, list, asked| {
+                let scoped = target.is_some() || scan.is_some();
+                rows(list, &table, asked, &model.triaged(&table), scoped.then_some(&in_scope))
+            },
+        );
         self.lists.findings.show(&table, rows);
     }
 
-    /// Targets whose name has a word.
-    fn targets_named(&self, word: &str) -> Vec<TargetId> {
-        let Some(targets) = self.data.targets.value() else { return Vec::new() };
-        let named = targets.items().iter().filter(|target| target.name.to_lowercase().contains(word));
-        named.map(|target| target.id).collect()
+    /// All rows of the captures; or, where some came at the end, those from a row number on.
+    pub(super) fn show_captures(&mut self, from: Option<u64>) {
+        let mut list = std::mem::take(&mut self.lists.captures);
+        let query = query_of(&list.filter, Kind::Captures);
+        let (others, now) = (self.world(), self.service_now().as_second());
+        let world = stream::World { only: self.scope.logger, others: &others, now };
+        match from {
+            Some(from) => list.extend(&self.data.captures, from, &query, world),
+            None => list.show(&self.data.captures, &query, world),
+        }
+        self.lists.captures = list;
+    }
+
+    fn rows_of<T: Item>(
+        &mut self,
+        table: &Arc<Table<T>>,
+        list: fn(&mut Lists) -> &mut List<T>,
+        in_scope: Option<&dyn Fn(&T) -> bool>,
+    ) -> Vec<u32> {
+        self.asking(table, list, |model, list, asked| rows(list, table, asked, &model.listed(table), in_scope))
+    }
+
+    /// Runs `ask` with what a list keeps between two queries, after that was brought up to the present tables.
+    pub(super) fn asking<T: Item, A>(
+        &mut self,
+        table: &Arc<Table<T>>,
+        list: fn(&mut Lists) -> &mut List<T>,
+        ask: impl FnOnce(&Model, &mut List<T>, &mut Asked) -> A,
+    ) -> A {
+        let mut taken = std::mem::take(list(&mut self.lists));
+        let mut asked = std::mem::take(&mut taken.asked);
+        asked.meet(table, self.others_of(T::KIND));
+        let answer = ask(self, &mut taken, &mut asked);
+        taken.asked = asked;
+        *list(&mut self.lists) = taken;
+        answer
     }
 }
 
-/// The rows of a list that needs nothing but its table.
-fn show_plain<T: Item>(list: &mut List<T>, table: Option<&Arc<Table<T>>>) {
-    if let Some(table) = table {
-        let rows = matching(table, &list.filter, |_| Vec::new(), |_| true, list.sort);
-        list.show(table, rows);
-    }
+/// The query of a filter. Only what could be read becomes a filter, so the other case hides nothing.
+pub(super) fn query_of(filter: &str, kind: Kind) -> Query {
+    Query::parse(filter, kind).unwrap_or_else(|_| Query::everything(kind))
 }
 
-fn matching<T: Item>(
+/// The rows of a list, in order; the list learns what each part of its query hides.
+fn rows<T: Item>(
+    list: &mut List<T>,
     table: &Table<T>,
-    filter: &str,
-    target_has: impl Fn(&str) -> Vec<TargetId>,
-    in_scope: impl Fn(&T) -> bool,
-    sort: usize,
+    asked: &mut Asked,
+    source: &dyn Source,
+    in_scope: Option<&dyn Fn(&T) -> bool>,
 ) -> Vec<u32> {
-    let words = Words::new(filter);
-    let order = table.order(sort).iter().copied();
-    if words.is_empty() {
-        return order.filter(|&row| in_scope(&table.items()[row as usize])).collect();
+    let query = query_of(&list.filter, T::KIND);
+    let scope = in_scope.map(|holds| Bits::of(table.len(), |row| holds(&table.items()[row])));
+    list.why = explain(&query, asked.evaluator(), source, scope.as_ref());
+    let own = (!list.order.is_empty()).then(|| asked.order(&list.order, source));
+    let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
+    if query.is_empty() && scope.is_none() {
+        return order.collect();
     }
-    let hits = table.matches(&words, target_has);
-    order.filter(|&row| hits[row as usize] && in_scope(&table.items()[row as usize])).collect()
+    let mut wanted = asked.matches(&query, source);
+    scope.iter().for_each(|scope| wanted.and(scope));
+    order.filter(|&row| wanted.has(row as usize)).collect()
 }

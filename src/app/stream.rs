@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::contract::{Capture, CaptureId, LoggerId};
+use crate::query::{Bits, Builder, Field, Kind, Others, Query, Row, Source};
 
 /// Most captures held in memory.
 pub const MOST: usize = 100_000;
@@ -35,7 +36,7 @@ impl Caught {
 
     fn new(logger: LoggerId, capture: Arc<Capture>) -> Self {
         let mut text = String::new();
-        super::table::Item::search_text(&*capture, &mut text);
+        capture.search_text(&mut text);
         Self { logger, capture, text: text.to_lowercase().into_boxed_str() }
     }
 
@@ -134,7 +135,7 @@ pub struct StreamList {
     pub marks: BTreeSet<CaughtId>,
     /// Where `v` began a range.
     pub range_from: Option<CaughtId>,
-    /// Words that must all occur.
+    /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
@@ -167,30 +168,22 @@ impl Default for StreamList {
 
 impl StreamList {
     /// Makes the rows anew.
-    pub fn show(&mut self, stream: &Stream, only: Option<LoggerId>) {
-        let words = Words::new(&self.filter);
-        let shown = |caught: &Caught| only.is_none_or(|logger| logger == caught.logger) && words.all_in(&caught.text);
-        let numbered = stream.caught.iter().zip(stream.dropped..);
-        self.rows = numbered.filter(|(caught, _)| shown(caught)).map(|(_, row)| row).collect();
+    pub fn show(&mut self, stream: &Stream, query: &Query, world: World<'_>) {
+        self.rows = stream.matching(stream.dropped, query, world).collect();
         self.settle(stream);
     }
 
     /// Adds the rows from a number on, and takes off those that have left the ring.
-    pub fn extend(&mut self, stream: &Stream, from: u64, only: Option<LoggerId>) {
-        let words = Words::new(&self.filter);
+    pub fn extend(&mut self, stream: &Stream, from: u64, query: &Query, world: World<'_>) {
         let mut left = 0;
         while self.rows.front().is_some_and(|&row| row < stream.dropped) {
             self.rows.pop_front();
             left += 1;
         }
         self.at = self.at.saturating_sub(left);
-        for row in from.max(stream.dropped)..stream.end() {
-            let Some(caught) = stream.get(row) else { continue };
-            if only.is_none_or(|logger| logger == caught.logger) && words.all_in(&caught.text) {
-                self.rows.push_back(row);
-                self.below += 1;
-            }
-        }
+        let before = self.rows.len();
+        self.rows.extend(stream.matching(from, query, world));
+        self.below += self.rows.len() - before;
         match self.id_at(stream, self.at) {
             id if id == self.selected && !self.goes_along() => {}
             _ => self.settle(stream),
@@ -240,29 +233,75 @@ impl StreamList {
     }
 }
 
-/// Words of a filter, lower case.
-#[derive(Clone, Debug, Default)]
-pub struct Words(Vec<String>);
+/// What decides about captures beside the query.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// Only this logger's.
+    pub only: Option<LoggerId>,
+    /// What other lists tell.
+    pub others: &'a dyn Others,
+    /// Seconds since 1970.
+    pub now: i64,
+}
 
-impl Words {
-    /// Splits a filter.
-    pub fn new(filter: &str) -> Self {
-        Self(filter.split_whitespace().map(str::to_lowercase).collect())
+impl Stream {
+    /// Row numbers that a query takes, from one on.
+    fn matching(&self, from: u64, query: &Query, world: World<'_>) -> impl Iterator<Item = u64> + '_ {
+        let from = from.max(self.dropped);
+        let part = Part { stream: self, from, world };
+        let only = world.only;
+        let taken = if query.is_empty() { Bits::all(part.len()) } else { query.matches(&part) };
+        let here = move |row: &usize| {
+            only.is_none_or(|logger| self.caught(from, *row).is_some_and(|caught| caught.logger == logger))
+        };
+        (0..taken.len()).filter(move |&row| taken.has(row)).filter(here).map(move |row| from + row as u64)
     }
 
-    /// Whether every word occurs in a lower-case text.
-    pub fn all_in(&self, text: &str) -> bool {
-        self.0.iter().all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+    fn caught(&self, from: u64, row: usize) -> Option<&Caught> {
+        self.get(from + row as u64)
+    }
+}
+
+/// The captures from a row number on, to be queried.
+pub(super) struct Part<'a> {
+    stream: &'a Stream,
+    from: u64,
+    world: World<'a>,
+}
+
+impl<'a> Part<'a> {
+    /// All of them.
+    pub(super) fn all(stream: &'a Stream, world: World<'a>) -> Self {
+        Self { stream, from: stream.dropped, world }
+    }
+}
+
+impl Source for Part<'_> {
+    fn kind(&self) -> Kind {
+        Kind::Captures
     }
 
-    /// The words.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+    fn len(&self) -> usize {
+        self.stream.end().saturating_sub(self.from) as usize
     }
 
-    /// No word: everything is shown.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+        let Some(caught) = self.stream.caught(self.from, row) else { return };
+        match field {
+            Field::Logger => {
+                self.world.others.logger_label(caught.logger).into_iter().for_each(|label| to.shared(label))
+            }
+            _ => caught.capture.tell(field, self.world.others, to),
+        }
+    }
+
+    fn with_text(&self, text: &str) -> Bits {
+        let has = |caught: &Caught| memchr::memmem::find(caught.text.as_bytes(), text.as_bytes()).is_some();
+        Bits::of(self.len(), |row| self.stream.caught(self.from, row).is_some_and(has))
+    }
+
+    fn now(&self) -> i64 {
+        self.world.now
     }
 }
 
@@ -285,17 +324,18 @@ mod tests {
     #[test]
     fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
         let (mut stream, mut list) = (Stream::default(), StreamList::default());
-        list.filter = "even".to_owned();
+        let query = Query::parse("even", Kind::Captures).unwrap();
+        let world = World { only: None, others: &crate::query::Alone, now: 0 };
         let most = MOST as i64;
         let from = stream.take(LoggerId(1), (1..=most).map(capture).collect());
         assert_eq!(from, Taken::Appended(0));
-        list.show(&stream, None);
+        list.show(&stream, &query, world);
         list.select_at(&stream, 2_000);
         let selected = list.selected;
         let Taken::Appended(from) = stream.take(LoggerId(1), (most + 1..=most + 10).map(capture).collect()) else {
             panic!("out of order");
         };
-        list.extend(&stream, from, None);
+        list.extend(&stream, from, &query, world);
         assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
         assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
         assert_eq!(list.current(&stream).map(Caught::id), selected);

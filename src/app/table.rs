@@ -7,26 +7,25 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 
 use super::sorts::{self, Sort};
-use super::stream::Words;
 use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, Target, TargetId,
-    Tool, Wordlist, WordlistId, Workspace, WorkspaceId,
+    Wordlist, WordlistId, Workspace, WorkspaceId,
 };
+use crate::query::field::FIELDS;
+use crate::query::{Alone, Bits, Builder, Column, Field, Row};
 use crate::triage::{Case, CaseId};
 
-/// Something that lists show: it has an id and a text that `/` searches.
-pub trait Item: 'static {
+/// Something that lists show: it has an id, and tells what queries ask.
+pub trait Item: Row + Send + Sync + 'static {
     /// Its id.
-    type Id: Copy + Eq + Ord + Hash + std::fmt::Debug + std::fmt::Display;
+    type Id: Copy + Eq + Ord + Hash + std::fmt::Debug + std::fmt::Display + Send + Sync;
     /// Its id.
     fn id(&self) -> Self::Id;
-    /// Appends everything a person may search by, any case.
-    fn search_text(&self, to: &mut String);
     /// The target it belongs to.
     fn target(&self) -> Option<TargetId> {
         None
@@ -35,6 +34,10 @@ pub trait Item: 'static {
     fn risk(&self) -> Option<Risk> {
         None
     }
+    /// Whether bare words search it.
+    const SEARCHED: bool = true;
+    /// Fields whose columns are made with the table: those that people ask for most.
+    const READY: &'static [Field] = &[];
     /// The orders a list of these can have; the first is the one it starts with.
     fn sorts() -> &'static [Sort<Self>]
     where
@@ -60,6 +63,8 @@ pub struct Table<T: Item> {
     at: HashMap<T::Id, u32>,
     orders: Vec<Vec<u32>>,
     targets: HashMap<TargetId, OfTarget>,
+    /// Columns by number of their field, made when they are first asked for.
+    columns: Vec<OnceLock<Column>>,
 }
 
 impl<T: Item> Table<T> {
@@ -73,6 +78,7 @@ impl<T: Item> Table<T> {
             at: HashMap::new(),
             orders: Vec::new(),
             targets: HashMap::new(),
+            columns: (0..FIELDS.len()).map(|_| OnceLock::new()).collect(),
         };
         let mut scratch = String::new();
         for item in items {
@@ -82,14 +88,33 @@ impl<T: Item> Table<T> {
                 continue;
             }
             scratch.clear();
-            item.search_text(&mut scratch);
+            if T::SEARCHED {
+                item.search_text(&mut scratch);
+            }
             table.text.push_str(&scratch.to_lowercase());
             table.ends.push(table.text.len() as u32);
             table.items.push(item);
         }
         table.orders = T::sorts().iter().map(|sort| table.sorted(sort.compare)).collect();
         table.group();
+        T::READY.iter().for_each(|&field| _ = table.column(field));
         table
+    }
+
+    /// The values of a field for queries; nothing where they do not follow from the items alone.
+    pub fn column(&self, field: Field) -> Option<&Column> {
+        if field.needs_others(T::KIND) {
+            return None;
+        }
+        let make = || {
+            let mut builder = Builder::new(field, self.items.len());
+            for item in &self.items {
+                item.tell(field, &Alone, &mut builder);
+                builder.end_row();
+            }
+            builder.finish()
+        };
+        self.columns.get(field as usize).map(|column| column.get_or_init(make))
     }
 
     fn sorted(&self, compare: fn(&T, &T) -> Ordering) -> Vec<u32> {
@@ -119,26 +144,18 @@ impl<T: Item> Table<T> {
         self.targets.get(&target)
     }
 
-    /// Which items have every word in their search text, or belong to a target that `target_has` it. One flag an item.
-    pub fn matches(&self, words: &Words, target_has: impl Fn(&str) -> Vec<TargetId>) -> Vec<bool> {
-        let mut all = vec![true; self.items.len()];
-        for word in words.iter() {
-            let mut hits = vec![false; self.items.len()];
-            self.mark_matches(word, &mut hits);
-            for group in target_has(word).iter().filter_map(|target| self.targets.get(target)) {
-                for &position in &group.positions {
-                    hits[position as usize] = true;
-                }
-            }
-            for (all, hit) in all.iter_mut().zip(hits) {
-                *all &= hit;
-            }
+    /// Which items have a lower-case text among their search texts, or belong to one of these targets.
+    pub fn with_text(&self, text: &str, targets: &[TargetId]) -> Bits {
+        let mut hits = Bits::none(self.items.len());
+        self.mark_matches(text, &mut hits);
+        for group in targets.iter().filter_map(|target| self.targets.get(target)) {
+            group.positions.iter().for_each(|&position| hits.set(position as usize));
         }
-        all
+        hits
     }
 
     /// One pass over the text of all items; after a hit it goes on behind the item that was hit.
-    fn mark_matches(&self, word: &str, hits: &mut [bool]) {
+    fn mark_matches(&self, word: &str, hits: &mut Bits) {
         let finder = memmem::Finder::new(word.as_bytes());
         let text = self.text.as_bytes();
         let (mut from, mut item) = (0, 0);
@@ -147,7 +164,7 @@ impl<T: Item> Table<T> {
             while (self.ends[item] as usize) <= at {
                 item += 1;
             }
-            hits[item] = true;
+            hits.set(item);
             from = self.ends[item] as usize;
             item += 1;
             if item == hits.len() {
@@ -194,21 +211,10 @@ impl<T: Item> Default for Table<T> {
     }
 }
 
-/// Appends words, each followed by a line break so that a search word never matches across two fields.
-fn put(to: &mut String, words: &[&str]) {
-    for word in words {
-        to.push_str(word);
-        to.push('\n');
-    }
-}
-
 impl Item for Workspace {
     type Id = WorkspaceId;
     fn id(&self) -> WorkspaceId {
         self.id
-    }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.name, &self.description]);
     }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::WORKSPACES
@@ -220,9 +226,6 @@ impl Item for Target {
     fn id(&self) -> TargetId {
         self.id
     }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.name, self.kind.as_str(), &self.description]);
-    }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::TARGETS
     }
@@ -232,10 +235,6 @@ impl Item for Scan {
     type Id = ScanId;
     fn id(&self) -> ScanId {
         self.id
-    }
-    fn search_text(&self, to: &mut String) {
-        let tool = Tool(self.tool_id);
-        put(to, &[tool.name().unwrap_or_default(), &tool.to_string(), self.status_name.as_str(), &self.status_message]);
     }
     fn target(&self) -> Option<TargetId> {
         Some(self.target_id)
@@ -248,10 +247,10 @@ impl Item for Scan {
 /// What one scan told: shown as part of a [`Case`], so no list searches or sorts it.
 impl Item for Finding {
     type Id = FindingId;
+    const SEARCHED: bool = false;
     fn id(&self) -> FindingId {
         self.id
     }
-    fn search_text(&self, _: &mut String) {}
     fn target(&self) -> Option<TargetId> {
         self.target_id
     }
@@ -262,15 +261,22 @@ impl Item for Finding {
 
 impl Item for Case {
     type Id = CaseId;
+    const READY: &'static [Field] = &[
+        Field::Is,
+        Field::Risk,
+        Field::Name,
+        Field::Class,
+        Field::Cve,
+        Field::Cwe,
+        Field::Port,
+        Field::Service,
+        Field::Presence,
+        Field::Scanner,
+        Field::First,
+        Field::Seen,
+    ];
     fn id(&self) -> CaseId {
         self.id
-    }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.name, self.risk_level.as_str(), &self.vuln_id, &self.cwe, &self.service, &self.status]);
-        for cve in &self.cve {
-            put(to, &[cve]);
-        }
-        put(to, &[&self.port.to_string()]);
     }
     fn target(&self) -> Option<TargetId> {
         self.target_id
@@ -288,9 +294,6 @@ impl Item for Report {
     fn id(&self) -> ReportId {
         self.id
     }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.download_name, self.status.as_str(), self.format.as_str()]);
-    }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::REPORTS
     }
@@ -300,9 +303,6 @@ impl Item for Wordlist {
     type Id = WordlistId;
     fn id(&self) -> WordlistId {
         self.id
-    }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.name, &self.description]);
     }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::WORDLISTS
@@ -314,9 +314,6 @@ impl Item for Logger {
     fn id(&self) -> LoggerId {
         self.id
     }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.label, &self.handler_url]);
-    }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::LOGGERS
     }
@@ -326,10 +323,6 @@ impl Item for Capture {
     type Id = CaptureId;
     fn id(&self) -> CaptureId {
         self.id
-    }
-    fn search_text(&self, to: &mut String) {
-        put(to, &[&self.request_method, &self.ip_address, &self.url_params, &self.user_agent]);
-        put(to, &[self.path.as_deref().unwrap_or_default()]);
     }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::CAPTURES
@@ -347,18 +340,24 @@ mod tests {
     }
 
     #[test]
-    fn every_word_must_occur_in_the_text_or_in_the_name_of_the_target() {
+    fn a_word_must_occur_in_the_text_of_an_item_or_in_the_name_of_its_target() {
         let table = Table::new([
             finding(1, "Git repository", 1, Risk::High),
             finding(2, "Directory listing", 2, Risk::Medium),
             finding(3, "Git ignored", 2, Risk::Info),
         ]);
-        let shop = |word: &str| if "shop.test".contains(word) { vec![TargetId(2)] } else { vec![] };
-        let hits = |filter: &str| table.matches(&Words::new(filter), shop);
-        assert_eq!(hits(""), [true, true, true]);
-        assert_eq!(hits("GIT"), [true, false, true]);
-        assert_eq!(hits("git shop"), [false, false, true]);
-        assert_eq!(hits("repositorydirectory"), [false, false, false]);
+        let hits = |text: &str, targets: &[TargetId]| table.with_text(text, targets).rows().collect::<Vec<_>>();
+        assert_eq!(hits("git", &[]), [0, 2]);
+        assert_eq!(hits("git", &[TargetId(2)]), [0, 1, 2]);
+        assert_eq!(hits("repositorydirectory", &[]), [0; 0]);
+    }
+
+    #[test]
+    fn columns_are_those_that_follow_from_the_items_alone() {
+        let table = Table::new([finding(1, "b", 1, Risk::Low), finding(2, "b", 1, Risk::High)]);
+        let counts: Vec<_> = table.column(Field::Name).unwrap().counts();
+        assert_eq!(counts, [(&"b".into(), 2)]);
+        assert!(table.column(Field::Verdict).is_none());
     }
 
     #[test]
@@ -380,8 +379,8 @@ mod tests {
         ) {
             let items = names.iter().enumerate().map(|(id, name)| finding(id as i64, name, 1, Risk::Low));
             let table = Table::new(items);
-            let each: Vec<bool> = (0..names.len()).map(|at| table.search_text(at).contains(&word)).collect();
-            proptest::prop_assert_eq!(table.matches(&Words::new(&word), |_| vec![]), each);
+            let each = Bits::of(names.len(), |at| table.search_text(at).contains(&word));
+            proptest::prop_assert_eq!(table.with_text(&word, &[]), each);
         }
     }
 }

@@ -141,6 +141,7 @@ impl Model {
         for key in std::mem::take(&mut self.triage.touched) {
             self.restance(key);
         }
+        self.tabs.stale = true;
         self.show_rows(Pane::Findings);
         self.show_rows(Pane::Targets);
         self.dirty = true;
@@ -154,6 +155,7 @@ impl Model {
         if let Some(stance) = self.triage.stances.get_mut(at) {
             let rule = self.triage.rules.get(at).copied().flatten();
             *stance = restance(&table.items()[at], rule, &self.triage.state, today);
+            self.tell_again(at);
         }
     }
 
@@ -221,6 +223,7 @@ impl Model {
                 self.triage.seen = seen;
                 self.triage.turn = turn;
                 self.triage.problem = problem;
+                self.load_tabs();
             }
             TriageNews::Events(events) => self.take_events(&events),
             TriageNews::Failed(problem) => {

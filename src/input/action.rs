@@ -45,8 +45,8 @@ actions! {
     Captures "captures" "" "go to Captures";
     Reports "reports" "" "go to Reports";
     Wordlists "wordlists" "" "go to Word lists";
-    PreviousTab "previous_tab" "" "previous tab of the detail";
-    NextTab "next_tab" "" "next tab of the detail";
+    PreviousTab "previous_tab" "" "previous tab of the detail; in the list of findings, the saved query before";
+    NextTab "next_tab" "" "next tab of the detail; in the list of findings, the next saved query";
     OtherDown "other_down" "" "the other side down: from a list scroll the detail, from a detail walk the list";
     OtherUp "other_up" "" "the other side up";
     Zoom "zoom" "zoom" "give the focused pane the whole screen, and back";
@@ -82,7 +82,7 @@ actions! {
     PageUp "page_up" "" "a page up";
     In "in" "open" "in: work in it, show what belongs to it, or open its detail";
     Out "out" "out" "out again";
-    Filter "filter" "filter" "filter: words that must all occur; the present filter to edit";
+    Filter "filter" "filter" "filter by words and fields (docs/query.md); the present filter to edit";
     TakeBack "take_back" "" "take back the last filter or scope step";
     Mark "mark" "mark" "mark, and down";
     Range "range" "" "begin a range, and end it";
@@ -124,8 +124,10 @@ actions! {
     Yes "yes" "yes" "yes";
     TakeHidden "take_hidden" "all" "take the marked rows that the filter hides too";
     Accept "accept" "done" "done";
-    LineDown "line_down" "" "down, while typing";
-    LineUp "line_up" "" "up, while typing";
+    Complete "complete" "" "complete what is typed: the next of what is offered";
+    CompleteBack "complete_back" "" "the one before of what is offered";
+    LineDown "line_down" "" "down, while typing; in a filter: a later query";
+    LineUp "line_up" "" "up, while typing; in a filter: an earlier query";
     LinePageDown "line_page_down" "" "a page down, while typing";
     LinePageUp "line_page_up" "" "a page up, while typing";
     Here "here" "here" "run the service on this machine; it goes on when you leave";

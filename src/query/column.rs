@@ -94,7 +94,7 @@ impl<T: Copy> Cells<T> {
 }
 
 /// Makes a column row by row: values are put in, then the row is ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Builder {
     column: Column,
     known: HashMap<Shared, u32>,

@@ -3,13 +3,12 @@
 //! Each clause scans one column; the sets of rows are joined a machine word at a time. [`Evaluator`] keeps the sets of
 //! clauses, so that a key typed at the end of a query computes only the clause it changes.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::column::{Cells, Column};
+use super::column::{Builder, Cells, Column};
 use super::expr::Number;
 use super::lex::Compare;
-use super::row::Source;
+use super::row::{Source, column_of};
 use super::value::{Matcher, When};
 use super::{Bits, Clause, Expr, Field, Flag, Query, Test};
 use crate::query::field::Values;
@@ -28,6 +27,8 @@ impl Query {
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
     kept: HashMap<String, Kept>,
+    /// Columns that the list does not have ready.
+    columns: HashMap<Field, Builder>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,11 +43,25 @@ impl Evaluator {
     /// The list is another one: nothing that is kept holds.
     pub fn forget(&mut self) {
         self.kept.clear();
+        self.columns.clear();
     }
 
     /// Forgets what follows from some fields.
     pub fn forget_fields(&mut self, gone: impl Fn(Field) -> bool) {
         self.kept.retain(|_, kept| !gone(kept.field));
+        self.columns.retain(|field, _| !gone(*field));
+    }
+
+    /// One row says something else in some fields: its places in their columns are written anew.
+    pub fn tell_again(&mut self, row: usize, changed: impl Fn(Field) -> bool, source: &dyn Source) {
+        self.kept.retain(|_, kept| !changed(kept.field));
+        self.columns.retain(|field, builder| {
+            if !changed(*field) {
+                return true;
+            }
+            source.tell(row, *field, builder);
+            builder.end_again(row)
+        });
     }
 
     /// The rows a query takes.
@@ -82,7 +97,7 @@ impl Evaluator {
         if let Some(kept) = kept.filter(|kept| kept.rows.len() == source.len()) {
             return kept.rows.clone();
         }
-        let rows = take(clause, source);
+        let rows = self.take(clause, source);
         if self.kept.len() >= MOST_KEPT {
             self.kept.clear();
         }
@@ -96,37 +111,45 @@ impl Evaluator {
         self.kept.insert(text, Kept { rows: rows.clone(), field, at });
         rows
     }
-}
 
-/// The rows one clause takes.
-fn take(clause: &Clause, source: &dyn Source) -> Bits {
-    match &clause.test {
-        Test::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
-            let mut any = Bits::none(source.len());
-            texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
-            any
+    /// The values of a field: as the list has them ready, else made now and kept.
+    pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn Source) -> &'a Column {
+        match source.ready(field) {
+            Some(column) => column,
+            None => self.columns.entry(field).or_insert_with(|| column_of(field, source)).column(),
         }
-        Test::Flags(flags) => take_flags(flags, source),
-        test => take_values(clause.field, test, &source.column(clause.field), source),
+    }
+
+    /// The rows one clause takes.
+    fn take(&mut self, clause: &Clause, source: &dyn Source) -> Bits {
+        match &clause.test {
+            Test::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
+                let mut any = Bits::none(source.len());
+                texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
+                any
+            }
+            Test::Flags(flags) => self.take_flags(flags, source),
+            test => take_values(clause.field, test, self.column(clause.field, source), source.now()),
+        }
+    }
+
+    fn take_flags(&mut self, flags: &[Flag], source: &dyn Source) -> Bits {
+        let mut any = Bits::none(source.len());
+        let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
+        for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
+            let wanted = flags.iter().fold(0, |bits, flag| bits | flag.bit());
+            if wanted != 0
+                && let Column::Flags(rows) = self.column(field, source)
+            {
+                any.or(&Bits::of(rows.len(), |row| rows[row] & wanted != 0));
+            }
+        }
+        any
     }
 }
 
-fn take_flags(flags: &[Flag], source: &dyn Source) -> Bits {
-    let mut any = Bits::none(source.len());
-    let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
-    for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
-        let wanted = flags.iter().fold(0, |bits, flag| bits | flag.bit());
-        if wanted != 0
-            && let Column::Flags(rows) = source.column(field).as_ref()
-        {
-            any.or(&Bits::of(rows.len(), |row| rows[row] & wanted != 0));
-        }
-    }
-    any
-}
-
-fn take_values(field: Field, test: &Test, column: &Cow<'_, Column>, source: &dyn Source) -> Bits {
-    match column.as_ref() {
+fn take_values(field: Field, test: &Test, column: &Column, now: i64) -> Bits {
+    match column {
         Column::Texts { values, cells } => {
             let takes = text_test(field, test);
             let taken: Vec<bool> = values.iter().map(|value| takes(value)).collect();
@@ -138,10 +161,10 @@ fn take_values(field: Field, test: &Test, column: &Cow<'_, Column>, source: &dyn
             Test::Some => scan(cells, |number| !number.is_nan(), false),
             Test::None => scan(cells, |number| !number.is_nan(), true),
             Test::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
-            Test::Time(compare, when) => take_times(field, cells, *compare, *when, source.now()),
-            _ => Bits::none(source.len()),
+            Test::Time(compare, when) => take_times(field, cells, *compare, *when, now),
+            _ => Bits::none(cells.rows()),
         },
-        Column::Flags(_) => Bits::none(source.len()),
+        Column::Flags(rows) => Bits::none(rows.len()),
     }
 }
 

@@ -184,8 +184,13 @@ fn what_a_clause_took_is_kept_until_it_is_forgotten() {
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     verdicts[1].verdict = Verdict::Fixed;
     assert_eq!(count(&verdicts, &mut evaluator), 1);
-    evaluator.forget_fields(Field::is_of_decision);
+    let rows: Vec<Judged> = verdicts.iter().map(|stance| Judged { case: &case, stance }).collect();
+    evaluator.tell_again(1, Field::is_of_decision, &Rows { rows: &rows, others: &Alone, now: 0 });
     assert_eq!(count(&verdicts, &mut evaluator), 2);
+    verdicts[0].verdict = Verdict::Open;
+    assert_eq!(count(&verdicts, &mut evaluator), 2);
+    evaluator.forget_fields(Field::is_of_decision);
+    assert_eq!(count(&verdicts, &mut evaluator), 1);
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn every_field_of_every_list_makes_a_column_of_its_kind() {
     for spec in field::FIELDS.iter().filter(|spec| spec.lists.contains(&Kind::Findings)) {
         let all = findings();
         let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
-        let builder = column_of(spec.field, rows.iter(), &Alone);
+        let builder = column_of(spec.field, &Rows { rows: &rows, others: &Alone, now: 0 });
         let rows = match builder.column() {
             Column::Texts { cells, .. } => cells.rows(),
             Column::Numbers(cells) => cells.rows(),

@@ -15,14 +15,17 @@
 
 pub mod bits;
 pub mod column;
+pub mod complete;
 pub mod error;
 pub mod evaluate;
 #[cfg(test)]
 mod evaluate_tests;
+pub mod explain;
 pub mod expr;
 pub mod field;
 pub mod flag;
 pub mod lex;
+pub mod order;
 pub mod parse;
 pub mod row;
 mod rows;

@@ -1,7 +1,5 @@
 //! What a list must tell to be queried.
 
-use std::borrow::Cow;
-
 use super::column::{Builder, Column};
 use super::{Bits, Field, Kind};
 use crate::contract::{LoggerId, ScanId, Shared, TargetId};
@@ -102,23 +100,23 @@ pub trait Source {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The values of a field.
-    fn column(&self, field: Field) -> Cow<'_, Column>;
+    /// The values of a field, where the list has them ready.
+    fn ready(&self, _: Field) -> Option<&Column> {
+        None
+    }
+    /// Puts in what a row has of a field.
+    fn tell(&self, row: usize, field: Field, to: &mut Builder);
     /// Which rows have a text, given in lower case, among those that bare words search.
     fn with_text(&self, text: &str) -> Bits;
     /// Seconds since 1970 that ages are counted from.
     fn now(&self) -> i64;
 }
 
-/// The column of a field for these rows.
-pub fn column_of<'a, R: Row + ?Sized + 'a>(
-    field: Field,
-    rows: impl ExactSizeIterator<Item = &'a R>,
-    others: &dyn Others,
-) -> Builder {
-    let mut builder = Builder::new(field, rows.len());
-    for row in rows {
-        row.tell(field, others, &mut builder);
+/// Makes the column of a field by asking each row.
+pub fn column_of(field: Field, source: &dyn Source) -> Builder {
+    let mut builder = Builder::new(field, source.len());
+    for row in 0..source.len() {
+        source.tell(row, field, &mut builder);
         builder.end_row();
     }
     builder
@@ -143,8 +141,8 @@ impl<R: Row> Source for Rows<'_, R> {
         self.rows.len()
     }
 
-    fn column(&self, field: Field) -> Cow<'_, Column> {
-        Cow::Owned(column_of(field, self.rows.iter(), self.others).finish())
+    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+        self.rows[row].tell(field, self.others, to);
     }
 
     fn with_text(&self, text: &str) -> Bits {

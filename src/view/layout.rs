@@ -23,6 +23,8 @@ pub const LEAST: Size = Size { columns: 20, rows: 5 };
 const POPUP_COLUMNS: u16 = 92;
 /// Columns of the left side in the wide layout.
 const LEFT: (u16, u16) = (30, 44);
+/// Least height of a framed list, with its frame, that has a line for tabs.
+pub const TABS_FROM: u16 = 10;
 /// Rows of the list of workspaces in the wide layout, with its frame.
 const WORKSPACES: (u16, u16) = (4, 8);
 

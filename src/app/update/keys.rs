@@ -36,7 +36,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
     }
     match model.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, action, effects),
-        Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, action),
+        Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),

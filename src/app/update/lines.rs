@@ -3,32 +3,48 @@
 use crossterm::event::KeyEvent;
 
 use super::super::detail::Search;
-use super::super::modal::{Line, LinePurpose, Modal, TextBox, line_text, line_with};
+use super::super::effect::Effect;
+use super::super::modal::{Line, LinePurpose, Modal, QueryHelp, TextBox, line_text, line_with};
 use super::super::model::Model;
 use super::super::typing::type_key;
+use super::filters;
 use crate::input::Action;
 
 /// Opens the line for a filter (in a list) or a search (in a detail).
 pub(super) fn open(model: &mut Model, action: Action) {
     let pane = model.focus.pane;
-    let (purpose, text) = match action {
+    let (purpose, text, before) = match action {
         Action::Search => {
-            let words = model.detail.search.as_ref().map(|search| search.words.clone());
-            (LinePurpose::Search, words.unwrap_or_default())
+            let words = model.detail.search.as_ref().map(|search| search.words.clone()).unwrap_or_default();
+            (LinePurpose::Search, words.clone(), words)
         }
-        _ => (LinePurpose::Filter(pane), model.cursor(pane).filter().0.clone()),
+        _ => {
+            let before = model.cursor(pane).filter().0.clone();
+            // What is typed next is a part of its own.
+            let text = if before.is_empty() { String::new() } else { format!("{} ", before.trim_end()) };
+            (LinePurpose::Filter(pane), text, before)
+        }
     };
-    model.modals.push(Modal::Line(Line { purpose, input: line_with(&text), before: text }));
+    model.modals.push(Modal::Line(Line { purpose, input: line_with(&text), before, help: QueryHelp::default() }));
 }
 
 /// A key while a line is typed.
-pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>) {
+pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
     let page = page(model) as isize;
+    if let Some(action) = action
+        && filters::perform(model, action, effects)
+    {
+        return;
+    }
     match action {
         Some(Action::Close) => {
             close(model);
         }
-        Some(Action::Accept) => accept(model),
+        Some(Action::Accept) => {
+            model.modals.pop();
+        }
+        // Only a filter has something to complete.
+        Some(Action::Complete | Action::CompleteBack) => {}
         Some(Action::LineDown) => walk(model, 1),
         Some(Action::LineUp) => walk(model, -1),
         Some(Action::LinePageDown) => walk(model, page),
@@ -61,7 +77,7 @@ fn apply(model: &mut Model) {
     match model.modals.last_mut() {
         Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, .. })) => {
             let (pane, text) = (*pane, line_text(input));
-            set_filter(model, pane, text);
+            filters::typed(model, pane, text);
         }
         Some(Modal::Line(Line { purpose: LinePurpose::Search, input, .. })) => {
             let words = line_text(input);
@@ -72,35 +88,12 @@ fn apply(model: &mut Model) {
     }
 }
 
-fn set_filter(model: &mut Model, pane: super::super::model::Pane, text: String) {
-    let changed = {
-        let mut cursor = model.cursor(pane);
-        let filter = cursor.filter().0;
-        let changed = *filter != text;
-        *filter = text;
-        changed
-    };
-    if changed {
-        model.show_rows(pane);
-    }
-}
-
-/// enter: the filter stays, and backspace brings the one before back.
-fn accept(model: &mut Model) {
-    if let Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, before })) = model.modals.pop()
-        && line_text(&input) != before
-        && !before.is_empty()
-    {
-        model.cursor(pane).filter().1.push(before);
-    }
-}
-
 /// Closes the topmost layer; what a line changed is taken back. False when nothing was open.
 pub(super) fn close(model: &mut Model) -> bool {
     match model.modals.pop() {
         None => false,
         Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => {
-            set_filter(model, pane, before);
+            filters::set(model, pane, before);
             true
         }
         Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => {

@@ -12,6 +12,7 @@ mod answers;
 mod concluded;
 mod copies;
 mod deletions;
+mod filters;
 mod forms;
 mod goes;
 mod keys;
@@ -55,6 +56,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Woke => model.dirty = true,
     }
     settle(model);
+    model.count_tabs();
     model.arrange(&mut effects);
     effects
 }

@@ -93,7 +93,11 @@ fn back(model: &mut Model) {
     }
 }
 
+/// In the list of the findings the saved queries, else the tabs of the detail.
 fn walk_tabs(model: &mut Model, by: isize) {
+    if model.focus.pane == Pane::Findings && !model.focus.in_detail {
+        return model.walk_saved(by);
+    }
     let pane = model.detail_pane();
     if Tab::of(pane).len() < 2 {
         return model.say(Tone::Plain, "this has no tabs");
@@ -314,12 +318,17 @@ fn sort(model: &mut Model) {
     model.say(Tone::Plain, format!("sorted by {name}"));
 }
 
-/// backspace: the last filter first, then the chips.
+/// backspace: the last filter first, then the chips; the query of a tab, as long as nothing was added, after these.
 fn take_back(model: &mut Model) {
     let pane = model.focus.pane;
+    let scoped = match pane {
+        Pane::Findings => model.scope.target.is_some() || model.scope.scan.is_some(),
+        _ => false,
+    };
+    let of_tab = scoped && model.tabs.is_plain(&model.lists.findings.filter);
     let mut cursor = model.cursor(pane);
     let (filter, earlier) = cursor.filter();
-    let had_filter = !filter.is_empty();
+    let had_filter = !filter.is_empty() && !of_tab;
     if had_filter {
         *filter = earlier.pop().unwrap_or_default();
     }
@@ -370,6 +379,7 @@ impl Model {
         self.lists.reports = lists.reports;
         self.lists.wordlists = lists.wordlists;
         self.lists.workspaces.selected = Some(workspace);
+        self.load_tabs();
         self.show_rows(Pane::Workspaces);
         self.watch = Default::default();
         self.tally = Default::default();

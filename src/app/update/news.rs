@@ -199,7 +199,7 @@ pub(super) fn count_unseen(model: &mut Model) {
 
 fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {
     match model.data.captures.take(logger, new) {
-        Taken::Appended(from) => model.lists.captures.extend(&model.data.captures, from, model.scope.logger),
+        Taken::Appended(from) => model.show_captures(Some(from)),
         Taken::Merged => {
             let before = model.lists.captures.rows.len();
             model.show_rows(Pane::Captures);

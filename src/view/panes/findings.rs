@@ -5,7 +5,9 @@ use ratatui::text::{Line, Span};
 
 use super::list::{ListPane, draw_table, pane_of};
 use crate::app::model::Pane;
+use crate::app::tabs::Saved;
 use crate::contract::Finding;
+use crate::text;
 use crate::triage::CaseId;
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
@@ -13,6 +15,7 @@ use crate::view::format;
 use crate::view::layout::Slot;
 use crate::view::theme::Theme;
 use crate::view::widgets::table::Column;
+use crate::view::widgets::tabs::tab_line;
 
 const COLUMNS: &[Column] = &[
     Column::fixed("RISK", format::RISK),
@@ -30,6 +33,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     let pane = ListPane {
         columns: COLUMNS,
         invitation: "No findings yet: they appear here while scans run.".to_owned(),
+        tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of(Pane::Findings, remote)
     };
     draw_table(cx, buf, slot, anchor, pane, (remote, list), |finding, _| {
@@ -42,6 +46,19 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
             words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
         ]
     })
+}
+
+/// The saved queries with their counts, and the name of the one in use.
+fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
+    let tabs = &cx.model.tabs;
+    let chosen = tabs.chosen(&cx.model.lists.findings.filter);
+    let title = |(at, saved): (usize, &Saved)| {
+        let count = tabs.counts.get(at).map(|count| format!(" {}", format::count(*count as i64)));
+        format!("{}{}", text::clean(&saved.name), count.unwrap_or_default())
+    };
+    let titles: Vec<String> = tabs.saved.iter().enumerate().map(title).collect();
+    let name = chosen.and_then(|at| tabs.saved.get(at)).map(|saved| saved.name.as_str()).unwrap_or_default();
+    (tab_line(cx.theme, &titles, chosen, width.saturating_sub(4)), name)
 }
 
 fn flags(theme: Theme, finding: &Finding) -> Line<'static> {

@@ -14,8 +14,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::query_help;
 use crate::app::list::List;
-use crate::app::modal::{LinePurpose, Modal};
 use crate::app::model::Pane;
 use crate::app::problem::Problem;
 use crate::app::remote::Remote;
@@ -23,13 +23,13 @@ use crate::app::sorts::BY_NEED;
 use crate::app::table::{Item, Table};
 use crate::contract::Stamp;
 use crate::input::{Action, Context};
+use crate::query::explain::Why;
 use crate::text;
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, words};
 use crate::view::format;
-use crate::view::layout::{Slot, indented, take_top};
+use crate::view::layout::{Slot, TABS_FROM, indented, take_top};
 use crate::view::widgets::frame::{Edges, draw_frame};
-use crate::view::widgets::input::input_spans;
 use crate::view::widgets::lines::{draw_line, draw_sides, row_of};
 use crate::view::widgets::table::{Column, GUTTER, Row, draw_heads, draw_rows, widths};
 use crate::view::widgets::wrap::{plain, wrap};
@@ -72,6 +72,10 @@ pub(super) struct ListPane<'a> {
     pub invitation: String,
     /// The filter in use.
     pub filter: &'a str,
+    /// What each part of it hides.
+    pub why: &'a [Why],
+    /// Saved queries: the tabs over the rows, and the name of the one in use.
+    pub tabs: Option<(Line<'a>, &'a str)>,
     /// Rows there are, shown or not.
     pub total: usize,
     /// Rows shown.
@@ -93,7 +97,13 @@ pub(super) fn draw_list<'a>(
     row: impl Fn(usize, &[u16]) -> Option<Row<'a>>,
 ) -> u16 {
     let mut area = if slot.framed { draw_edges(cx, buf, slot.area, pane) } else { slot.area };
-    let scope = scope_line(cx, pane);
+    // Where there is room; elsewhere the scope line names the tab in use.
+    if let Some((tabs, _)) = pane.tabs.as_ref().filter(|_| shows_tabs(slot)) {
+        let (line, rest) = take_top(area, 1);
+        draw_line(buf, indented(line), tabs);
+        area = rest;
+    }
+    let scope = scope_line(cx, pane, slot);
     if area.height > 1 && (!slot.framed || scope.is_some()) {
         let (line, rest) = take_top(area, 1);
         draw_scope(cx, buf, line, slot.framed, pane, scope);
@@ -101,6 +111,7 @@ pub(super) fn draw_list<'a>(
     }
     if pane.shown == 0 {
         draw_nothing(cx, buf, area, pane);
+        query_help::draw_help(cx, buf, area, pane);
         return 0;
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
@@ -112,6 +123,7 @@ pub(super) fn draw_list<'a>(
     let first = first(usize::from(area.height));
     let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| row(at, &room));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
+    query_help::draw_help(cx, buf, area, pane);
     area.height
 }
 
@@ -133,6 +145,7 @@ pub(super) fn draw_table<'a, T: Item + 'static>(
         known: Known::of(remote),
         order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
         filter: &list.filter,
+        why: &list.why,
         total: table.len(),
         shown: list.rows.len(),
         at: list.at,
@@ -161,6 +174,8 @@ pub(super) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
         order: String::new(),
         invitation: String::new(),
         filter: "",
+        why: &[],
+        tabs: None,
         total: 0,
         shown: 0,
         at: 0,
@@ -241,17 +256,26 @@ fn place(pane: &ListPane<'_>) -> String {
     }
 }
 
+/// A slot with a frame and room enough has a line for the tabs.
+fn shows_tabs(slot: &Slot) -> bool {
+    slot.framed && slot.area.height >= TABS_FROM
+}
+
 /// Scope, filter and marks: what decides which rows are here. Nothing when all are.
-fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Line<'static>> {
+fn scope_line(cx: &Cx<'_>, pane: &ListPane<'_>, slot: &Slot) -> Option<Line<'static>> {
     let mut line = Line::default();
+    if let Some((_, name)) = pane.tabs.as_ref().filter(|(_, name)| !name.is_empty() && !shows_tabs(slot)) {
+        line.push_span(Span::styled(format!("{}: ", text::clean(name)), cx.theme.text()));
+    }
     for chip in super::chips(cx, pane.pane) {
         line.push_span(Span::styled(format!(" {chip} "), cx.theme.chosen()));
         line.push_span(Span::raw(" "));
     }
-    match cx.model.modals.last() {
-        Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Filter(pane.pane) => {
+    match query_help::typed(cx, pane) {
+        Some(typed) => {
             line.push_span(Span::styled("/", cx.theme.key()));
-            line.extend(input_spans(cx.theme, &typed.input));
+            let room = (slot.area.width / 3 * 2).saturating_sub(line.width() as u16);
+            line.extend(query_help::typed_spans(cx.theme, typed, room));
         }
         _ if !pane.filter.is_empty() => {
             line.push_span(Span::styled(format!("/{} ", text::clean(pane.filter)), cx.theme.strong()));
@@ -279,6 +303,12 @@ fn draw_scope(
 ) {
     let left = scope.unwrap_or_else(|| words(pane.order.clone(), cx.theme.dim()));
     let mut right = Line::default();
+    let hidden = pane.total - pane.shown.min(pane.total);
+    if framed && hidden > 0 && !pane.filter.is_empty() {
+        let key = super::key(cx, Context::Lists, Action::Filter);
+        right
+            .push_span(Span::styled(format!("{} hidden  {key} why", format::thousands(hidden as u64)), cx.theme.dim()));
+    }
     if !framed {
         for part in stale_note(cx, pane).map(Line::from).into_iter().chain([pane.note.clone()]) {
             if part.width() > 0 {
@@ -301,7 +331,10 @@ fn draw_nothing(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) 
         Known::Read | Known::Stale(_) => {
             let back = super::key(cx, Context::Lists, Action::TakeBack);
             let hidden = format!("Nothing matches: {} hidden.", format::thousands(pane.total as u64));
-            vec![words(hidden, theme.text()), words(format!("{back} takes the last step back."), theme.dim())]
+            let mut lines = vec![words(hidden, theme.text())];
+            lines.extend(query_help::why_lines(cx, pane.why));
+            lines.push(words(format!("{back} takes the last step back."), theme.dim()));
+            lines
         }
     };
     for (y, line) in wrap(lines, area.width).iter().enumerate().take(usize::from(area.height)) {

@@ -9,6 +9,7 @@ mod finding;
 mod findings;
 pub(super) mod list;
 mod loggers;
+mod query_help;
 mod reports;
 mod scans;
 mod targets;

@@ -4,21 +4,23 @@ use ratatui::text::{Line, Span};
 
 use crate::view::theme::Theme;
 
-/// The tabs with the chosen one between bars; each keeps its place whichever is chosen. When they are wider than
+/// The tabs with the chosen one, if any, between bars; each keeps its place whichever is chosen. When they are wider than
 /// `width`, those after the chosen one are left out first, then those before it.
-pub fn tab_line(theme: Theme, titles: &[String], chosen: usize, width: u16) -> Line<'static> {
+pub fn tab_line(theme: Theme, titles: &[String], chosen: impl Into<Option<usize>>, width: u16) -> Line<'static> {
+    let chosen = chosen.into();
+    let kept = chosen.unwrap_or(0);
     let widths: Vec<usize> = titles.iter().map(|title| crate::text::width(title) + 2).collect();
     let (mut first, mut end) = (0, titles.len());
     let room = width as usize;
-    while widths[first..end].iter().sum::<usize>() > room && end > chosen + 1 {
+    while widths[first..end].iter().sum::<usize>() > room && end > kept + 1 {
         end -= 1;
     }
-    while widths[first..end].iter().sum::<usize>() > room && first < chosen {
+    while widths[first..end].iter().sum::<usize>() > room && first < kept {
         first += 1;
     }
     let mut line = Line::default();
     for (i, title) in titles.iter().enumerate().take(end).skip(first) {
-        if i == chosen {
+        if Some(i) == chosen {
             line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));
             line.push_span(Span::styled(title.clone(), theme.strong()));
             line.push_span(Span::styled(theme.glyphs.tab_close, theme.key()));

@@ -48,7 +48,7 @@ fn esc_while_a_filter_is_typed_brings_the_one_before_back() {
     assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
     desk.keys("esc");
     assert_eq!(desk.shown(Pane::Findings), [2, 3]);
-    assert_eq!(desk.model.lists.findings.filter, "git");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided git");
 }
 
 #[test]

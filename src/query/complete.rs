@@ -1,0 +1,193 @@
+//! What can be written where the cursor is: fields, and values that occur, with how many rows have them.
+
+use std::ops::Range;
+
+use super::column::Column;
+use super::field::Values;
+use super::lex;
+use super::{Evaluator, Field, Flag, Source};
+use crate::contract::Risk;
+
+/// Most completions that are offered.
+const MOST: usize = 8;
+
+/// Something that can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Bytes of the text that it replaces.
+    pub at: Range<usize>,
+    /// What is written there.
+    pub text: String,
+    /// What it is, or how many rows have it.
+    pub note: String,
+}
+
+/// What can be written at a byte of a text, what occurs most first.
+pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<Completion> {
+    let before = text.get(..cursor).unwrap_or(text);
+    let start = start_of_word(before);
+    let word = &before[start..];
+    let operator = word.find([':', '=', '<', '>', '!']);
+    let mut found = match operator {
+        None if word.is_empty() || word.starts_with('"') => Vec::new(),
+        None => names(word, start..before.len(), source),
+        Some(end) => match Field::named(&word[..end], source.kind()) {
+            Some(field) => values(field, word, end, start, evaluator, source),
+            None => Vec::new(),
+        },
+    };
+    found.truncate(MOST);
+    found
+}
+
+/// Where the word that ends here begins: after the last space or sign outside of quotes.
+fn start_of_word(text: &str) -> usize {
+    let (mut start, mut quoted, mut escaped) = (0, false, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | ')' => start = at + 1,
+            '-' if at == start => start = at + 1,
+            letter if letter.is_whitespace() => start = at + letter.len_utf8(),
+            _ => {}
+        }
+    }
+    start
+}
+
+/// Fields and flags whose names begin so.
+fn names(word: &str, at: Range<usize>, source: &dyn Source) -> Vec<Completion> {
+    let begins = |name: &str| {
+        name.len() >= word.len() && name.is_char_boundary(word.len()) && name[..word.len()].eq_ignore_ascii_case(word)
+    };
+    let fields =
+        Field::of(source.kind()).filter(|spec| begins(spec.name) || spec.aliases.iter().any(|alias| begins(alias)));
+    let field = |spec: &super::field::Spec| {
+        let operator = match spec.values {
+            Values::Risk | Values::Number => ">=",
+            Values::Time | Values::Deadline | Values::Span => "<",
+            _ => ":",
+        };
+        Completion { at: at.clone(), text: format!("{}{operator}", spec.name), note: spec.words.to_owned() }
+    };
+    let flags = Flag::of(source.kind()).filter(|spec| begins(spec.name));
+    let flag = |spec: &super::flag::Spec| Completion {
+        at: at.clone(),
+        text: format!("is:{}", spec.name),
+        note: spec.words.to_owned(),
+    };
+    fields.map(field).chain(flags.map(flag)).collect()
+}
+
+/// Values of a field that begin so, or have it within.
+fn values(
+    field: Field,
+    word: &str,
+    operator: usize,
+    start: usize,
+    evaluator: &mut Evaluator,
+    source: &dyn Source,
+) -> Vec<Completion> {
+    let signs =
+        word[operator..].find(|letter| !matches!(letter, ':' | '=' | '<' | '>' | '!')).unwrap_or(word.len() - operator);
+    if word[operator + signs..].starts_with('~') {
+        return Vec::new();
+    }
+    let from = word[operator + signs..].rfind(',').map_or(operator + signs, |comma| operator + signs + comma + 1);
+    let typed = word[from..].trim_matches('"').to_lowercase();
+    let at = start + from..start + word.len();
+    let known = occurring(field, evaluator, source);
+    let (begin, within): (Vec<_>, Vec<_>) = known
+        .into_iter()
+        .filter(|(name, _)| name.to_lowercase().contains(&typed))
+        .partition(|(name, _)| name.to_lowercase().starts_with(&typed));
+    let fits = begin.into_iter().chain(within);
+    let complete = |(name, count): (String, usize)| Completion {
+        at: at.clone(),
+        text: lex::value(&name),
+        note: count.to_string(),
+    };
+    fits.map(complete).filter(|completion| completion.text != word[from..]).collect()
+}
+
+/// The values of a field with how many rows have each.
+fn occurring(field: Field, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<(String, usize)> {
+    match field.spec().values {
+        Values::Flags => {
+            let mut count = |flag: Flag| {
+                let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
+                match evaluator.column(field, source) {
+                    Column::Flags(rows) => rows.iter().filter(|row| **row & flag.bit() != 0).count(),
+                    _ => 0,
+                }
+            };
+            Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect()
+        }
+        Values::Risk => {
+            let column = evaluator.column(field, source);
+            let Column::Numbers(cells) = column else { return Vec::new() };
+            let of =
+                |risk: Risk| (0..cells.rows()).filter(|&row| cells.row(row).contains(&(risk.level() as f64))).count();
+            Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect()
+        }
+        Values::Choice(_) | Values::Word | Values::Prose => {
+            let counts = evaluator.column(field, source).counts().into_iter();
+            counts.map(|(text, count)| (text.to_string(), count)).filter(|(text, _)| text.len() <= 80).collect()
+        }
+        Values::Search | Values::Number | Values::Span | Values::Time | Values::Deadline => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Scan, ScanStatus};
+    use crate::query::explain::{Why, explain};
+    use crate::query::{Alone, Kind, Query, Rows};
+
+    fn scans() -> Vec<Scan> {
+        let scan = |tool_id, status_name| Scan { tool_id, status_name, ..Scan::default() };
+        vec![
+            scan(170, ScanStatus::Finished),
+            scan(170, ScanStatus::Finished),
+            scan(70, ScanStatus::Finished),
+            scan(70, ScanStatus::TimedOut),
+        ]
+    }
+
+    fn offered(text: &str) -> String {
+        let scans = scans();
+        let source = Rows { rows: &scans, others: &Alone, now: 0 };
+        let mut all = complete(text, text.len(), &mut Evaluator::default(), &source);
+        all.truncate(3);
+        let told = |one: &Completion| format!("{}|{}", [&text[..one.at.start], &one.text].concat(), one.note);
+        all.iter().map(told).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn fields_flags_and_values_that_occur_are_offered() {
+        assert_eq!(
+            offered("a -(sta"),
+            "a -(status:|status at the service; a -(started<|when it started; a -(message:|what the service says about it"
+        );
+        assert_eq!(offered("ended"), "ended<|when it ended; is:ended|will not change any more");
+        assert_eq!(offered("status:"), "status:finished|3; status:\"timed out\"|1");
+        assert_eq!(offered("status:finished,\"ti"), "status:finished,\"timed out\"|1");
+        assert_eq!(offered("is:fa"), "is:failed|1");
+        assert_eq!(offered("tool:W"), "tool:Website|2; tool:\"Website Scanner\"|2");
+        assert_eq!(offered("nothing:x y \"st"), "");
+    }
+
+    #[test]
+    fn each_part_of_a_query_tells_what_it_alone_hides() {
+        let scans = scans();
+        let source = Rows { rows: &scans, others: &Alone, now: 0 };
+        let query = Query::parse("tool:70 (is:failed or is:active) status:*", Kind::Scans).unwrap();
+        let told = explain(&query, &mut Evaluator::default(), &source, None);
+        let why = |part: &str, hides| Why { part: part.to_owned(), hides };
+        assert_eq!(told, [why("tool:70", 0), why("(is:failed or is:active)", 1), why("status:*", 0)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Orders by several fields: `risk,-age`.
+//!
+//! Each field has the direction that is asked for most: risks, numbers and severities from the greatest down, times
+//! from the newest, texts from A. `-` before a field turns it round.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::column::Column;
+use super::error::nearest;
+use super::field::Values;
+use super::row::Source;
+use super::{Evaluator, Field, Kind, ParseError};
+
+/// One key of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SortKey {
+    /// By what.
+    pub field: Field,
+    /// Turned round.
+    pub reverse: bool,
+}
+
+impl SortKey {
+    /// Reads an order: fields with commas between them.
+    ///
+    /// # Errors
+    /// A name that is no field, or a field that has no order.
+    pub fn parse_all(text: &str, kind: Kind) -> Result<Vec<Self>, ParseError> {
+        let mut keys = Vec::new();
+        let mut from = 0;
+        for part in text.split(',') {
+            let at = from..from + part.len();
+            from = at.end + 1;
+            let part = part.trim();
+            let (reverse, name) = part.strip_prefix('-').map_or((false, part), |name| (true, name));
+            let names = || Field::of(kind).map(|spec| spec.name);
+            let Some(field) = Field::named(name, kind) else {
+                let error = ParseError::new(at, format!("{} have no field {name:?}", kind.word()));
+                let hint = nearest(name, names()).map(|known| format!("{known}?"));
+                return Err(hint.map_or(error.clone(), |hint| error.with_hint(hint)));
+            };
+            if matches!(field.spec().values, Values::Search | Values::Flags) {
+                return Err(ParseError::new(at, format!("{name} has no order")));
+            }
+            keys.push(Self { field, reverse });
+        }
+        Ok(keys)
+    }
+}
+
+impl fmt::Display for SortKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.reverse { "-" } else { "" }, self.field.spec().name)
+    }
+}
+
+/// Rows by these keys; rows that are equal in all of them stay in the order of the list, rows without a value come last.
+pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn Source) -> Vec<u32> {
+    let ranks: Vec<Vec<f64>> = keys
+        .iter()
+        .map(|key| {
+            let mut ranks = ranks(evaluator.column(key.field, source), source.len());
+            if key.reverse != !matches!(key.field.spec().values, Values::Prose | Values::Word) {
+                ranks.iter_mut().for_each(|rank| *rank = -*rank);
+            }
+            ranks
+        })
+        .collect();
+    let mut rows: Vec<u32> = (0..source.len() as u32).collect();
+    let compare = |a: &u32, b: &u32| {
+        let by = |ranks: &Vec<f64>| compare(ranks[*a as usize], ranks[*b as usize]);
+        ranks.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    rows.sort_by(compare);
+    rows
+}
+
+fn compare(a: f64, b: f64) -> Ordering {
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) => a.total_cmp(&b),
+        (a, b) => a.cmp(&b),
+    }
+}
+
+/// A number for each row that orders as its first value does; not a number where it has none.
+fn ranks(column: &Column, rows: usize) -> Vec<f64> {
+    match column {
+        Column::Numbers(cells) => (0..rows).map(|row| cells.row(row).first().copied().unwrap_or(f64::NAN)).collect(),
+        Column::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
+        Column::Texts { values, cells } => {
+            let lower: Vec<String> = values.iter().map(|value| value.to_lowercase()).collect();
+            let mut order: Vec<usize> = (0..values.len()).collect();
+            order.sort_by(|&a, &b| lower[a].cmp(&lower[b]));
+            let mut place = vec![0.0; values.len()];
+            order.iter().enumerate().for_each(|(at, &code)| place[code] = at as f64);
+            let rank = |row| cells.row(row).first().and_then(|&code| place.get(code as usize)).copied();
+            (0..rows).map(|row| rank(row).unwrap_or(f64::NAN)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Wordlist;
+    use crate::query::{Alone, Rows};
+
+    #[test]
+    fn several_keys_order_one_within_the_other() {
+        let list = |name: &str, num_words| Wordlist { name: name.into(), num_words, ..Wordlist::default() };
+        let lists = [list("b", 1), list("A", 2), list("", 2), list("c", 2)];
+        let order = |text: &str| {
+            let keys = SortKey::parse_all(text, Kind::Wordlists).unwrap();
+            ordered(&keys, &mut Evaluator::default(), &Rows { rows: &lists, others: &Alone, now: 0 })
+        };
+        assert_eq!(order("words,name"), [1, 3, 2, 0]);
+        assert_eq!(order("-words, -name"), [0, 3, 1, 2]);
+    }
+
+    #[test]
+    fn an_order_names_what_is_wrong() {
+        let told = |text: &str| SortKey::parse_all(text, Kind::Findings).unwrap_err();
+        assert_eq!((told("risk,agee").at, told("risk,agee").hint), (5..9, None));
+        assert_eq!(told("is").reason, "is has no order");
+    }
+}
