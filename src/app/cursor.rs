@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::group::GroupRows;
 use super::list::List;
 use super::model::{Model, Pane};
 use super::stream::{Stream, StreamList};
@@ -23,6 +24,17 @@ pub trait Cursor {
     fn is_marked(&self, at: usize) -> bool;
     /// Marks the row at a place, or takes the mark off.
     fn mark(&mut self, at: usize, on: bool);
+    /// Whether the row at a place is the head of a group.
+    fn is_head(&self, _at: usize) -> bool {
+        false
+    }
+    /// Turns the marks of what is shown around.
+    fn invert(&mut self) {
+        for at in 0..self.len() {
+            let on = !self.is_marked(at);
+            self.mark(at, on);
+        }
+    }
     /// Takes every mark off, shown or not.
     fn clear_marks(&mut self);
     /// How many marks there are, and how many of them on rows that are not shown.
@@ -242,9 +254,12 @@ impl Model {
             Pane::Targets => {
                 Box::new(Rows { list: &mut lists.targets, table: data.targets.value().map(|table| &**table) })
             }
-            Pane::Findings => {
-                Box::new(Rows { list: &mut lists.findings, table: data.findings.value().map(|table| &**table) })
-            }
+            Pane::Findings => match data.findings.value() {
+                Some(table) if lists.groups.by.is_some() => {
+                    Box::new(GroupRows { list: &mut lists.findings, groups: &mut lists.groups, table })
+                }
+                table => Box::new(Rows { list: &mut lists.findings, table: table.map(|table| &**table) }),
+            },
             Pane::Scans => Box::new(Rows { list: &mut lists.scans, table: data.scans.value().map(|table| &**table) }),
             Pane::Loggers => {
                 Box::new(Rows { list: &mut lists.loggers, table: data.loggers.value().map(|table| &**table) })

@@ -68,6 +68,22 @@ impl<T: Item> List<T> {
     /// Takes new rows and keeps the selection on its id.
     pub fn show(&mut self, table: &Table<T>, rows: Vec<u32>) {
         self.rows = Arc::new(rows);
+        let rows = Arc::clone(&self.rows);
+        let place = |id| {
+            let position = table.position(id)?;
+            rows.iter().position(|&row| row as usize == position)
+        };
+        self.settle(table, rows.len(), place, |at| Some(table.items()[*rows.get(at)? as usize].id()));
+    }
+
+    /// Keeps the selection on its id after the rows changed: `place` tells where an id stands, `id_at` the reverse.
+    pub(super) fn settle(
+        &mut self,
+        table: &Table<T>,
+        rows: usize,
+        place: impl Fn(T::Id) -> Option<usize>,
+        id_at: impl Fn(usize) -> Option<T::Id>,
+    ) {
         if let Some((id, since)) = self.wanted
             && table.position(id).is_some()
         {
@@ -76,18 +92,12 @@ impl<T: Item> List<T> {
                 self.selected = Some(id);
             }
         }
-        let kept = self
-            .selected
-            .filter(|_| self.held)
-            .and_then(|id| table.position(id))
-            .and_then(|position| self.rows.iter().position(|&row| row as usize == position));
-        match kept {
-            Some(at) => self.at = at,
-            None if !self.held => self.select_at(table, 0),
-            None => self.select_at(table, self.at),
-        }
+        let kept = self.selected.filter(|_| self.held).and_then(&place);
+        let at = kept.unwrap_or(if self.held { self.at } else { 0 });
+        self.at = at.min(rows.saturating_sub(1));
+        self.selected = id_at(self.at);
         self.marks.retain(|&id| table.position(id).is_some());
-        self.range_from = self.range_from.filter(|&id| table.position(id).is_some());
+        self.range_from = self.range_from.filter(|&id| table.position(id).is_some() || place(id).is_some());
     }
 
     /// Selects this item as soon as it arrives, unless the selection is moved before.

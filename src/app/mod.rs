@@ -17,6 +17,7 @@ mod derived;
 pub mod detail;
 pub mod effect;
 pub mod form;
+pub mod group;
 pub mod list;
 pub mod modal;
 pub mod model;

@@ -10,6 +10,7 @@ use super::batch::Batch;
 use super::detail::Detail;
 use super::effect::Ticket;
 use super::form::{Form, FormTag};
+use super::group::Groups;
 use super::list::List;
 use super::modal::{Modal, Setup};
 use super::msg::Now;
@@ -108,6 +109,8 @@ pub enum Prefix {
     Go,
     /// `y`
     Copy,
+    /// `b`
+    Group,
 }
 
 impl Prefix {
@@ -116,6 +119,7 @@ impl Prefix {
         match self {
             Self::Go => Context::Go,
             Self::Copy => Context::Copy,
+            Self::Group => Context::Group,
         }
     }
 }
@@ -215,6 +219,8 @@ pub struct Lists {
     pub targets: List<Target>,
     pub scans: List<Scan>,
     pub findings: List<Case>,
+    /// The findings in groups, where they are.
+    pub groups: Groups,
     pub loggers: List<Logger>,
     pub captures: StreamList,
     pub reports: List<Report>,

@@ -79,7 +79,14 @@ impl Model {
                 rows(list, &table, asked, &model.triaged(&table), scoped.then_some(&in_scope))
             },
         );
-        self.lists.findings.show(&table, rows);
+        let lists = &mut self.lists;
+        match lists.groups.by {
+            None => lists.findings.show(&table, rows),
+            Some(_) => {
+                lists.findings.rows = Arc::new(rows);
+                lists.groups.show(&mut lists.findings, &table, &self.triage.stances);
+            }
+        }
     }
 
     /// All rows of the captures; or, where some came at the end, those from a row number on.

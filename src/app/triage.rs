@@ -208,6 +208,7 @@ impl Model {
                 Touched::Nothing => {}
             }
         }
+        self.lists.groups.count_undecided(&self.triage.stances);
         self.dirty = true;
     }
 

@@ -71,6 +71,15 @@ actions! {
     CopyCommand "copy_command" "command" "the command that opens this view";
     CopyFile "copy_file" "to a file" "JSON to a file in the current directory";
     CopyRaw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
+    // b then
+    GroupPrefix "group_prefix" "group" "group …: a second key says by what";
+    GroupClass "group_class" "class" "by class: one decision for all of a kind";
+    GroupTarget "group_target" "target" "by target";
+    GroupCve "group_cve" "CVE" "by CVE, the first of each";
+    GroupCwe "group_cwe" "CWE" "by CWE";
+    GroupOwasp "group_owasp" "OWASP" "by OWASP category";
+    GroupPort "group_port" "port" "by port";
+    GroupNone "group_none" "none" "no groups";
     // lists and texts
     Down "down" "" "down";
     Up "up" "" "up";

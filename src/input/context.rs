@@ -9,6 +9,8 @@ pub enum Context {
     Go,
     /// After `y`.
     Copy,
+    /// After `b` in the findings.
+    Group,
     /// A list has the keys.
     Lists,
     /// The workspaces, list or detail; so the next seven.
@@ -43,10 +45,11 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 18] = [
+    pub const ALL: [Context; 19] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
+        Context::Group,
         Context::Lists,
         Context::Findings,
         Context::Scans,
@@ -70,6 +73,7 @@ impl Context {
             Self::Everywhere => "everywhere",
             Self::Go => "go",
             Self::Copy => "copy",
+            Self::Group => "group",
             Self::Lists => "lists",
             Self::Workspaces => "workspaces",
             Self::Targets => "targets",
@@ -94,6 +98,7 @@ impl Context {
             Self::Everywhere => "Everywhere",
             Self::Go => "g, then",
             Self::Copy => "y, then",
+            Self::Group => "b, then",
             Self::Lists => "Lists",
             Self::Workspaces => "Workspaces",
             Self::Targets => "Targets",
@@ -122,6 +127,7 @@ impl Context {
         match self {
             Self::Go => Some('g'),
             Self::Copy => Some('y'),
+            Self::Group => Some('b'),
             _ => None,
         }
     }

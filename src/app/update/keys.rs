@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{copies, forms, goes, lines, moves, prompts, things};
+use super::{copies, forms, goes, groups, lines, moves, prompts, things};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -73,6 +73,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::Help => model.modals.push(Modal::Help(Help::default())),
         Action::GoPrefix => model.pending = Some(Prefix::Go),
         Action::CopyPrefix => model.pending = Some(Prefix::Copy),
+        Action::GroupPrefix => model.pending = Some(Prefix::Group),
         Action::Refresh => refresh(model),
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
@@ -80,6 +81,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
             let _done = things::perform(model, action, effects)
                 || goes::perform(model, action)
                 || copies::perform(model, action, effects)
+                || groups::perform(model, action)
                 || moves::perform(model, action);
         }
     }

@@ -15,6 +15,7 @@ mod deletions;
 mod filters;
 mod forms;
 mod goes;
+mod groups;
 mod keys;
 mod lines;
 mod moves;

@@ -230,10 +230,18 @@ fn no_use(model: &mut Model, action: Action) {
     model.say(Tone::Plain, format!("“{}” has no use here", action.name().replace('_', " ")));
 }
 
-/// Moves the selection by some rows, to the ends at the most.
+/// Moves the selection by some rows, to the ends at the most. From a detail it walks past the heads of groups.
 fn step(model: &mut Model, by: isize) {
+    let in_detail = model.focus.in_detail;
     let mut cursor = model.cursor(model.focus.pane);
-    let at = cursor.at().saturating_add_signed(by).min(cursor.len().saturating_sub(1));
+    let last = cursor.len().saturating_sub(1);
+    let mut at = cursor.at().saturating_add_signed(by).min(last);
+    while in_detail && cursor.is_head(at) {
+        match at.checked_add_signed(by).filter(|&next| next <= last) {
+            Some(next) => at = next,
+            None => return,
+        }
+    }
     cursor.select(at);
 }
 
@@ -304,11 +312,7 @@ fn mark_all(model: &mut Model) {
 }
 
 fn invert(model: &mut Model) {
-    let mut cursor = model.cursor(model.focus.pane);
-    for at in 0..cursor.len() {
-        let on = !cursor.is_marked(at);
-        cursor.mark(at, on);
-    }
+    model.cursor(model.focus.pane).invert();
 }
 
 fn sort(model: &mut Model) {
@@ -378,6 +382,7 @@ impl Model {
         self.lists.workspaces = lists.workspaces;
         self.lists.reports = lists.reports;
         self.lists.wordlists = lists.wordlists;
+        self.lists.groups.by = lists.groups.by;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
         self.show_rows(Pane::Workspaces);

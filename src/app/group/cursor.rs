@@ -1,0 +1,147 @@
+//! Keys on grouped findings: a head stands for the members that are shown.
+
+use std::collections::BTreeSet;
+
+use super::{Groups, Row};
+use crate::app::cursor::{Chosen, Cursor};
+use crate::app::list::List;
+use crate::app::table::Table;
+use crate::triage::{Case, CaseId};
+
+/// The grouped findings with the keys on them.
+pub struct GroupRows<'a> {
+    pub list: &'a mut List<Case>,
+    pub groups: &'a mut Groups,
+    pub table: &'a Table<Case>,
+}
+
+impl GroupRows<'_> {
+    fn id(&self, position: u32) -> CaseId {
+        self.table.items()[position as usize].id
+    }
+
+    /// Positions that a row stands for.
+    fn positions(&self, at: usize) -> &[u32] {
+        match self.groups.rows.get(at) {
+            Some(&Row::Head(group)) => self.groups.members(&self.groups.all()[group as usize]),
+            Some(Row::Case(position)) => std::slice::from_ref(position),
+            None => &[],
+        }
+    }
+
+    fn ids(&self, at: usize) -> Vec<CaseId> {
+        self.positions(at).iter().map(|&position| self.id(position)).collect()
+    }
+}
+
+impl Cursor for GroupRows<'_> {
+    fn len(&self) -> usize {
+        self.groups.rows.len()
+    }
+    fn at(&self) -> usize {
+        self.list.at
+    }
+    fn select(&mut self, at: usize) {
+        self.list.at = at.min(self.groups.rows.len().saturating_sub(1));
+        self.list.selected = self.groups.id_at(self.table, self.list.at);
+    }
+    fn is_marked(&self, at: usize) -> bool {
+        let positions = self.positions(at);
+        !positions.is_empty() && positions.iter().all(|&position| self.list.marks.contains(&self.id(position)))
+    }
+    fn mark(&mut self, at: usize, on: bool) {
+        for id in self.ids(at) {
+            match on {
+                true => self.list.marks.insert(id),
+                false => self.list.marks.remove(&id),
+            };
+        }
+    }
+    fn is_head(&self, at: usize) -> bool {
+        matches!(self.groups.rows.get(at), Some(Row::Head(_)))
+    }
+    fn invert(&mut self) {
+        for position in self.groups.all_members().to_vec() {
+            let id = self.id(position);
+            if !self.list.marks.remove(&id) {
+                self.list.marks.insert(id);
+            }
+        }
+    }
+    fn clear_marks(&mut self) {
+        self.list.marks.clear();
+    }
+    fn marked(&self) -> (usize, usize) {
+        let total = self.list.marks.len();
+        if total == 0 {
+            return (0, 0);
+        }
+        let shown = self.list.rows.iter().filter(|&&row| self.list.marks.contains(&self.id(row))).count();
+        (total, total - shown)
+    }
+    fn range(&self) -> Option<usize> {
+        self.groups.place(self.table, self.list.range_from?)
+    }
+    fn begin_range(&mut self) {
+        self.list.range_from = self.list.selected;
+    }
+    fn end_range(&mut self) {
+        self.list.range_from = None;
+    }
+    fn filter(&mut self) -> (&mut String, &mut Vec<String>) {
+        (&mut self.list.filter, &mut self.list.earlier)
+    }
+    fn next_sort(&mut self) -> &'static str {
+        let sorts = <Case as crate::app::table::Item>::sorts();
+        self.list.sort = (self.list.sort + 1) % sorts.len().max(1);
+        sorts.get(self.list.sort).map(|sort| sort.name).unwrap_or_default()
+    }
+    fn selected_id(&self) -> Option<i64> {
+        self.list.selected.map(Into::into)
+    }
+    fn id_at(&self, at: usize) -> Option<i64> {
+        self.groups.id_at(self.table, at).map(Into::into)
+    }
+    fn hidden_marks(&self) -> Vec<i64> {
+        let shown: BTreeSet<CaseId> = self.list.rows.iter().map(|&row| self.id(row)).collect();
+        self.list.marks.iter().filter(|id| !shown.contains(id)).map(|&id| id.into()).collect()
+    }
+
+    /// A head stands for its members, so that what is chosen are findings only.
+    fn chosen(&self) -> Chosen {
+        let at = self.at();
+        let (marked, hidden) = self.marked();
+        let range = self.range().map(|from| from.min(at)..=from.max(at));
+        if marked == 0 && range.is_none() {
+            let ids: Vec<i64> = self.ids(at).into_iter().map(i64::from).collect();
+            return Chosen { many: ids.len() > 1, ids, hidden: Vec::new() };
+        }
+        let mut wanted: BTreeSet<u32> =
+            range.into_iter().flatten().flat_map(|at| self.positions(at).to_vec()).collect();
+        let marks = self.groups.all_members().iter().filter(|&&position| self.list.marks.contains(&self.id(position)));
+        wanted.extend(marks);
+        let in_order = self.groups.all_members().iter().filter(|position| wanted.contains(position));
+        let ids = in_order.map(|&position| self.id(position).into()).collect();
+        let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
+        Chosen { ids, hidden, many: true }
+    }
+
+    fn shown_ids(&self) -> Vec<i64> {
+        self.groups.all_members().iter().map(|&position| self.id(position).into()).collect()
+    }
+
+    /// Unfolds the group that the finding is in.
+    fn select_id(&mut self, id: i64) -> bool {
+        let id = CaseId(id);
+        let position = self.table.position(id).map(|at| at as u32);
+        let head = position.filter(|at| self.groups.all_members().contains(at)).and_then(|at| self.groups.head_of(at));
+        if let Some(head) = head {
+            self.groups.fold(head, true);
+        }
+        let place = self.groups.place(self.table, id);
+        if let Some(at) = place {
+            self.select(at);
+        }
+        place.is_some()
+    }
+}

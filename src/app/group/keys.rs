@@ -1,0 +1,185 @@
+//! Which group each finding belongs to: counted once a table, used with every filter.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use super::By;
+use crate::app::table::Table;
+use crate::contract::Shared;
+use crate::triage::{Case, CaseId};
+
+/// A name shared by names that differ has at least so many bytes; otherwise the kind itself is the name.
+const LEAST_NAME: usize = 6;
+
+/// The groups of all rows of a table, whatever the filter shows of them.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    by: By,
+    table: Arc<Table<Case>>,
+    /// The number of the group of each position.
+    pub of: Vec<u32>,
+    /// Numbers of what is counted beside the findings (targets, or classes), by position.
+    pub others: Vec<u32>,
+    /// What there is of the groups themselves.
+    pub names: Vec<Name>,
+}
+
+/// A group, whatever the filter shows of it.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// Its head: negative, so that it is no finding's.
+    pub id: CaseId,
+    /// What its members have in common, exactly.
+    pub key: Shared,
+    /// What they have in common, for people.
+    pub title: Shared,
+}
+
+impl Keys {
+    /// The groups of a table.
+    pub fn of(by: By, table: &Arc<Table<Case>>) -> Self {
+        let mut keys = Numbers::default();
+        let mut others = Numbers::default();
+        let mut titles: Vec<Shared> = Vec::new();
+        let mut of = Vec::with_capacity(table.len());
+        let mut of_others = Vec::with_capacity(table.len());
+        let port = |case: &Case| match case.port {
+            ..=0 => Shared::default(),
+            port if case.protocol.is_empty() => port.to_string().into(),
+            port => format!("{port}/{}", case.protocol).into(),
+        };
+        for case in table.items() {
+            let key = match by {
+                By::Class => keys.number(case.class()),
+                By::Target => keys.number(target(case)),
+                By::Cve => keys.number(case.cve.first().unwrap_or(&Shared::default())),
+                By::Cwe => keys.number(&case.cwe),
+                By::Owasp => keys.number(owasp(case)),
+                By::Port => keys.number(&port(case)),
+            };
+            if by == By::Class {
+                match titles.get_mut(key as usize) {
+                    None => titles.push(case.name.clone()),
+                    Some(title) if title.same(&case.name) || **title == *case.name => {}
+                    Some(title) => *title = common(title, &case.name).into(),
+                }
+            }
+            of.push(key);
+            of_others.push(if by == By::Target { others.number(case.class()) } else { others.number(target(case)) });
+        }
+        let names = keys.texts.into_iter().enumerate().map(|(number, key)| Name {
+            id: head_id(by, &key),
+            title: title(by, &key, titles.get(number)),
+            key,
+        });
+        let names = names.collect();
+        Self { by, table: Arc::clone(table), of, others: of_others, names }
+    }
+
+    /// Whether these are the groups of this table.
+    pub fn fits(&self, by: By, table: &Arc<Table<Case>>) -> bool {
+        self.by == by && Arc::ptr_eq(&self.table, table)
+    }
+}
+
+/// The head of a group: the same in every table, and no finding's id.
+pub fn head_id(by: By, key: &str) -> CaseId {
+    let mut hasher = DefaultHasher::new();
+    (by, key).hash(&mut hasher);
+    CaseId(-1 - (hasher.finish() >> 2) as i64)
+}
+
+fn target(case: &Case) -> &Shared {
+    match &case.target_name {
+        _ if !case.identity.asset.is_empty() => &case.identity.asset,
+        Some(name) => name,
+        None => &case.identity.asset,
+    }
+}
+
+fn owasp(case: &Case) -> &Shared {
+    let all = &case.owasp;
+    [&all.owasp_2025, &all.owasp_2021].into_iter().find(|kind| !kind.is_empty()).unwrap_or(&all.owasp_2017)
+}
+
+fn title(by: By, key: &Shared, names: Option<&Shared>) -> Shared {
+    match (key.is_empty(), names) {
+        (_, Some(name)) if name.len() >= LEAST_NAME || key.is_empty() => name.clone(),
+        (true, _) => by.nothing().into(),
+        (false, _) => key.clone(),
+    }
+}
+
+/// The words that two names begin with.
+fn common<'a>(a: &'a str, b: &str) -> &'a str {
+    let same =
+        a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b).map_or(a.len().min(b.len()), |((at, _), _)| at);
+    let whole = |end: usize, text: &str| text[end..].chars().next().is_none_or(|next| !next.is_alphanumeric());
+    let words = if whole(same, a) && whole(same, b) {
+        &a[..same]
+    } else {
+        &a[..a[..same].rfind(|c: char| !c.is_alphanumeric()).unwrap_or(0)]
+    };
+    let words = words.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')');
+    let words = words.strip_suffix(" at").or(words.strip_suffix(" in")).unwrap_or(words);
+    words.trim_end()
+}
+
+/// Numbers for texts, in the order in which they are met.
+#[derive(Default)]
+struct Numbers {
+    texts: Vec<Shared>,
+    known: HashMap<Shared, u32>,
+    /// By address: equal texts of one answer are one.
+    held: HashMap<usize, u32>,
+}
+
+impl Numbers {
+    fn number(&mut self, text: &Shared) -> u32 {
+        let address = text.as_str().as_ptr() as usize;
+        if let Some(&number) = self.held.get(&address) {
+            // An address may be used again while the texts are made here: it must also be the same text.
+            if *self.texts[number as usize] == **text {
+                return number;
+            }
+        }
+        let number = match self.known.get(text.as_str()) {
+            Some(&number) => number,
+            None => {
+                let number = self.texts.len() as u32;
+                self.texts.push(text.clone());
+                self.known.insert(text.clone(), number);
+                number
+            }
+        };
+        self.held.insert(address, number);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_class_is_what_its_findings_are_called_alike() {
+        for (a, b, both) in [
+            ("Database dump readable at /db.sql", "Database dump readable at /old.sql", "Database dump readable"),
+            ("TLS 1.0", "TLS 1.1", "TLS 1"),
+            ("Directory listing", "Directory listing with archives", "Directory listing"),
+            ("Cookie a", "Cookie ab", "Cookie"),
+            ("Open port (22)", "Open port (80)", "Open port"),
+            ("é", "è", ""),
+        ] {
+            assert_eq!(common(a, b), both);
+        }
+    }
+
+    #[test]
+    fn heads_have_ids_that_no_finding_has() {
+        assert!(head_id(By::Class, "x").0 < 0);
+        assert_ne!(head_id(By::Class, "443"), head_id(By::Port, "443"));
+        assert_eq!(head_id(By::Class, "x"), head_id(By::Class, "x"));
+    }
+}
