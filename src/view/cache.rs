@@ -83,14 +83,25 @@ impl<Id: Copy + Eq> Anchor<Id> {
     pub fn resolve<T: Item<Id = Id>>(&mut self, list: &List<T>, table: &Table<T>, height: usize) -> usize {
         let id_at =
             |row: usize| list.rows.get(row).and_then(|&at| table.items().get(at as usize)).map(|item| item.id());
+        let place = |id: Id| {
+            let position = table.position(id)?;
+            list.rows.iter().position(|&row| row as usize == position)
+        };
+        self.resolve_rows((list.at, list.rows.len(), height), id_at, place)
+    }
+
+    /// The same for any rows: the selected one, how many there are, and how many are drawn.
+    pub fn resolve_rows(
+        &mut self,
+        (at, rows, height): (usize, usize, usize),
+        id_at: impl Fn(usize) -> Option<Id>,
+        place: impl Fn(Id) -> Option<usize>,
+    ) -> usize {
         let held = match self.id {
-            Some(id) if id_at(self.row) != Some(id) => table
-                .position(id)
-                .and_then(|position| list.rows.iter().position(|&row| row as usize == position))
-                .unwrap_or(self.row),
+            Some(id) if id_at(self.row) != Some(id) => place(id).unwrap_or(self.row),
             _ => self.row,
         };
-        self.row = window(held, list.at, list.rows.len(), height);
+        self.row = window(held, at, rows, height);
         self.id = id_at(self.row);
         self.row
     }

@@ -14,6 +14,7 @@ use super::context::Cx;
 use super::format;
 use super::layout::indented;
 use super::widgets::lines::{draw_line, joined};
+use crate::app::model::Pane;
 use crate::app::plan::Link;
 use crate::app::screen::Layout;
 use crate::text;
@@ -36,7 +37,10 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     let theme = cx.theme;
     let workspace = cx.model.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
     let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
-    let pane = cx.model.focus.pane.title().to_lowercase();
+    let mut pane = cx.model.focus.pane.title().to_lowercase();
+    if let (Pane::Findings, Some(by)) = (cx.model.focus.pane, cx.model.lists.groups.by) {
+        pane.push_str(&format!(" by {}", by.word()));
+    }
     let wide = cx.model.layout() == Layout::Wide;
     let session = text::clean(&cx.model.session.name);
     let mut tail = String::new();

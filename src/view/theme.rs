@@ -60,6 +60,8 @@ pub struct Glyphs {
     pub rule: &'static str,
     pub tab_open: &'static str,
     pub tab_close: &'static str,
+    /// A group, folded and unfolded.
+    pub folds: [&'static str; 2],
     /// Whether frames are drawn with box characters.
     pub boxes: bool,
 }
@@ -88,6 +90,7 @@ pub static UNICODE: Glyphs = Glyphs {
     rule: "─",
     tab_open: "▌",
     tab_close: "▐",
+    folds: ["▸", "▾"],
     boxes: true,
 };
 
@@ -115,6 +118,7 @@ pub static ASCII: Glyphs = Glyphs {
     rule: "-",
     tab_open: "[",
     tab_close: "]",
+    folds: ["+", "-"],
     boxes: false,
 };
 

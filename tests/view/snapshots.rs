@@ -214,3 +214,18 @@ fn no_list_loses_its_last_column() {
         assert!(shown.contains("◆1 ▲4"), "{columns}x{rows}\n{shown}");
     }
 }
+
+#[test]
+fn findings_in_groups() {
+    let some = [(80, 24), (90, 50), (200, 60)];
+    hold("groups", &some, |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 b c");
+        model
+    });
+    hold("groups_unfolded", &some[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 b t g g l");
+        model
+    });
+}

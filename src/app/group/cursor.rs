@@ -61,7 +61,7 @@ impl Cursor for GroupRows<'_> {
         matches!(self.groups.rows.get(at), Some(Row::Head(_)))
     }
     fn invert(&mut self) {
-        for position in self.groups.all_members().to_vec() {
+        for position in self.groups.all_members().collect::<Vec<_>>() {
             let id = self.id(position);
             if !self.list.marks.remove(&id) {
                 self.list.marks.insert(id);
@@ -118,23 +118,23 @@ impl Cursor for GroupRows<'_> {
         }
         let mut wanted: BTreeSet<u32> =
             range.into_iter().flatten().flat_map(|at| self.positions(at).to_vec()).collect();
-        let marks = self.groups.all_members().iter().filter(|&&position| self.list.marks.contains(&self.id(position)));
-        wanted.extend(marks);
-        let in_order = self.groups.all_members().iter().filter(|position| wanted.contains(position));
-        let ids = in_order.map(|&position| self.id(position).into()).collect();
+        wanted.extend(self.groups.all_members().filter(|&position| self.list.marks.contains(&self.id(position))));
+        let in_order = self.groups.all_members().filter(|position| wanted.contains(position));
+        let ids = in_order.map(|position| self.id(position).into()).collect();
         let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
         Chosen { ids, hidden, many: true }
     }
 
     fn shown_ids(&self) -> Vec<i64> {
-        self.groups.all_members().iter().map(|&position| self.id(position).into()).collect()
+        self.groups.all_members().map(|position| self.id(position).into()).collect()
     }
 
     /// Unfolds the group that the finding is in.
     fn select_id(&mut self, id: i64) -> bool {
         let id = CaseId(id);
         let position = self.table.position(id).map(|at| at as u32);
-        let head = position.filter(|at| self.groups.all_members().contains(at)).and_then(|at| self.groups.head_of(at));
+        let shown = position.filter(|&at| self.list.rows.contains(&at));
+        let head = shown.and_then(|at| self.groups.head_of(at));
         if let Some(head) = head {
             self.groups.fold(head, true);
         }

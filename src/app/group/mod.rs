@@ -138,9 +138,9 @@ impl Groups {
         &self.members[group.members.start as usize..group.members.end as usize]
     }
 
-    /// Positions of all members, group after group.
-    pub fn all_members(&self) -> &[u32] {
-        &self.members
+    /// Positions of all members, in the order of their heads.
+    pub fn all_members(&self) -> impl Iterator<Item = u32> {
+        self.groups.iter().flat_map(|group| self.members(group)).copied()
     }
 
     /// The group of this head.

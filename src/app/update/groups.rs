@@ -2,7 +2,6 @@
 
 use super::super::group::By;
 use super::super::model::{Model, Pane};
-use super::super::notices::Tone;
 use crate::input::Action;
 use crate::triage::CaseId;
 
@@ -44,13 +43,6 @@ pub(in crate::app) fn group(model: &mut Model, by: Option<By>) {
     model.focus.pane = Pane::Findings;
     model.focus.in_detail = false;
     model.show_rows(Pane::Findings);
-    let groups = model.lists.groups.all().len();
-    let told = match by {
-        Some(by) if groups == 1 => format!("1 {}", by.word()),
-        Some(by) => format!("{groups} {}", by.plural()),
-        None => "no groups".to_owned(),
-    };
-    model.say(Tone::Plain, told);
 }
 
 /// A folded head is unfolded, from an unfolded one the cursor goes to its first member.

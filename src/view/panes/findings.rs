@@ -8,7 +8,7 @@ use crate::app::model::Pane;
 use crate::app::tabs::Saved;
 use crate::contract::Finding;
 use crate::text;
-use crate::triage::CaseId;
+use crate::triage::{CaseId, Stance, Verdict};
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -67,7 +67,15 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
 }
 
-fn target<'a>(cx: &Cx<'a>, finding: &'a Finding) -> Line<'a> {
+/// What is decided, in a word.
+pub(super) fn decision<'a>(cx: &Cx<'a>, stance: Option<&'a Stance>) -> Line<'a> {
+    match stance.filter(|stance| stance.verdict != Verdict::Open) {
+        Some(stance) => words(stance.verdict.word(), cx.theme.text()),
+        None => words(cx.theme.glyphs.dash, cx.theme.dim()),
+    }
+}
+
+pub(super) fn target<'a>(cx: &Cx<'a>, finding: &'a Finding) -> Line<'a> {
     match (cx.finding_target(finding), &finding.target_name) {
         (Some(id), _) => Line::from(cx.short_target_name(id)),
         (None, Some(name)) => cell(name),

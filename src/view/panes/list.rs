@@ -84,6 +84,8 @@ pub(super) struct ListPane<'a> {
     pub at: usize,
     /// Marked rows, and how many of them are not shown.
     pub marks: (usize, usize),
+    /// Said of the rows instead of place and number.
+    pub place: Option<String>,
 }
 
 /// Draws a list into its slot. `first` resolves the first row for a height, `row` makes the row of a place for the
@@ -180,11 +182,12 @@ pub(super) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
         shown: 0,
         at: 0,
         marks: (0, 0),
+        place: None,
     }
 }
 
 /// The name of an order as a phrase.
-fn order_words(name: &str) -> String {
+pub(super) fn order_words(name: &str) -> String {
     match name {
         BY_NEED => name.to_owned(),
         "newest" => "newest first".to_owned(),
@@ -199,7 +202,7 @@ fn open_range<T: Item>(list: &List<T>, table: &Table<T>) -> Option<std::ops::Ran
     Some(from.min(list.at)..=from.max(list.at))
 }
 
-fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
+pub(super) fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
     if list.marks.is_empty() || list.rows.len() == table.len() {
         return (list.marks.len(), 0);
     }
@@ -247,6 +250,9 @@ fn stale_note(cx: &Cx<'_>, pane: &ListPane<'_>) -> Option<Span<'static>> {
 /// ` 15 of 41 ` for the lower edge.
 fn place(pane: &ListPane<'_>) -> String {
     let number = |n: usize| format::thousands(n as u64);
+    if let Some(words) = &pane.place {
+        return format!(" {words} ");
+    }
     match (pane.shown, pane.total) {
         (0, _) => String::new(),
         (shown, total) if shown < total => {

@@ -7,6 +7,7 @@ mod captures;
 mod detail;
 mod finding;
 mod findings;
+mod groups;
 pub(super) mod list;
 mod loggers;
 mod query_help;
@@ -45,6 +46,7 @@ fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) 
     match slot.pane {
         Pane::Workspaces => workspaces::draw_list(cx, buf, slot, &mut anchors.workspaces),
         Pane::Targets => targets::draw_list(cx, buf, slot, &mut anchors.targets),
+        Pane::Findings if groups::are_shown(cx) => groups::draw_list(cx, buf, slot, &mut anchors.findings),
         Pane::Findings => findings::draw_list(cx, buf, slot, &mut anchors.findings),
         Pane::Scans => scans::draw_list(cx, buf, slot, &mut anchors.scans),
         Pane::Captures => captures::draw_list(cx, buf, slot, &mut anchors.captures),

@@ -5,6 +5,7 @@
 
 mod calls;
 mod forms;
+mod groups;
 mod keys;
 mod lists;
 mod properties;
