@@ -155,12 +155,7 @@ where
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
-        let sorts = T::sorts();
-        // From an order by several fields back to the named ones, then through them.
-        let by = usize::from(self.list.order.is_empty());
-        self.list.order.clear();
-        self.list.sort = (self.list.sort + by) % sorts.len().max(1);
-        sorts.get(self.list.sort).map(|sort| sort.name).unwrap_or_default()
+        self.list.next_sort()
     }
     fn selected_id(&self) -> Option<i64> {
         self.list.selected.map(Into::into)

@@ -111,6 +111,15 @@ impl<T: Item> List<T> {
         self.selected = self.rows.get(self.at).map(|&row| table.items()[row as usize].id());
     }
 
+    /// The next order; how it is called. From an order by several fields back to the named ones, then through them.
+    pub fn next_sort(&mut self) -> &'static str {
+        let sorts = T::sorts();
+        let by = usize::from(self.order.is_empty());
+        self.order.clear();
+        self.sort = (self.sort + by) % sorts.len().max(1);
+        sorts.get(self.sort).map(|sort| sort.name).unwrap_or_default()
+    }
+
     /// The ids shown, in order.
     pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl DoubleEndedIterator<Item = T::Id> + 'a {
         self.rows.iter().map(|&row| table.items()[row as usize].id())

@@ -92,9 +92,7 @@ impl Cursor for GroupRows<'_> {
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
-        let sorts = <Case as crate::app::table::Item>::sorts();
-        self.list.sort = (self.list.sort + 1) % sorts.len().max(1);
-        sorts.get(self.list.sort).map(|sort| sort.name).unwrap_or_default()
+        self.list.next_sort()
     }
     fn selected_id(&self) -> Option<i64> {
         self.list.selected.map(Into::into)

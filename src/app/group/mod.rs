@@ -202,7 +202,7 @@ impl Groups {
             Some(keys) if keys.fits(by, table) => keys,
             _ => Arc::new(Keys::of(by, table)),
         };
-        self.collect(&keys, &list.rows, table, stances, list.sort == 0);
+        self.collect(&keys, &list.rows, table, stances, list.sort == 0 && list.order.is_empty());
         self.keys = Some(keys);
         self.make_rows();
         let place = |id: CaseId| self.place(table, id);

@@ -49,7 +49,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
 }
 
 /// The saved queries with their counts, and the name of the one in use.
-fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
+pub(super) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
     let tabs = &cx.model.tabs;
     let chosen = tabs.chosen(&cx.model.lists.findings.filter);
     let title = |(at, saved): (usize, &Saved)| {

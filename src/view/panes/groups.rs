@@ -11,10 +11,10 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::list::{Known, ListPane, draw_list as draw_any_list, marks_of, order_words, pane_of};
+use super::list::{ListPane, draw_list as draw_any_list, filled, pane_of};
 use crate::app::group::{By, Group, Row as Place};
 use crate::app::model::Pane;
-use crate::app::table::{Item, Table};
+use crate::app::table::Table;
 use crate::text;
 use crate::triage::{Case, CaseId, Stance};
 use crate::view::cache::Anchor;
@@ -60,15 +60,13 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
             By::Owasp => &BY_OWASP,
             By::Port => &BY_PORT,
         },
-        known: Known::of(remote),
-        order: Case::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
-        filter: &list.filter,
-        total: table.len(),
-        shown: groups.rows.len(),
-        at: list.at,
-        marks: marks_of(list, table),
-        place: Some(sum(list.rows.len(), groups.all().len(), table.len(), by)),
+        tabs: Some(super::findings::saved_tabs(cx, slot.area.width)),
         ..pane_of(Pane::Findings, remote)
+    };
+    let pane = ListPane {
+        shown: groups.rows.len(),
+        place: Some(sum(list.rows.len(), groups.all().len(), table.len(), by)),
+        ..filled(pane, table, list)
     };
     let style = cx.freshness(remote);
     let range = list.range_from.and_then(|from| groups.place(table, from));

@@ -143,17 +143,7 @@ pub(super) fn draw_table<'a, T: Item + 'static>(
     let Some(table) = remote.value() else {
         return draw_list(cx, buf, slot, &pane, |_| 0, |_, _| None);
     };
-    let pane = ListPane {
-        known: Known::of(remote),
-        order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
-        filter: &list.filter,
-        why: &list.why,
-        total: table.len(),
-        shown: list.rows.len(),
-        at: list.at,
-        marks: marks_of(list, table),
-        ..pane
-    };
+    let pane = filled(pane, table, list);
     let style = cx.freshness(remote);
     let range = open_range(list, table);
     let row = |at: usize, room: &[u16]| {
@@ -163,6 +153,20 @@ pub(super) fn draw_table<'a, T: Item + 'static>(
         Some(Row { cells: cells(item, room), style, marked, selected: list.selected == Some(id) })
     };
     draw_list(cx, buf, slot, &pane, |height| anchor.resolve(list, table, height), row)
+}
+
+/// With what a list tells of itself.
+pub(super) fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
+    ListPane {
+        order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
+        filter: &list.filter,
+        why: &list.why,
+        total: table.len(),
+        shown: list.rows.len(),
+        at: list.at,
+        marks: marks_of(list, table),
+        ..pane
+    }
 }
 
 /// The parts of a [`ListPane`] that [`draw_table`] fills in itself.
@@ -187,7 +191,7 @@ pub(super) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
 }
 
 /// The name of an order as a phrase.
-pub(super) fn order_words(name: &str) -> String {
+fn order_words(name: &str) -> String {
     match name {
         BY_NEED => name.to_owned(),
         "newest" => "newest first".to_owned(),
@@ -202,7 +206,7 @@ fn open_range<T: Item>(list: &List<T>, table: &Table<T>) -> Option<std::ops::Ran
     Some(from.min(list.at)..=from.max(list.at))
 }
 
-pub(super) fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
+fn marks_of<T: Item>(list: &List<T>, table: &Table<T>) -> (usize, usize) {
     if list.marks.is_empty() || list.rows.len() == table.len() {
         return (list.marks.len(), 0);
     }
