@@ -24,6 +24,8 @@ pub mod client;
 #[cfg(feature = "dashboard")]
 pub mod config;
 #[cfg(feature = "dashboard")]
+pub mod export;
+#[cfg(feature = "dashboard")]
 pub mod poller;
 #[cfg(feature = "dashboard")]
 pub mod query;

@@ -65,6 +65,25 @@ pub fn clean_bytes(bytes: &[u8]) -> String {
     }
 }
 
+/// JSON text in which nothing acts on a terminal: what [`clean`] would make visible stands as `\\uXXXX`, which reads back
+/// as the same value. The syntax of JSON is ASCII, so whatever else there is stands inside a string.
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    let acts = |c: char| c == '\x7f' || is_hidden(c);
+    if !json.contains(acts) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        if acts(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A file name of the text's last path component: no separators, no leading dot or dash, at most 120 bytes with the
 /// extension kept, `download` when nothing is left.
 pub fn file_name(text: &str) -> String {
@@ -276,6 +295,16 @@ mod tests {
     #[test]
     fn entities_cannot_hide_controls() {
         assert_eq!(clean_encoded("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;"), "<b> ␛[2J <U+202E> &lt;");
+    }
+
+    #[test]
+    fn json_keeps_its_value_and_acts_on_no_terminal() {
+        let value = serde_json::json!({"a": "\u{9b}31m\u{202e}\u{7f}\u{e0041} é \x1b]0;\u{7}"});
+        let text = value.to_string();
+        let safe = escaped_json(&text);
+        assert!(safe.chars().all(|c| !c.is_control() && !is_hidden(c)), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+        assert!(matches!(escaped_json("{\"a\": \"é\"}"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use futures::FutureExt;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
+use super::advised::Advised;
 use crate::app::effect::Choice;
 use crate::app::model::Session;
 use crate::app::problem::Problem;
@@ -52,42 +53,6 @@ pub struct DashboardArgs {
     /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-}
-
-/// An error with what to do about it, which the end of the program tells on a second line.
-#[derive(Debug, thiserror::Error)]
-#[error("{what}")]
-pub struct Advised {
-    what: String,
-    hint: Option<String>,
-}
-
-impl Advised {
-    fn new(what: impl std::fmt::Display, hint: impl Into<String>) -> Self {
-        Self { what: what.to_string(), hint: Some(hint.into()) }
-    }
-}
-
-/// What to do about an error, if anything in its chain knows.
-pub(super) fn hint_of(error: &anyhow::Error) -> Option<String> {
-    let known = error.chain().find_map(|cause| match cause.downcast_ref::<Advised>() {
-        Some(advised) => advised.hint.clone(),
-        None => cause.downcast_ref::<Error>().map(Error::hint),
-    });
-    known.filter(|hint| !hint.trim().is_empty())
-}
-
-impl From<ConfigError> for Advised {
-    fn from(error: ConfigError) -> Self {
-        Self::new(&error, error.hint())
-    }
-}
-
-impl From<Problem> for Advised {
-    fn from(problem: Problem) -> Self {
-        let details = problem.details.as_ref().map(|details| format!(" ({details})")).unwrap_or_default();
-        Self { what: format!("{problem}{details}"), hint: problem.hint }
-    }
 }
 
 /// Shows the dashboard.
@@ -149,7 +114,7 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
 }
 
 /// A client whose address and key are good.
-async fn checked(base: BaseUrl, key: SecretString) -> Result<Client, Problem> {
+pub(super) async fn checked(base: BaseUrl, key: SecretString) -> Result<Client, Problem> {
     let shown = base.to_string();
     let client = Client::new(ClientSettings::new(base, key))?;
     // Many services answer a path they do not know with a 404 in JSON; only this API lists workspaces there too.

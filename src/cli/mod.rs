@@ -2,15 +2,19 @@
 //!
 //! ```text
 //!   argv ─► Cli ─► command::run ─┬─► its own exit code
-//!                                └─► error with its causes on standard error, exit code 1
+//!                                └─► error with its causes on standard error, exit code 1 (2: typed wrongly)
 //! ```
 
+#[cfg(feature = "dashboard")]
+pub mod advised;
 #[cfg(feature = "dashboard")]
 pub mod dashboard;
 #[cfg(feature = "service")]
 mod data_dir;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod demo;
+#[cfg(feature = "dashboard")]
+pub mod headless;
 #[cfg(feature = "service")]
 pub mod scope;
 #[cfg(feature = "service")]
@@ -19,7 +23,6 @@ pub mod serve;
 pub mod status;
 #[cfg(feature = "service")]
 pub mod stop;
-#[cfg(feature = "service")]
 pub mod wordlists;
 
 use std::process::ExitCode;
@@ -68,9 +71,29 @@ enum Command {
     /// What the local service may scan beyond this machine
     #[cfg(feature = "service")]
     Scope(scope::ScopeArgs),
-    /// Word lists of the local service
-    #[cfg(feature = "service")]
+    /// Workspaces of the service: list, show, create, edit, delete
+    #[cfg(feature = "dashboard")]
+    Workspaces(headless::workspaces::WorkspacesArgs),
+    /// Targets: list, show, add, delete
+    #[cfg(feature = "dashboard")]
+    Targets(headless::targets::TargetsArgs),
+    /// Scans: list, show, start, watch, stop, delete, output, raw, tests, diff
+    #[cfg(feature = "dashboard")]
+    Scans(headless::scans::ScansArgs),
+    /// Findings: list, show
+    #[cfg(feature = "dashboard")]
+    Findings(headless::findings::FindingsArgs),
+    /// Reports: list, show, create, download, delete
+    #[cfg(feature = "dashboard")]
+    Reports(headless::reports::ReportsArgs),
+    /// HTTP loggers and what they captured: list, show, create, captures, clear, delete
+    #[cfg(feature = "dashboard")]
+    Loggers(headless::loggers::LoggersArgs),
+    /// Word lists: list, show, contents, delete, and import into the local service
     Wordlists(wordlists::WordlistsArgs),
+    /// Any call of the API, for what has no command
+    #[cfg(feature = "dashboard")]
+    Api(headless::api::ApiArgs),
 }
 
 /// Runs the command that the arguments name.
@@ -114,14 +137,30 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Stop(args) => stop::run(args).await,
         #[cfg(feature = "service")]
         Command::Scope(args) => scope::run(args).await,
-        #[cfg(feature = "service")]
+        #[cfg(feature = "dashboard")]
+        Command::Workspaces(args) => headless::workspaces::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Targets(args) => headless::targets::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Scans(args) => headless::scans::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Findings(args) => headless::findings::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Reports(args) => headless::reports::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Loggers(args) => headless::loggers::run(args).await,
         Command::Wordlists(args) => wordlists::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Api(args) => headless::api::run(args).await,
     }
 }
 
 /// The error with its causes, once, where the program ends.
 fn failed(error: &anyhow::Error) -> ExitCode {
     eprintln!("{}", told(error));
+    #[cfg(feature = "dashboard")]
+    return advised::code_of(error);
+    #[cfg(not(feature = "dashboard"))]
     ExitCode::FAILURE
 }
 
@@ -131,7 +170,7 @@ fn told(error: &anyhow::Error) -> String {
     let what = format!("scandeck: {error:#}");
     #[cfg(feature = "dashboard")]
     {
-        let hint = dashboard::hint_of(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
+        let hint = advised::hint_of(error).map(|hint| format!("\n  {hint}")).unwrap_or_default();
         crate::text::clean_text(&format!("{what}{hint}")).into_owned()
     }
     #[cfg(not(feature = "dashboard"))]
@@ -147,17 +186,17 @@ mod tests {
 
     #[test]
     fn what_to_do_stands_on_a_line_of_its_own_behind_all_causes() {
-        let advised = dashboard::Advised::from(Problem::local("no such thing").with_hint("make it first"));
+        let advised = advised::Advised::from(Problem::local("no such thing").with_hint("make it first"));
         let error = anyhow::Result::<()>::Err(advised.into()).context("cannot begin").unwrap_err();
         assert_eq!(told(&error), "scandeck: cannot begin: no such thing\n  make it first");
         assert_eq!(told(&anyhow::anyhow!("plain")), "scandeck: plain");
-        let unadvised = dashboard::Advised::from(Problem::local("no such thing"));
+        let unadvised = advised::Advised::from(Problem::local("no such thing"));
         assert_eq!(told(&unadvised.into()), "scandeck: no such thing");
     }
 
     #[test]
     fn words_of_a_service_cannot_act_on_the_terminal() {
-        let hostile = dashboard::Advised::from(Problem::local("\x1b]52;c;eA==\x07 exe\u{202e}gpj"));
+        let hostile = advised::Advised::from(Problem::local("\x1b]52;c;eA==\x07 exe\u{202e}gpj"));
         let text = told(&hostile.into());
         assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text:?}");
     }

@@ -1,62 +1,95 @@
-//! `scandeck wordlists import`: puts a word list into the local service, for which the API has no endpoint.
+//! `scandeck wordlists`: those of the service, and `import`, which puts one into the local service, for which the API
+//! has no endpoint.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 
-use super::data_dir::DataDirArg;
-use crate::service::import::{Imported, import_wordlist};
+#[cfg(feature = "dashboard")]
+use super::headless::wordlists::{WordlistsCall, run as call};
+#[cfg(feature = "dashboard")]
+use super::headless::{ServiceArgs, Session};
 
 /// `scandeck wordlists …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   scandeck wordlists import ./paths.txt --name \"Shop paths\" --description \"from the sitemap\"
+  scandeck wordlists contents 3 > words.txt
 
-One word a line; blank lines, lines that begin with `#` and repeated words do not count. A running service shows \
-the list at once.")]
+import: one word a line; blank lines, lines that begin with `#` and repeated words do not count. A running service \
+shows the list at once.")]
 pub struct WordlistsArgs {
+    #[cfg(feature = "dashboard")]
     #[command(flatten)]
-    directory: DataDirArg,
+    service: ServiceArgs,
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    directory: super::data_dir::DataDirArg,
     #[command(subcommand)]
     command: WordlistsCommand,
 }
 
 #[derive(Subcommand, Clone, Debug)]
 enum WordlistsCommand {
-    /// Reads a file into a new word list
-    Import(ImportArgs),
+    #[cfg(feature = "dashboard")]
+    #[command(flatten)]
+    Call(WordlistsCall),
+    /// Reads a file into a new word list of the local service
+    #[cfg(feature = "service")]
+    Import(import::ImportArgs),
 }
 
-#[derive(Args, Clone, Debug)]
-struct ImportArgs {
-    /// The file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// What the list is called [default: the file's name]
-    #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
-    /// What it is for
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    description: String,
-}
-
-/// Imports a word list.
+/// Runs the command.
 ///
 /// # Errors
-/// When the file or the database cannot be read, the file has no words, or the name is taken.
+/// When a file or the database cannot be read, a file has no words, a name is taken, and what the service refuses.
 pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
-    let dir = args.directory.open()?;
-    let WordlistsCommand::Import(import) = args.command;
-    let bytes = std::fs::read(&import.file).with_context(|| format!("{} cannot be read", import.file.display()))?;
-    let Ok(text) = String::from_utf8(bytes) else { bail!("{} is no UTF-8 text", import.file.display()) };
-    let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = import.name.clone().or_else(stem).unwrap_or_default();
-    match import_wordlist(&dir, name.trim(), &import.description, &text).await? {
-        Imported::Done { id, words } => eprintln!("imported {words} words as word list {id}, {}", name.trim()),
-        Imported::Empty => bail!("{} has no words", import.file.display()),
-        Imported::NameTaken => bail!("a word list `{}` already exists; choose another name with --name", name.trim()),
+    match args.command {
+        #[cfg(feature = "dashboard")]
+        WordlistsCommand::Call(asked) => call(&Session::open(&args.service).await?, asked).await,
+        #[cfg(feature = "service")]
+        WordlistsCommand::Import(import) => import::run(&args.directory, import).await,
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Importing.
+#[cfg(feature = "service")]
+mod import {
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    use anyhow::{Context, bail};
+    use clap::Args;
+
+    use crate::cli::data_dir::DataDirArg;
+    use crate::service::import::{Imported, import_wordlist};
+
+    #[derive(Args, Clone, Debug)]
+    pub struct ImportArgs {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// What the list is called [default: the file's name]
+        #[arg(long, value_name = "TEXT")]
+        name: Option<String>,
+        /// What it is for
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        description: String,
+    }
+
+    pub async fn run(directory: &DataDirArg, import: ImportArgs) -> anyhow::Result<ExitCode> {
+        let dir = directory.open()?;
+        let bytes = std::fs::read(&import.file).with_context(|| format!("{} cannot be read", import.file.display()))?;
+        let Ok(text) = String::from_utf8(bytes) else { bail!("{} is no UTF-8 text", import.file.display()) };
+        let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = import.name.clone().or_else(stem).unwrap_or_default();
+        match import_wordlist(&dir, name.trim(), &import.description, &text).await? {
+            Imported::Done { id, words } => eprintln!("imported {words} words as word list {id}, {}", name.trim()),
+            Imported::Empty => bail!("{} has no words", import.file.display()),
+            Imported::NameTaken => {
+                bail!("a word list `{}` already exists; choose another name with --name", name.trim())
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }

@@ -10,6 +10,7 @@
 //! One file a noun, one async fn an endpoint (`api-v2.md §4`). Dropping a future cancels its call. The key lives in one
 //! header that is marked sensitive; no error, record or debug text can hold it.
 
+mod any;
 mod base_url;
 mod budget;
 mod calls;
@@ -34,6 +35,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
+pub use any::{Ask, Said, Sent};
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Budget, Lane};
 pub use calls::Call;

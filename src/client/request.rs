@@ -1,5 +1,6 @@
 //! A request as plain data: built by the endpoints, sent by `exchange`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hash;
@@ -15,7 +16,7 @@ pub(super) struct Request {
     pub method: Method,
     /// Below the base URL, beginning with a slash.
     pub path: String,
-    pub query: Vec<(&'static str, String)>,
+    pub query: Vec<(Cow<'static, str>, String)>,
     pub body: Body,
     pub accept: &'static str,
     pub lane: Lane,
@@ -29,7 +30,7 @@ pub(super) struct Request {
 pub(super) enum Body {
     Nothing,
     /// `application/x-www-form-urlencoded`.
-    Form(Vec<(&'static str, String)>),
+    Form(Vec<(Cow<'static, str>, String)>),
     Json(serde_json::Value),
 }
 
@@ -61,7 +62,7 @@ impl Size {
 }
 
 impl Request {
-    fn new(method: Method, path: impl Into<String>, lane: Lane) -> Self {
+    pub fn new(method: Method, path: impl Into<String>, lane: Lane) -> Self {
         Self {
             method,
             path: path.into(),
@@ -92,13 +93,13 @@ impl Request {
 
     /// Adds a parameter where there is a value.
     pub fn with(mut self, name: &'static str, value: Option<impl Display>) -> Self {
-        self.query.extend(value.map(|value| (name, value.to_string())));
+        self.query.extend(value.map(|value| (name.into(), value.to_string())));
         self
     }
 
     /// A form body of the fields that have a value.
     pub fn with_form<const N: usize>(mut self, fields: [(&'static str, Option<String>); N]) -> Self {
-        self.body = Body::Form(fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect());
+        self.body = Body::Form(fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect());
         self
     }
 

@@ -16,7 +16,7 @@ mod clipboard;
 mod desk;
 mod editor;
 mod effects;
-mod files;
+pub mod files;
 mod keyboard;
 #[cfg(feature = "service")]
 pub mod local;

@@ -1,0 +1,149 @@
+//! The findings as rows, as the dashboard shows them: every occurrence read, arranged by identity, with what was
+//! decided about each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::Session;
+use crate::app::table::Table;
+use crate::client::{FindingQuery, ScanQuery, TargetQuery};
+use crate::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
+use crate::export::Row;
+use crate::query::{Judged, Kind, Others, Query};
+use crate::triage::{Case, Input, State, arrange};
+
+/// Reads a query of the command line; the error names the place.
+///
+/// # Errors
+/// With the place in the text, the reason, and often what to write instead.
+pub fn query(text: &str) -> Result<Query, String> {
+    Query::parse(text, Kind::Findings).map_err(|error| error.to_string())
+}
+
+/// Rows of the workspaces in question, with what they refer to.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The worst first.
+    pub all: Vec<Row>,
+    names: Names,
+    now: i64,
+}
+
+/// What rows say about other things.
+#[derive(Debug, Default)]
+struct Names {
+    targets: HashMap<TargetId, Shared>,
+    workspaces: HashMap<TargetId, Shared>,
+    tools: HashMap<ScanId, i64>,
+    state: State,
+}
+
+impl Others for Names {
+    fn target_name(&self, target: TargetId) -> Option<&Shared> {
+        self.targets.get(&target)
+    }
+
+    fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
+        self.workspaces.get(&target)
+    }
+
+    fn tool(&self, scan: ScanId) -> Option<i64> {
+        self.tools.get(&scan).copied()
+    }
+}
+
+impl Rows {
+    /// Those of the workspaces in question.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub async fn load(session: &Session) -> anyhow::Result<Self> {
+        let mut rows = Self { now: Timestamp::now().as_second(), ..Self::default() };
+        for workspace in session.workspaces().await? {
+            rows.read(session, &workspace).await?;
+        }
+        rows.all.sort_by(|a, b| (b.case.risk_level, &a.case.name).cmp(&(a.case.risk_level, &b.case.name)));
+        Ok(rows)
+    }
+
+    /// Those of one workspace; of all in question where it is not known.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub async fn load_one(session: &Session, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
+        let Some(id) = workspace else { return Self::load(session).await };
+        let mut rows = Self { now: Timestamp::now().as_second(), ..Self::default() };
+        rows.read(session, &session.client.get_workspace(id).await?).await?;
+        Ok(rows)
+    }
+
+    async fn read(&mut self, session: &Session, workspace: &Workspace) -> anyhow::Result<()> {
+        let (client, id) = (&session.client, Some(workspace.id));
+        let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
+        let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
+        let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
+        self.names.learn(workspace, &scans, &targets);
+        let input = Input {
+            findings: Arc::new(Table::new(findings)),
+            scans: Arc::new(Table::new(scans)),
+            targets: Arc::new(Table::new(targets)),
+            state: self.names.state.clone(),
+            workspace: workspace.name.clone(),
+            today: Timestamp::now().to_zoned(TimeZone::system()).date(),
+            ..Input::default()
+        };
+        let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
+        let cases = arranged.cases.items().iter();
+        self.all.extend(cases.zip(arranged.stances).map(|(case, stance)| Row {
+            case: Arc::clone(case),
+            stance,
+            target: self.names.target_of(case),
+            tool: case.task_id.and_then(|scan| self.names.tool(scan)),
+            workspace: workspace.name.clone(),
+        }));
+        Ok(())
+    }
+
+    /// What the query takes.
+    #[must_use]
+    pub fn that(&self, query: &Query) -> Vec<Row> {
+        let judged: Vec<Judged> = self.all.iter().map(|row| Judged { case: &row.case, stance: &row.stance }).collect();
+        let taken = query.matches(&crate::query::Rows { rows: &judged, others: &self.names, now: self.now });
+        taken.rows().map(|at| self.all[at].clone()).collect()
+    }
+
+    /// A row for every occurrence in place of one for every identity.
+    pub fn spread(&mut self) {
+        let all = std::mem::take(&mut self.all);
+        self.all = all.iter().flat_map(|row| self.occurrences(row)).collect();
+    }
+
+    fn occurrences(&self, row: &Row) -> Vec<Row> {
+        if row.case.earlier.is_empty() {
+            return vec![row.clone()];
+        }
+        let each = row.case.earlier.iter().map(|seen| {
+            let finding = Arc::clone(&seen.finding);
+            let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
+            let case = Arc::new(Case { finding, earlier: Vec::new(), last_seen: seen.at, ..(*row.case).clone() });
+            Row { case, tool, ..row.clone() }
+        });
+        each.collect()
+    }
+}
+
+impl Names {
+    fn learn(&mut self, workspace: &Workspace, scans: &[Scan], targets: &[Target]) {
+        self.tools.extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
+        self.workspaces.extend(targets.iter().map(|target| (target.id, workspace.name.clone())));
+        self.targets.extend(targets.iter().map(|target| (target.id, target.name.clone())));
+    }
+
+    fn target_of(&self, case: &Case) -> Shared {
+        let by_id = case.target_id.and_then(|id| self.targets.get(&id).cloned());
+        by_id.or_else(|| case.target_name.clone()).unwrap_or_else(|| case.identity.asset.clone())
+    }
+}

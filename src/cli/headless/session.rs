@@ -1,0 +1,172 @@
+//! The service a command speaks to: found as the dashboard finds it, or the local one when nothing is configured and
+//! one runs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::print::Output;
+use crate::cli::advised::Advised;
+use crate::client::{Client, ClientSettings};
+use crate::config::{Config, Connection, Environment, Flags};
+use crate::contract::{Workspace, WorkspaceId};
+
+/// Which service, which workspace, which form: what every command takes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Service")]
+pub struct ServiceArgs {
+    /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
+    ///
+    /// Its key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Where nothing
+    /// is configured, the local service is meant if one runs.
+    #[arg(long, value_name = "URL", global = true)]
+    pub base_url: Option<String>,
+    /// File with the API key, readable by its owner only
+    #[arg(long, value_name = "FILE", global = true)]
+    pub api_key_file: Option<PathBuf>,
+    /// Profile of the configuration file
+    #[arg(long, value_name = "NAME", global = true)]
+    pub profile: Option<String>,
+    /// Only this workspace, by name or id [default: all]
+    #[arg(long, value_name = "NAME|ID", global = true)]
+    pub workspace: Option<String>,
+    /// Allow plain http to other machines; the key travels in the clear
+    #[arg(long, global = true)]
+    pub insecure_http: bool,
+    /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// One JSON array for a list, one object for a single thing
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// A service ready to be asked.
+#[derive(Debug)]
+pub struct Session {
+    /// Speaks to it.
+    pub client: Client,
+    /// Where answers go.
+    pub out: Output,
+    /// What the configuration calls it.
+    pub name: String,
+    /// Where things are kept.
+    pub environment: Environment,
+    workspace: Option<String>,
+    read_only: bool,
+}
+
+impl Session {
+    /// Finds the service.
+    ///
+    /// # Errors
+    /// When the configuration is wrong, or no service is configured and none runs here.
+    pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
+        let environment = Environment::of_process();
+        let flags = Flags {
+            base_url: args.base_url.clone(),
+            api_key_file: args.api_key_file.clone(),
+            profile: args.profile.clone(),
+            workspace: None,
+            read_only: false,
+            insecure_http: args.insecure_http,
+            config: args.config.clone(),
+        };
+        let config = Config::load(&flags, &environment).map_err(Advised::from)?;
+        let settings = match config.connection {
+            Connection::At { base, key } => ClientSettings::new(base, key.read().await.map_err(Advised::from)?),
+            Connection::Here => local(&environment, true).await?,
+            Connection::Ask => local(&environment, false).await?,
+        };
+        Ok(Self {
+            client: Client::new(settings)?,
+            out: Output::new(args.json),
+            name: config.name,
+            environment,
+            workspace: args.workspace.clone(),
+            read_only: config.read_only,
+        })
+    }
+
+    /// Asked before anything that changes the service.
+    ///
+    /// # Errors
+    /// Where the profile is read-only.
+    pub fn may_change(&self) -> Result<(), Advised> {
+        if self.read_only {
+            return Err(Advised::new(
+                format!("the profile {} is read-only", self.name),
+                "take another profile, or take read_only out of this one",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Asked before anything is deleted.
+    ///
+    /// # Errors
+    /// Where the profile is read-only, or `--yes` was not said; naming what would go.
+    pub fn may_delete(&self, yes: bool, what: &str) -> Result<(), Advised> {
+        self.may_change()?;
+        if yes {
+            return Ok(());
+        }
+        Err(Advised::usage(format!("this deletes {what} for good"), "say so with --yes"))
+    }
+
+    /// The workspaces in question: the one that was named, else all.
+    ///
+    /// # Errors
+    /// When the named one is not there, and those of the call.
+    pub async fn workspaces(&self) -> anyhow::Result<Vec<Workspace>> {
+        let all = self.client.list_workspaces().await?;
+        let Some(named) = &self.workspace else { return Ok(all) };
+        let by_id = all.iter().find(|one| named.parse() == Ok(one.id));
+        let by_name = || all.iter().find(|one| one.name.trim().to_lowercase() == named.trim().to_lowercase());
+        match by_id.or_else(by_name) {
+            Some(one) => Ok(vec![one.clone()]),
+            None => {
+                let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
+                Err(Advised::new(
+                    format!("there is no workspace {named:?}"),
+                    format!("there are: {}", names.join(", ")),
+                )
+                .into())
+            }
+        }
+    }
+
+    /// The workspace that was named, if one was.
+    ///
+    /// # Errors
+    /// When it is not there, and those of the call.
+    pub async fn workspace(&self) -> anyhow::Result<Option<WorkspaceId>> {
+        match self.workspace {
+            None => Ok(None),
+            Some(_) => Ok(self.workspaces().await?.first().map(|one| one.id)),
+        }
+    }
+}
+
+#[cfg(feature = "service")]
+async fn local(environment: &Environment, start: bool) -> anyhow::Result<ClientSettings> {
+    use crate::runtime::local::{find, find_or_start};
+    let directory = environment.state_dir().service_dir();
+    let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
+    match found.map_err(|error| Advised::new(&error, error.hint()))? {
+        Some(service) => Ok(ClientSettings::new(service.base, service.key)),
+        None => Err(unconfigured().into()),
+    }
+}
+
+#[cfg(not(feature = "service"))]
+async fn local(_: &Environment, _: bool) -> anyhow::Result<ClientSettings> {
+    Err(unconfigured().into())
+}
+
+fn unconfigured() -> Advised {
+    Advised::new(
+        "no service is configured, and none runs here",
+        "give --base-url with SCANDECK_API_KEY, or --profile, or start one with `scandeck serve`",
+    )
+}

@@ -1,0 +1,177 @@
+//! Workspaces, targets, reports, loggers, word lists, any call: each endpoint once, as a script uses it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::{Desk, command, run};
+use crate::service::runner::usual;
+use crate::service::{World, settings};
+
+#[tokio::test]
+async fn workspaces_are_made_edited_and_deleted() {
+    let desk = Desk::new().await;
+    let id = desk.does(&["workspaces", "create", "Acme", "--description", "SOW 114"]).await;
+    let id = id.trim();
+    desk.does(&["workspaces", "edit", id, "--name", "Acme external"]).await;
+    desk.run(&["workspaces", "edit", id]).await.refused(2, "--name");
+    let shown = desk.json(&["workspaces", "show", id]).await;
+    assert_eq!((&shown["name"], &shown["description"]), (&json!("Acme external"), &json!("SOW 114")));
+    let table = desk.does(&["workspaces", "list"]).await;
+    assert!(table.lines().next().unwrap().contains("NAME") && table.contains("Acme external"), "{table}");
+    let named = desk.json(&["workspaces", "list", "--workspace", "acme EXTERNAL"]).await;
+    assert_eq!(named.as_array().unwrap().len(), 1);
+    desk.run(&["targets", "list", "--workspace", "nowhere"]).await.refused(1, "there are: ");
+    desk.run(&["workspaces", "delete", id]).await.refused(2, "the workspace Acme external with 0 targets");
+    desk.does(&["workspaces", "delete", id, "--yes"]).await;
+    desk.run(&["workspaces", "show", id]).await.refused(1, "404");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn targets_go_by_name_or_id() {
+    let desk = Desk::new().await;
+    let ids = desk.does(&["targets", "add", "127.0.0.1", "http://localhost:8080/shop"]).await;
+    assert_eq!(ids.lines().count(), 2);
+    let urls = desk.json(&["targets", "list", "--type", "url"]).await;
+    assert_eq!(urls[0]["name"], "http://localhost:8080/shop");
+    assert_eq!(desk.json(&["targets", "show", "127.0.0.1"]).await["id"].to_string(), ids.lines().next().unwrap());
+    desk.run(&["targets", "show", "nowhere.test"]).await.refused(1, "there is no target");
+    desk.run(&["targets", "delete", "127.0.0.1"]).await.refused(2, "--yes");
+    desk.does(&["targets", "delete", "127.0.0.1", "--yes"]).await;
+    assert_eq!(desk.json(&["targets", "list"]).await.as_array().unwrap().len(), 1);
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn a_report_is_asked_for_waited_for_and_saved() {
+    let desk = Desk::new().await;
+    desk.world.script.tells(usual());
+    let scan = desk.world.scan(desk.world.target("127.0.0.1").await).await;
+    desk.world.script.let_end(1);
+    desk.world.until_status(scan, "finished").await;
+    let scan = scan.to_string();
+    let create = ["reports", "create", "--format", "json", "--scan", &scan];
+    desk.run(&[&create[..], &["--filter", "include_everything=true"]].concat()).await.refused(2, "include_info");
+    let id = desk.does(&[&create[..], &["--filter", "include_info=false"]].concat()).await;
+    let id = id.trim();
+    assert_eq!(desk.does(&["reports", "download", id, "--wait", "-o", "r.json"]).await, "r.json\n");
+    let saved = desk.home.path().join("r.json");
+    let groups: serde_json::Value = serde_json::from_slice(&std::fs::read(&saved).unwrap()).unwrap();
+    assert_eq!(groups[0]["findings"][0]["vuln_id"], "web.key");
+    assert_eq!(std::fs::metadata(&saved).unwrap().permissions().mode() & 0o777, 0o600);
+    let own_name = desk.does(&["reports", "download", id]).await;
+    assert!(own_name.trim().ends_with(".json") && std::fs::exists(own_name.trim()).unwrap(), "{own_name}");
+    let printed = desk.does(&["reports", "download", id, "-o", "-"]).await;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), groups);
+    assert_eq!(desk.json(&["reports", "show", id]).await["format"], "json");
+    assert!(desk.does(&["reports", "list"]).await.contains("finished"));
+    desk.does(&["reports", "delete", id, "--yes"]).await;
+    desk.run(&["reports", "download", id]).await.refused(1, "404");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn loggers_tell_what_they_captured() {
+    let desk = Desk::new().await;
+    let id = desk.does(&["loggers", "create", "ssrf-shop"]).await;
+    let id = id.trim();
+    let url = desk.json(&["loggers", "show", id]).await["handler_url"].as_str().unwrap().to_owned();
+    let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
+    visitor.get(format!("{url}?t=k7f2")).send().await.unwrap();
+    visitor.get(format!("{url}?t=later\u{202e}")).send().await.unwrap();
+    let all = desk.json(&["loggers", "captures", id]).await;
+    assert_eq!((all.as_array().unwrap().len(), &all[0]["url_params"]), (2, &json!("t=k7f2")));
+    let first = all[0]["id"].to_string();
+    let table = desk.does(&["loggers", "captures", id, "--since", &first]).await;
+    assert!(table.contains("t=later") && !table.contains("k7f2"), "{table}");
+    assert!(desk.does(&["loggers", "list"]).await.contains("ssrf-shop"));
+    desk.run(&["loggers", "clear", id]).await.refused(2, "2 captured requests");
+    desk.does(&["loggers", "clear", id, "--yes"]).await;
+    assert_eq!(desk.json(&["loggers", "captures", id]).await, json!([]));
+    desk.does(&["loggers", "delete", id, "--yes"]).await;
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn word_lists_are_read_whole_and_a_predefined_one_stays() {
+    let desk = Desk::new().await;
+    let all = desk.json(&["wordlists", "list"]).await;
+    let id = all[0]["id"].to_string();
+    let words = desk.does(&["wordlists", "contents", &id]).await;
+    assert_eq!(
+        words.lines().count().to_string(),
+        desk.json(&["wordlists", "show", &id]).await["num_words"].to_string()
+    );
+    desk.run(&["wordlists", "delete", &id, "--yes"]).await.refused(1, "403");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn any_call_can_be_made_below_the_base_url_only() {
+    let desk = Desk::new().await;
+    let made = desk.does(&["api", "POST", "/workspaces", "--form", "name=By hand"]).await;
+    assert!(made.contains("created_id"), "{made}");
+    let listed = desk.does(&["api", "get", "/api/v2/scans", "--query", "limit=1", "--query", "workspace_id=1"]).await;
+    assert_eq!(listed.trim(), r#"{"data":[]}"#);
+    desk.run(&["api", "POST", "/scans", "--body", "{}"]).await.refused(1, "tool_id");
+    desk.run(&["api", "POST", "/scans", "--body", "{"]).await.refused(2, "no JSON");
+    desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(1, "no path");
+    desk.run(&["api", "GET", "/../../openapi.json"]).await.refused(1, "no path");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn a_read_only_profile_reads_and_changes_nothing() {
+    let desk = Desk::new().await;
+    let config = desk.home.path().join("config.toml");
+    let key = desk.home.path().join("key");
+    std::fs::write(&key, &desk.world.key).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let profile = format!(
+        "[profiles.look]\nbase_url = \"{}\"\napi_key_file = \"{}\"\nread_only = true\n",
+        desk.world.base,
+        key.display()
+    );
+    std::fs::write(&config, profile).unwrap();
+    let flags = ["--config", "config.toml", "--profile", "look"];
+    let looks = async |args: &[&str]| run(&mut command(desk.home.path(), &[args, &flags[..]].concat())).await;
+    assert_eq!(looks(&["workspaces", "list"]).await.code, 0);
+    for args in [
+        &["workspaces", "create", "x"][..],
+        &["targets", "add", "127.0.0.1"],
+        &["scans", "start", "--tool", "70", "--target", "127.0.0.1"],
+        &["api", "DELETE", "/workspaces/1"],
+        &["loggers", "create", "x"],
+        &["workspaces", "delete", "1", "--yes"],
+    ] {
+        looks(args).await.refused(1, "read-only");
+    }
+    assert_eq!(desk.json(&["targets", "list"]).await, json!([]));
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn without_configuration_the_local_service_is_meant_if_one_runs() {
+    let home = tempfile::tempdir().unwrap();
+    let list = async || run(&mut command(home.path(), &["workspaces", "list", "--json"])).await;
+    list().await.refused(1, "no service is configured");
+    let directory = home.path().join(".local/state/scandeck/service");
+    std::fs::create_dir_all(&directory).unwrap();
+    let world = World::at(settings(&directory), None, crate::service::runner::Script::default()).await;
+    let found = list().await;
+    assert_eq!(found.code, 0, "{found:?}");
+    assert!(found.out.starts_with('[') && found.out.trim_end().ends_with(']'));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn errors_are_two_lines_on_standard_error() {
+    let desk = Desk::new().await;
+    let mut wrong = desk.command(&["workspaces", "list"]);
+    let ended = run(wrong.env("SCANDECK_API_KEY", "wrong")).await;
+    ended.refused(1, "scandeck: 401");
+    assert_eq!(ended.err.lines().count(), 2, "{ended:?}");
+    desk.run(&["workspaces", "lost"]).await.refused(2, "unrecognized");
+    desk.world.stop().await;
+}

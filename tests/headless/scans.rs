@@ -1,0 +1,78 @@
+//! Scans: started, waited for, judged.
+
+use serde_json::json;
+
+use super::Desk;
+use crate::service::runner::usual;
+use scandeck::service::engine::Outcome;
+
+const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
+
+#[tokio::test]
+async fn a_scan_is_started_looked_at_and_stopped() {
+    let desk = Desk::new().await;
+    desk.world.script.tells(usual());
+    let id = desk.does(&[&START[..], &["127.0.0.1", "--max-scan-time", "5"]].concat()).await;
+    let id = id.trim();
+    desk.world.until_status(id.parse().unwrap(), "running").await;
+    let shown = desk.json(&["scans", "show", id]).await;
+    assert_eq!((&shown["tool_name"], &shown["target_name"]), (&json!("Port Scanner"), &json!("127.0.0.1")));
+    assert!(
+        shown.as_object().unwrap().keys().position(|key| key == "tool_name") > Some(10),
+        "ours come after: {shown}"
+    );
+    let raw = desk.does(&["scans", "raw", id]).await;
+    assert!(raw.contains("GET http://127.0.0.1/ 200\n"), "{raw}");
+    desk.does(&["scans", "stop", id]).await;
+    desk.world.until_status(id.parse().unwrap(), "stopped").await;
+    assert_eq!(desk.json(&["scans", "output", id]).await["output_type"], "finding_list");
+    let tests = desk.json(&["scans", "tests", id, "--resource-type", "finding"]).await;
+    assert_eq!(tests.as_array().unwrap().len(), 2, "{tests}");
+    let stopped = desk.json(&["scans", "list", "--status", "stopped", "--target", "127.0.0.1"]).await;
+    assert_eq!(stopped[0]["id"].to_string(), id);
+    assert_eq!(desk.json(&["scans", "list", "--from", "2999-01-01"]).await, json!([]));
+    assert!(desk.does(&["scans", "list"]).await.contains("Port scan"));
+    desk.run(&["scans", "output", id, "--pdf", "-o", "x.pdf"]).await.refused(1, "406");
+    desk.run(&["scans", "delete", id]).await.refused(2, "--yes");
+    desk.does(&["scans", "delete", id, "--yes"]).await;
+    desk.run(&["scans", "show", id]).await.refused(1, "404");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn waiting_ends_with_what_became_of_the_scan() {
+    let desk = Desk::new().await;
+    desk.world.script.tells(usual());
+    let wait = [&START[..], &["127.0.0.1", "--wait"]].concat();
+    desk.world.script.let_end(1);
+    let finished = desk.run(&wait).await;
+    assert_eq!(finished.code, 0, "{finished:?}");
+    assert!(finished.err.contains("finished: all tests ended (1 critical, 1 info)"), "{finished:?}");
+    desk.world.script.ends_as(Outcome::ConnectionError("no answer".into()));
+    desk.world.script.let_end(1);
+    let late = desk.run(&wait).await;
+    assert_eq!(late.code, 4, "{late:?}");
+    let watched = desk.run(&["scans", "watch", finished.out.trim(), late.out.trim(), "--json"]).await;
+    assert_eq!(watched.code, 4, "{watched:?}");
+    desk.run(&["scans", "watch"]).await.refused(1, "no scan is under way");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn a_build_fails_for_what_is_still_undecided() {
+    let desk = Desk::new().await;
+    desk.world.script.tells(usual());
+    let fail_on = async |query: &str| {
+        desk.world.script.let_end(1);
+        desk.run(&[&START[..], &["127.0.0.1", "--json", "--fail-on", query]].concat()).await
+    };
+    let failed = fail_on("risk>=high is:undecided").await;
+    assert_eq!(failed.code, 3, "{failed:?}");
+    let scan: serde_json::Value = serde_json::from_str(&failed.out).unwrap();
+    assert_eq!((&scan["status_name"], &scan["matched"][0]["vuln_id"]), (&json!("finished"), &json!("web.key")));
+    assert_eq!(scan["matched"].as_array().unwrap().len(), 1);
+    let passed = fail_on("risk>=high verdict:confirmed").await;
+    assert_eq!(passed.code, 0, "{passed:?}");
+    desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "risk>>high"]].concat()).await.refused(2, "risk>>high");
+    desk.world.stop().await;
+}
