@@ -40,6 +40,8 @@ pub mod view;
 
 #[cfg(feature = "service")]
 pub mod service;
+#[cfg(any(feature = "dashboard", feature = "service"))]
+mod sqlite;
 
 #[cfg(feature = "service")]
 pub mod demo;

@@ -7,20 +7,17 @@
 //! The schema number is SQLite's `user_version`, read from the file's header: a database of a newer program is
 //! refused without SQLite ever opening it.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::Read;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
+use sqlx::SqliteConnection;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::sqlite::{SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 use super::Store;
 use crate::service::errors::StartError;
+use crate::sqlite::{back_up, close_to_others, on_network, options, schema_number};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/sqlite");
 
@@ -115,46 +112,6 @@ async fn connect(
 async fn end_open(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let _ = sqlx::query("ROLLBACK").execute(connection).await;
     Ok(true)
-}
-
-fn options(file: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(5)).disable_statement_logging()
-}
-
-/// Makes the file (0600) before SQLite does, whose log and index files take over its mode.
-fn close_to_others(file: &Path) -> std::io::Result<()> {
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(file)?;
-    opened.set_permissions(Permissions::from_mode(0o600))
-}
-
-/// `user_version` of the header (bytes 60 to 63, big-endian; the file format of SQLite, §1.3); 0 without a file.
-fn schema_number(file: &Path) -> std::io::Result<i64> {
-    let mut header = [0; 64];
-    match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
-        Ok(()) => Ok(i64::from(u32::from_be_bytes([header[60], header[61], header[62], header[63]]))),
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof) => Ok(0),
-        Err(error) => Err(error),
-    }
-}
-
-/// Copies the database, with what is still in its log, to the first free `*.bak-N`.
-async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
-    let backup = (1..)
-        .map(|number| PathBuf::from(format!("{}.bak-{number}", file.display())))
-        .find(|path| !path.exists())
-        .context("no free name for the backup")?;
-    let mut connection = options(file).connect().await?;
-    sqlx::query("VACUUM INTO ?").bind(backup.display().to_string()).execute(&mut connection).await?;
-    connection.close().await?;
-    Ok(backup)
-}
-
-/// NFS, SMB, CIFS, 9P, AFS and FUSE do not share memory between hosts, which the write-ahead log needs.
-fn on_network(file: &Path) -> bool {
-    const MAGIC: [i64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x6573_5546];
-    let Some(directory) = file.parent() else { return false };
-    #[allow(clippy::unnecessary_cast)] // the type of `f_type` differs between platforms
-    rustix::fs::statfs(directory).is_ok_and(|found| MAGIC.contains(&(found.f_type as i64)))
 }
 
 #[cfg(test)]
