@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub use error::ConfigError;
 pub use file::Profile;
 pub use key::KeySource;
-pub use state::StateDir;
+pub use state::{ServiceName, StateDir};
 
 use crate::client::BaseUrl;
 
@@ -56,6 +56,8 @@ pub struct Environment {
     pub state_home: PathBuf,
     /// `HOME`, for `~/` in paths.
     pub home: PathBuf,
+    /// `login@host`: who decides where the configuration names nobody.
+    pub login: String,
 }
 
 impl Environment {
@@ -74,6 +76,7 @@ impl Environment {
             config_home: folder("XDG_CONFIG_HOME", ".config"),
             state_home: folder("XDG_STATE_HOME", ".local/state"),
             home,
+            login: login(|name| std::env::var(name).ok()),
         }
     }
 
@@ -81,6 +84,17 @@ impl Environment {
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
     }
+}
+
+fn login(variable: impl Fn(&str) -> Option<String>) -> String {
+    let named = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let user = ["USER", "LOGNAME"].iter().find_map(|name| named(variable(name)));
+    let user = user.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
+    let host = ["/proc/sys/kernel/hostname", "/etc/hostname"]
+        .iter()
+        .find_map(|path| named(std::fs::read_to_string(path).ok()))
+        .or_else(|| named(variable("HOSTNAME")));
+    format!("{user}@{}", host.as_deref().unwrap_or("localhost"))
 }
 
 /// Which service to open.
@@ -112,6 +126,12 @@ pub struct Config {
     pub read_only: bool,
     /// Plain http to other machines is allowed.
     pub insecure_http: bool,
+    /// Who decides: `user` of the file, else `login@host`.
+    pub user: String,
+    /// What stands for the workspace in fingerprints; empty unless the profile sets one.
+    pub alias: String,
+    /// The profile whose service this is.
+    pub profile: Option<String>,
 }
 
 impl Config {
@@ -150,6 +170,11 @@ impl Config {
                 Connection::At { base, key }
             }
         };
+        let of_profile = match &connection {
+            Connection::At { base, .. } => profile_base.as_ref() == Some(base),
+            Connection::Here | Connection::Ask => false,
+        };
+        let owner = profile_name.clone().filter(|_| of_profile);
         let name = match (&connection, profile_name) {
             // A profile's name over another service would name the wrong one in every prompt.
             (Connection::At { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
@@ -165,7 +190,18 @@ impl Config {
             workspace: flags.workspace.clone().or(profile.workspace),
             read_only: flags.read_only || profile.read_only,
             insecure_http,
+            user: file.user.unwrap_or_else(|| environment.login.clone()),
+            alias: profile.workspace_alias.unwrap_or_default(),
+            profile: owner,
         })
+    }
+
+    /// What names the service at an address among those of this user: its profile, else the address.
+    pub fn service(&self, base: &BaseUrl) -> ServiceName {
+        match &self.profile {
+            Some(profile) => ServiceName::Profile(profile.clone()),
+            None => ServiceName::At(base.to_string()),
+        }
     }
 }
 
@@ -252,6 +288,23 @@ mod tests {
         assert!(matches!(at(&config).1, KeySource::Command(_)), "with its own key");
         let flag = Flags { base_url: Some("https://flag.example.com".into()), ..Flags::default() };
         assert_eq!(at(&Config::load(&flag, &environment).unwrap()).0, "https://flag.example.com/api/v2");
+    }
+
+    #[test]
+    fn who_decides_and_where_it_is_kept_is_known() {
+        let (_home, mut environment) = home(&format!("user = \"ann\"\n{TWO}"));
+        environment.login = "root@box".into();
+        let config = Config::load(&Flags::default(), &environment).unwrap();
+        let elsewhere = BaseUrl::parse("https://other.example.com", false).unwrap();
+        assert_eq!((config.user.as_str(), config.service(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
+        environment.base_url = Some("https://env.example.com".into());
+        environment.api_key = Some("k".into());
+        let config = Config::load(&Flags::default(), &environment).unwrap();
+        let at = ServiceName::At("https://other.example.com/api/v2".into());
+        assert_eq!(config.service(&elsewhere), at, "another service than the profile's");
+        let (_home, mut environment) = home("");
+        environment.login = "root@box".into();
+        assert_eq!(Config::load(&Flags::default(), &environment).unwrap().user, "root@box");
     }
 
     #[test]

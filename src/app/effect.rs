@@ -55,8 +55,13 @@ pub enum Effect {
         /// JSON.
         value: String,
     },
-    /// Keep that these findings were seen.
-    MarkSeen(Vec<Key>),
+    /// Keep that findings were seen.
+    MarkSeen {
+        /// In which workspace, by name.
+        workspace: Shared,
+        /// Which.
+        keys: Vec<Key>,
+    },
 }
 
 /// The answer to the first-start question.

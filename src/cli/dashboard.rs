@@ -24,8 +24,8 @@ use crate::app::model::Session;
 use crate::app::problem::Problem;
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Kind};
 use crate::config::state::Answer;
-use crate::config::{Config, ConfigError, Connection, Environment, Flags};
-use crate::runtime::{self, Connected, Connector, Left, Opening};
+use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
+use crate::runtime::{self, Connected, Connector, Left, Memory, Opening};
 
 /// Options of the dashboard.
 #[derive(Args, Clone, Debug, Default)]
@@ -108,7 +108,8 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
         Connection::At { base, key } => {
             let key = key.read().await.map_err(|error| config_problem(&error))?;
             let client = checked(base.clone(), key).await?;
-            Ok(Some(connected(client, config, &config.name)))
+            let service = config.service(client.base());
+            Ok(Some(connected(client, config, &config.name, memory(config, environment, &service))))
         }
     }
 }
@@ -145,15 +146,20 @@ fn unusable(base: &str, error: &Error) -> Problem {
     Problem { message: format!("{what} {base}: {}", problem.message), hint: Some(hint), ..problem }
 }
 
-fn connected(client: Client, config: &Config, name: &str) -> Connected {
+fn memory(config: &Config, environment: &Environment, service: &ServiceName) -> Memory {
+    Memory { directory: environment.state_dir().of_service(service), who: config.user.clone() }
+}
+
+fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Connected {
     let session = Session {
         name: name.to_owned(),
         base_url: client.base().to_string(),
         read_only: config.read_only,
         workspace: config.workspace.clone(),
+        alias: config.alias.as_str().into(),
         ..Session::default()
     };
-    Connected { client, session, note: None, keeps: None }
+    Connected { client, session, memory, note: None, keeps: None }
 }
 
 /// Carries out the answers to the first-start question.
@@ -176,7 +182,8 @@ fn connector(config: Config, environment: Environment) -> Connector {
                     let client = checked(base.clone(), key.clone()).await?;
                     remember(environment, &Answer::Hosted { base_url: base.to_string() }, Some(&key))?;
                     let name = base.host().to_owned();
-                    Ok(connected(client, config, &name))
+                    let service = ServiceName::At(base.to_string());
+                    Ok(connected(client, config, &name, memory(config, environment, &service)))
                 }
                 Choice::Demo => world().await,
             }
@@ -199,7 +206,8 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
     let client = checked(service.base, service.key).await?;
-    Ok(Connected { note: service.note, ..connected(client, config, "local") })
+    let memory = memory(config, environment, &ServiceName::Local);
+    Ok(Connected { note: service.note, ..connected(client, config, "local", memory) })
 }
 
 #[cfg(not(feature = "service"))]
@@ -232,7 +240,9 @@ pub fn on_world(world: crate::demo::World) -> Connected {
         workspace: Some(world.workspace.to_string()),
         ..Session::default()
     };
-    Connected { client: world.client.clone(), session, note: None, keeps: Some(Box::new(world)) }
+    // Beside the world's own data: what is decided about it ends with it.
+    let memory = Memory { directory: world.memory(), who: Environment::of_process().login };
+    Connected { client: world.client.clone(), session, memory, note: None, keeps: Some(Box::new(world)) }
 }
 
 /// Ends the demo's world, if that is what was kept.

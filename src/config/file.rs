@@ -24,6 +24,8 @@ use super::ConfigError;
 #[serde(default, deny_unknown_fields)]
 pub struct File {
     default_profile: Option<String>,
+    /// Who decides, in the events of triage.
+    pub user: Option<String>,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,
@@ -43,6 +45,8 @@ pub struct Profile {
     pub api_key_file: Option<String>,
     /// Workspace to begin in, by name or id.
     pub workspace: Option<String>,
+    /// What stands for the workspace in fingerprints, where a file of decisions is shared between services.
+    pub workspace_alias: Option<String>,
     /// Actions that leave the machine are off.
     pub read_only: bool,
     /// Plain http to other machines is allowed.

@@ -3,6 +3,7 @@
 //! ```text
 //!   connection.toml   the answer of the first start      key    the key typed there (0600)
 //!   dashboard.log     what went wrong                    service/   the local service's data directory
+//!   of/local, of/profile-NAME, of/at-URL                 what is kept about one service: decisions, last known data
 //! ```
 
 use std::fs::{self, DirBuilder};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::ConfigError;
 
@@ -26,6 +28,17 @@ pub enum Answer {
         /// As typed.
         base_url: String,
     },
+}
+
+/// Which service something is kept about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServiceName {
+    /// The local service of this user.
+    Local,
+    /// That of a profile, wherever it moves.
+    Profile(String),
+    /// One at a base URL.
+    At(String),
 }
 
 /// See the module.
@@ -56,6 +69,16 @@ impl StateDir {
     /// The local service's data directory.
     pub fn service_dir(&self) -> PathBuf {
         self.0.join("service")
+    }
+
+    /// What is kept about a service.
+    pub fn of_service(&self, service: &ServiceName) -> PathBuf {
+        let folder = match service {
+            ServiceName::Local => "local".to_owned(),
+            ServiceName::Profile(name) => format!("profile-{}", file_name(name)),
+            ServiceName::At(base) => format!("at-{}", file_name(base)),
+        };
+        self.0.join("of").join(folder)
     }
 
     fn answer_file(&self) -> PathBuf {
@@ -112,5 +135,34 @@ impl StateDir {
         writeln!(file, "{}", text.trim_end()).map_err(|error| io(&error))?;
         file.persist(path).map_err(|error| io(&error.error))?;
         Ok(())
+    }
+}
+
+/// A name that any file system takes; one that had to be changed carries a digest, so that two never become one.
+fn file_name(name: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.".contains(letter);
+    let fitting: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
+    if fitting == name {
+        return fitting;
+    }
+    let digest = Sha256::digest(name.as_bytes());
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{fitting}-{digest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_service_has_a_directory_of_its_own_below_the_state_directory() {
+        let state = StateDir::new("/s");
+        let at = |service: ServiceName| state.of_service(&service).display().to_string();
+        assert_eq!(at(ServiceName::Local), "/s/of/local");
+        assert_eq!(at(ServiceName::Profile("prod".into())), "/s/of/profile-prod");
+        let base = at(ServiceName::At("https://a.example.com/api/v2".into()));
+        assert!(base.starts_with("/s/of/at-https___a.example.com_api_v2-"), "{base}");
+        let (one, other) = (at(ServiceName::Profile("../x".into())), at(ServiceName::Profile("..:x".into())));
+        assert!(one != other && !one.trim_start_matches("/s/of/").contains('/'), "{one} {other}");
     }
 }

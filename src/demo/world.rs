@@ -73,6 +73,11 @@ impl World {
         SecretString::from(self.service.api_key.clone())
     }
 
+    /// Where decisions about it are kept while it lives.
+    pub fn memory(&self) -> std::path::PathBuf {
+        self.dir.path().join("decisions")
+    }
+
     /// Ends everything and removes the temporary directory.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals};
 use super::terminal::Terminal;
+use super::triage::Keeper;
 use super::{Connected, Connector, Left, Opening};
 use crate::app::model::{Model, Session};
 use crate::app::msg::{Msg, Now};
@@ -63,6 +64,7 @@ pub(super) enum Answered {
 /// The service the desk works on.
 pub(super) struct Backend {
     pub client: Client,
+    pub keeper: Keeper,
     keeps: Option<Box<dyn Any + Send>>,
     _poller: AbortOnDropHandle<()>,
 }
@@ -263,6 +265,7 @@ impl Desk {
         let poller = Poller::new(connected.client.clone(), self.plans.subscribe(), self.updates.0.clone());
         self.backend = Some(Backend {
             client: connected.client,
+            keeper: Keeper::start(connected.memory, self.answers.0.clone()),
             keeps: connected.keeps,
             _poller: AbortOnDropHandle::new(tokio::spawn(poller.run())),
         });
@@ -281,13 +284,19 @@ impl Desk {
         if unfinished {
             tracing::warn!("left while calls were under way");
         }
+        let mut keeps = None;
+        let connected = self.backend.is_some();
+        if let Some(backend) = self.backend {
+            backend.keeper.end().await;
+            keeps = backend.keeps;
+        }
         let scans = self.model.data.scans.value();
         Left {
             signal: self.left.flatten(),
-            session: self.backend.is_some().then(|| self.model.session.clone()),
+            session: connected.then(|| self.model.session.clone()),
             active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
             loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
-            keeps: self.backend.and_then(|backend| backend.keeps),
+            keeps,
         }
     }
 }

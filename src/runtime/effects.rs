@@ -5,6 +5,7 @@ use super::desk::{Answered, Desk};
 use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals, stop_until_continued};
 use super::terminal::Terminal;
+use super::triage::Wish;
 use super::{calls, editor};
 use crate::app::effect::{Call, Choice, Effect, Ticket};
 use crate::app::msg::{CopyFailed, Msg};
@@ -30,8 +31,9 @@ impl Desk {
                 // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
                 Msg::Arranged(generation, Box::new(arranged.unwrap_or_default()))
             }),
-            // Only a dashboard with a pen asks for these, and there is none before the store is open.
-            Effect::Record(_) | Effect::Remember { .. } | Effect::MarkSeen(_) => {}
+            Effect::Record(events) => self.keep(Wish::Record(events)),
+            Effect::Remember { key, workspace, value } => self.keep(Wish::Remember { key, workspace, value }),
+            Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),
         }
     }
 
@@ -43,6 +45,13 @@ impl Desk {
         });
         // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
         while self.tasks.try_join_next().is_some() {}
+    }
+
+    /// There is nothing to keep before there is a service.
+    fn keep(&mut self, wish: Wish) {
+        if let Some(backend) = &self.backend {
+            backend.keeper.wish(wish);
+        }
     }
 
     fn call(&mut self, ticket: Ticket, call: Call) {

@@ -23,10 +23,12 @@ pub mod local;
 pub mod log;
 mod signals;
 mod terminal;
+mod triage;
 
 use std::any::Any;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -43,6 +45,8 @@ pub struct Connected {
     pub client: Client,
     /// What the screen calls it, and where it begins.
     pub session: Session,
+    /// Where decisions about it are kept, and in whose name.
+    pub memory: Memory,
     /// A sentence for the person, such as a changed address.
     pub note: Option<String>,
     /// What must live as long as the dashboard, and is handed back at its end: the demo's world.
@@ -56,6 +60,15 @@ impl fmt::Debug for Connected {
             .field("session", &self.session)
             .finish_non_exhaustive()
     }
+}
+
+/// Where decisions are kept.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The directory of the service.
+    pub directory: PathBuf,
+    /// Who decides.
+    pub who: String,
 }
 
 /// Carries out the answer to the first-start question.

@@ -31,6 +31,7 @@ pub mod state;
 #[cfg(test)]
 mod state_tests;
 pub mod steady;
+pub mod store;
 #[cfg(test)]
 mod testing;
 pub mod verdict;

@@ -1,0 +1,230 @@
+//! What the store promises, each on files of its own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use crate::triage::testing::Desk;
+use crate::triage::{Change, State, Verdict};
+
+async fn open(directory: &Path) -> Opened {
+    Store::open(directory).await.unwrap()
+}
+
+fn ids(events: &[Arc<Event>]) -> Vec<String> {
+    let mut ids: Vec<_> = events.iter().map(|event| event.id.to_string()).collect();
+    ids.sort();
+    ids
+}
+
+fn many(desk: &mut Desk, number: u128) -> Vec<Arc<Event>> {
+    (1..=number).map(|key| desk.decides(key, Verdict::FalsePositive)).collect()
+}
+
+/// Whether any file of a directory holds a word.
+fn holds(directory: &Path, word: &str) -> bool {
+    let files = fs::read_dir(directory).unwrap().flatten();
+    let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
+    held.any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_there_after_a_restart_also_when_nothing_was_closed() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("a/b");
+    let mut ann = Desk::new("ann", 1);
+    let events = many(&mut ann, 30);
+    let Opened { mut store, events: none, notes } = open(&folder).await;
+    assert!(none.is_empty() && notes.is_empty());
+    store.record(&events).await.unwrap();
+    store.record(&events[..3]).await.unwrap();
+    // As it is when the program is killed: nothing is closed, the log stays.
+    let copy = temp.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    assert_eq!(ids(&open(&copy).await.events), ids(&events));
+    store.close().await;
+    let again = open(&folder).await;
+    assert_eq!(again.events, events, "in the order of recording, each once");
+}
+
+#[tokio::test]
+async fn files_are_closed_to_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("state");
+    let mut store = open(&folder).await.store;
+    store.record(&many(&mut Desk::new("ann", 1), 1)).await.unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        assert_eq!(mode(&entry.path()), 0o600, "{:?}", entry.path());
+    }
+}
+
+#[tokio::test]
+async fn two_that_write_at_once_lose_nothing_and_hear_of_each_other() {
+    let temp = tempfile::tempdir().unwrap();
+    let (first, second) = tokio::join!(open(temp.path()), open(temp.path()));
+    let writer = |mut store: Store, instance: u64| async move {
+        let mut desk = Desk::new("ann", instance);
+        for event in many(&mut desk, 60) {
+            store.record(&[event]).await.unwrap();
+        }
+        store
+    };
+    let first = tokio::spawn(writer(first.store, 1));
+    let second = tokio::spawn(writer(second.store, 2));
+    let (mut first, mut second) = (first.await.unwrap(), second.await.unwrap());
+    assert_eq!(first.news(1).await.unwrap().len(), 60, "of the other alone");
+    assert_eq!(second.news(2).await.unwrap().len(), 60);
+    assert!(first.news(1).await.unwrap().is_empty(), "once");
+    assert_eq!(open(temp.path()).await.events.len(), 120);
+}
+
+#[tokio::test]
+async fn a_batch_is_kept_whole_or_not_at_all() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let mut ann = Desk::new("ann", 1);
+    store.record(&many(&mut ann, 5)).await.unwrap();
+    // A full disk.
+    sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.connection).await.unwrap();
+    let error = store.record(&many(&mut ann, 2000)).await.unwrap_err();
+    assert!(error.to_string().contains("full") && error.hint().contains("disk"), "{error}");
+    store.close().await;
+    assert_eq!(open(temp.path()).await.events.len(), 5);
+}
+
+#[tokio::test]
+async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("decisions.db");
+    let mut store = open(temp.path()).await.store;
+    store.record(&many(&mut Desk::new("ann", 1), 2000)).await.unwrap();
+    store.close().await;
+    let mut bytes = fs::read(&file).unwrap();
+    let word = br#""id":"0000000000000001-1000""#;
+    let at = bytes.windows(word.len()).position(|part| part == word).unwrap() / 4096 * 4096;
+    bytes[at..at + 4096].fill(0xa5);
+    fs::write(&file, &bytes).unwrap();
+
+    let opened = open(temp.path()).await;
+    let number = opened.events.len();
+    assert!((1500..2000).contains(&number), "{number}");
+    assert!(opened.notes[0].contains("decisions.db.broken-1"), "{:?}", opened.notes);
+    assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), bytes, "untouched");
+    opened.store.close().await;
+    let again = open(temp.path()).await;
+    assert_eq!((again.events.len(), again.notes.len()), (number, 0), "told once");
+}
+
+#[tokio::test]
+async fn a_file_of_rubbish_is_kept_aside_and_a_new_one_begun() {
+    for rubbish in [vec![b'x'; 5000], b"{}".to_vec()] {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("decisions.db"), &rubbish).unwrap();
+        let mut opened = open(temp.path()).await;
+        assert!(opened.notes[0].contains(".broken-1"), "{:?}", opened.notes);
+        assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), rubbish);
+        opened.store.record(&many(&mut Desk::new("ann", 1), 3)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_is_no_event_is_told_and_left() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.record(&many(&mut Desk::new("ann", 1), 2)).await.unwrap();
+    sqlx::query("UPDATE events SET json = '{}' WHERE row = 1").execute(&mut store.connection).await.unwrap();
+    store.close().await;
+    let opened = open(temp.path()).await;
+    assert_eq!(opened.events.len(), 1);
+    assert!(opened.notes[0].starts_with("1 decisions in") && !opened.notes[0].contains("broken"), "{:?}", opened.notes);
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_made_is_told_with_what_to_do() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("file"), "").unwrap();
+    let error = Store::open(&temp.path().join("file/state")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unwritable { .. }) && error.hint().contains("XDG_STATE_HOME"), "{error}");
+}
+
+#[tokio::test]
+async fn the_file_of_a_newer_program_is_left_alone() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    sqlx::query("PRAGMA user_version = 9000").execute(&mut store.connection).await.unwrap();
+    store.close().await;
+    let before = fs::read(temp.path().join("decisions.db")).unwrap();
+    let error = Store::open(temp.path()).await.unwrap_err();
+    assert!(error.to_string().contains("schema 9000"), "{error}");
+    assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), before);
+}
+
+#[tokio::test]
+async fn an_older_file_is_copied_before_it_is_migrated() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let events = many(&mut Desk::new("ann", 1), 3);
+    store.record(&events).await.unwrap();
+    store.close().await;
+    let migrations = tempfile::tempdir().unwrap();
+    let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
+    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
+    fs::write(migrations.path().join("0002_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;")
+        .unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
+    let opened = open::open_with(temp.path(), &migrator).await.unwrap();
+    assert_eq!(opened.events, events);
+    assert!(opened.notes[0].contains("decisions.db.bak-1") && temp.path().join("decisions.db.bak-1").exists());
+}
+
+#[tokio::test]
+async fn settings_and_what_was_seen_are_kept_by_workspace() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.put_setting("tabs", "acme", "[1]").await.unwrap();
+    store.put_setting("tabs", "lab", "[2]").await.unwrap();
+    store.put_setting("tabs", "acme", "[3]").await.unwrap();
+    store.mark_seen("acme", &[Key(7), Key(8), Key(7)]).await.unwrap();
+    store.close().await;
+    let mut store = open(temp.path()).await.store;
+    let settings = store.settings().await.unwrap();
+    let of = |workspace: &str| settings[&("tabs".into(), workspace.into())].as_str();
+    assert_eq!((of("acme"), of("lab")), ("[3]", "[2]"));
+    assert_eq!(store.seen().await.unwrap(), [Key(7), Key(8)]);
+}
+
+#[tokio::test]
+async fn a_purge_leaves_no_byte_of_a_workspace_in_any_file_and_everything_of_the_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let mut ann = Desk::new("ann", 1);
+    let note = |desk: &mut Desk, text: &str| desk.does(crate::triage::testing::finding(1), Change::Note(text.into()));
+    let here = note(&mut ann, "MARK-of-acme");
+    ann.pen.workspace = "lab".into();
+    let there = note(&mut ann, "MARK-of-lab");
+    store.record(&[here, Arc::clone(&there)]).await.unwrap();
+    store.put_setting("queries", "acme", "\"MARK-of-acme\"").await.unwrap();
+    store.mark_seen("acme", &[Key(9)]).await.unwrap();
+    fs::write(temp.path().join("decisions.db.broken-1"), "MARK-of-acme").unwrap();
+    fs::write(temp.path().join("decisions.db.bak-1"), "MARK-of-acme").unwrap();
+    assert!(holds(temp.path(), "MARK-of-acme"));
+
+    let kept = store.kept_about("acme").await.unwrap();
+    assert_eq!((kept.events, kept.settings, kept.seen, kept.copies.len()), (1, 1, 1, 2));
+    let second = open(temp.path()).await.store;
+    let error = store.purge("acme").await.unwrap_err();
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    second.purge("acme").await.unwrap();
+    assert!(!holds(temp.path(), "MARK-of-acme") && !holds(temp.path(), &Key(9).to_string()));
+    assert!(holds(temp.path(), "MARK-of-lab"));
+    let opened = open(temp.path()).await;
+    assert_eq!(opened.events, [there]);
+    assert!(State::from_events(opened.events).len() == 1 && !temp.path().join("decisions.db.broken-1").exists());
+}
