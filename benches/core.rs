@@ -17,8 +17,10 @@ use scandeck::app::plan::{News, Update};
 use scandeck::app::screen::Size;
 use scandeck::app::table::Table;
 use scandeck::app::{Effect, update};
-use scandeck::contract::{Finding, FindingId, Risk, ScanId, Stamp, Target, TargetId, Workspace, WorkspaceId};
-use scandeck::triage::arrange;
+use scandeck::contract::{
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace, WorkspaceId,
+};
+use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Subject, Verdict, arrange};
 
 const FINDINGS: i64 = 100_000;
 const TARGETS: i64 = 400;
@@ -115,5 +117,60 @@ fn tables(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, keys, tables);
+/// Rows of two scans of each target, with evidence that differs everywhere by a number and a date.
+fn decided() -> (Input, Vec<Arc<Event>>) {
+    let scan = |id: i64| Scan {
+        id: ScanId(id),
+        tool_id: 170,
+        target_id: TargetId(id % TARGETS),
+        status_name: ScanStatus::Finished,
+        start_time: Stamp::parse(if id < TARGETS { "2026-11-20 10:00:00" } else { "2026-11-21 10:00:00" }),
+        ..Scan::default()
+    };
+    let found = |id: i64| Finding {
+        id: FindingId(id),
+        vuln_id: format!("kind.{}", id / TARGETS / 2).into(),
+        target_id: Some(TargetId(id % TARGETS)),
+        task_id: Some(ScanId(id % (2 * TARGETS))),
+        port: 443,
+        vuln_evidence: Evidence::from_value(&serde_json::json!({"type": "text", "data": format!(
+            "GET /item/{id}?q=1 HTTP/1.1\r\nHost: host.acme.test\r\n\r\nHTTP/1.1 200 OK\r\nDate: {id}\r\nServer: nginx\r\n"
+        )})),
+        ..Finding::default()
+    };
+    let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
+    let mut input = Input {
+        findings: Arc::new(Table::new((0..FINDINGS).map(found))),
+        scans: Arc::new(Table::new((0..2 * TARGETS).map(scan))),
+        targets: Arc::new(Table::new((0..TARGETS).map(target))),
+        ..Input::default()
+    };
+    let rows = arrange(&input).cases;
+    let mut pen = Pen { who: "ann".into(), instance: 1, ..Pen::default() };
+    let event = |number: i64| {
+        let case = &rows.items()[number as usize % rows.len()];
+        let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
+        let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), pen.next());
+        let subject = Subject::Finding((*case.identity).clone());
+        Arc::new(pen.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
+    };
+    let events: Vec<Arc<Event>> = (0..FINDINGS).map(event).collect();
+    input.state = State::from_events(events.iter().cloned());
+    (input, events)
+}
+
+fn decisions(criterion: &mut Criterion) {
+    let (input, events) = decided();
+    let mut group = criterion.benchmark_group("decisions");
+    group.sample_size(10);
+    group.bench_function("rows of 100,000 findings, all decided (off the UI thread)", |bench| {
+        bench.iter(|| arrange(&input));
+    });
+    group.bench_function("fold of 100,000 events (off the UI thread)", |bench| {
+        bench.iter(|| State::from_events(events.iter().cloned()));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, keys, tables, decisions);
 criterion_main!(benches);

@@ -36,6 +36,8 @@ pub struct Identifier {
     classes: HashMap<(Shared, Shared), Shared>,
     services: HashMap<(i64, Shared), Shared>,
     places: HashMap<Shared, Arc<Place>>,
+    /// The same by locators: evidence differs more often than what it says about where.
+    by_locators: HashMap<String, Arc<Place>>,
 }
 
 /// What an evidence says about where.
@@ -47,7 +49,13 @@ struct Place {
 impl Identifier {
     /// `alias` stands for the workspace and is usually empty.
     pub fn new(alias: &Shared) -> Self {
-        Self { alias: alias.clone(), classes: HashMap::new(), services: HashMap::new(), places: HashMap::new() }
+        Self {
+            alias: alias.clone(),
+            classes: HashMap::new(),
+            services: HashMap::new(),
+            places: HashMap::new(),
+            by_locators: HashMap::new(),
+        }
     }
 
     /// What a finding is, on an asset in canonical form (see [`asset`]).
@@ -79,11 +87,13 @@ impl Identifier {
         if let Some(known) = self.places.get(json) {
             return Arc::clone(known);
         }
-        let locators = locators::locators(evidence);
-        let shown: String = locators.join(" ").chars().take(MAX_PLACE).collect();
-        let place = Arc::new(Place { locators: locators.join(SEPARATOR), shown: shown.into() });
-        self.places.insert(json.clone(), Arc::clone(&place));
-        place
+        let locators = locators::locators(evidence).join(SEPARATOR);
+        let place = self.by_locators.entry(locators).or_insert_with_key(|locators| {
+            let shown: String = locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect();
+            Arc::new(Place { locators: locators.clone(), shown: shown.into() })
+        });
+        self.places.insert(json.clone(), Arc::clone(place));
+        Arc::clone(place)
     }
 }
 

@@ -135,29 +135,32 @@ impl<'a> Matching<'a> {
     }
 
     fn take_scan(&mut self, place: Place, findings: &[usize]) {
-        let (mut of_f1, mut of_f2) = (HashMap::new(), HashMap::<Key, Vec<usize>>::new());
-        for &at in findings {
-            *of_f1.entry(self.identities[at].f1).or_insert(0usize) += 1;
-            of_f2.entry(self.identities[at].f2).or_default().push(at);
+        let (mut of_f1, mut twins_of) = (HashMap::new(), HashMap::<Key, Vec<usize>>::new());
+        let mut by_f2: Vec<usize> = findings.to_vec();
+        by_f2.sort_by_key(|&at| self.identities[at].f2);
+        for same in by_f2.chunk_by(|&a, &b| self.identities[a].f2 == self.identities[b].f2) {
+            *of_f1.entry(self.identities[same[0]].f1).or_insert(0usize) += same.len();
+            // What came with no scan cannot be told from another scan's: the same F2 is taken for the same finding.
+            if same.len() > 1 && place.1.is_some() {
+                twins_of.insert(self.identities[same[0]].f2, same.to_vec());
+            }
         }
         let mut left = Vec::new();
         let mut taken = HashSet::new();
         for &at in findings {
             let identity = &self.identities[at];
-            // What came with no scan cannot be told from another scan's: the same F2 is taken for the same finding.
-            let twins = &of_f2[&identity.f2];
-            let alone = place.1.is_none() || twins.len() == 1;
+            let twins = twins_of.get(&identity.f2);
             let by_id = self.known_by_id(at).filter(|key| !taken.contains(key));
-            match by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| alone)) {
-                Some(key) => {
+            match (by_id.or_else(|| self.by_f2.get(&identity.f2).copied().filter(|_| twins.is_none())), twins) {
+                (Some(key), _) => {
                     taken.insert(key);
                     self.put(key, at);
                 }
-                None if alone => left.push(at),
-                None => self.put_sibling(place, twins, at),
+                (None, Some(twins)) => self.put_sibling(place, twins, at),
+                (None, None) => left.push(at),
             }
         }
-        for (f2, twins) in of_f2.into_iter().filter(|(_, twins)| place.1.is_some() && twins.len() > 1) {
+        for (f2, twins) in twins_of {
             self.twins.insert(self.identities[twins[0]].f1);
             self.siblings.entry(f2).or_default().push((place, twins));
         }

@@ -7,7 +7,7 @@
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -37,6 +37,8 @@ pub(super) struct Presences<'a> {
 
 /// When a scan started, and its id.
 type Place = (Option<Stamp>, ScanId);
+/// A scan that saw a row, by series and number there, and the position of what it told.
+type Seen = ((TargetId, i64), usize, usize);
 
 impl<'a> Presences<'a> {
     pub fn new(input: &'a Input) -> Self {
@@ -58,20 +60,14 @@ impl<'a> Presences<'a> {
         if row.lost {
             return Presence::NotRetested;
         }
-        let mut by_series: BTreeMap<(TargetId, i64), BTreeMap<usize, usize>> = BTreeMap::new();
-        for &at in row.stand_ins.iter().chain(&row.seen) {
-            let scan = self.input.findings.items()[at].task_id.and_then(|scan| self.at.get(&scan));
-            if let Some(&(series, number)) = scan {
-                by_series.entry(series).or_default().insert(number, at);
-            }
-        }
-        let told = by_series.iter().filter_map(|(key, seen)| {
-            let series = self.series.get(key)?;
-            let (&last, _) = seen.last_key_value()?;
-            let start = series.scans[last].start_time;
-            Some(((start, series.scans[last].id), self.in_series(series, seen)))
-        });
-        let told: Vec<_> = told.collect();
+        let stands_in = |&at: &usize| {
+            let scan = self.input.findings.items()[at].task_id?;
+            self.at.get(&scan).map(|&(series, number)| (series, number, at))
+        };
+        // Its own come after what stands in for it, and count where both are of one scan.
+        let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(stands_in).collect();
+        all.sort_by_key(|&(series, number, _)| (series, number));
+        let told: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
         let present = told.iter().filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
         match present.max_by_key(|(place, _)| *place) {
             // Another tool saw it before: not new to us.
@@ -92,25 +88,26 @@ impl<'a> Presences<'a> {
         series > 1 && row.seen.iter().any(elsewhere)
     }
 
-    /// `seen`: the scans that saw it by number, with the position of what they told.
-    fn in_series(&self, series: &Series, seen: &BTreeMap<usize, usize>) -> Presence {
-        let Some((&last, &now)) = seen.last_key_value() else { return Presence::Unchanged };
-        let later = series.scans[last + 1..].iter().filter(|scan| scan.has_ended());
+    /// `seen`: the scans of one series that saw it. When the last of them started, and the presence there.
+    fn in_series(&self, seen: &[Seen]) -> Option<(Place, Presence)> {
+        let &(key, last, now) = seen.last()?;
+        let series = self.series.get(&key)?;
         let (mut gone, mut untested) = (false, false);
-        for scan in later {
+        for scan in series.scans[last + 1..].iter().filter(|scan| scan.has_ended()) {
             match covers(scan, series.scans[last]) {
                 true => gone = true,
                 false => untested = true,
             }
         }
-        match (gone, untested) {
+        let presence = match (gone, untested) {
             (true, _) => Presence::Absent,
             (false, true) => Presence::NotRetested,
             (false, false) => self.against(series, seen, last, now),
-        }
+        };
+        Some(((series.scans[last].start_time, series.scans[last].id), presence))
     }
 
-    fn against(&self, series: &Series, seen: &BTreeMap<usize, usize>, last: usize, now: usize) -> Presence {
+    fn against(&self, series: &Series, seen: &[Seen], last: usize, now: usize) -> Presence {
         let findings = self.input.findings.items();
         let compared = |before: usize| match steady::is_changed(&findings[before], &findings[now]) {
             true => Presence::Updated,
@@ -122,13 +119,13 @@ impl<'a> Presences<'a> {
             None => series.before(last),
         };
         let Some(before) = before else {
-            let earlier = seen.range(..last).next_back().filter(|_| series.pinned.is_none());
-            return earlier.map_or(Presence::New, |(_, &earlier)| compared(earlier));
+            let earlier = seen.iter().rev().find(|seen| seen.1 < last && series.pinned.is_none());
+            return earlier.map_or(Presence::New, |seen| compared(seen.2));
         };
-        match (seen.get(&before), seen.range(..before).next()) {
-            (Some(&earlier), _) => compared(earlier),
-            (None, Some(_)) => Presence::Reappeared,
-            (None, None) => Presence::New,
+        match (seen.iter().rev().find(|seen| seen.1 == before), seen[0].1 < before) {
+            (Some(seen), _) => compared(seen.2),
+            (None, true) => Presence::Reappeared,
+            (None, false) => Presence::New,
         }
     }
 }

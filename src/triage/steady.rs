@@ -16,7 +16,22 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether two texts say the same but for what varies by itself.
 pub fn same(a: &str, b: &str) -> bool {
-    a == b || words(a).eq(words(b))
+    if a == b {
+        return true;
+    }
+    let (a, b) = differing(a, b);
+    words(a).eq(words(b))
+}
+
+/// What is between the words that both begin with and those that both end with: most of two answers is the same.
+fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    let (left, right) = (a.as_bytes(), b.as_bytes());
+    let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let start = left[..same].iter().rposition(is_break).map_or(0, |at| at + 1);
+    let (left, right) = (&left[start..], &right[start..]);
+    let same = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
+    let end = left[left.len() - same..].iter().position(is_break).map_or(0, |at| same - at);
+    (&a[start..a.len() - end], &b[start..b.len() - end])
 }
 
 /// Whether a later scan tells something else about a finding: other risk, proof, CVEs or evidence.
@@ -27,10 +42,15 @@ pub fn is_changed(before: &Finding, now: &Finding) -> bool {
         || !same(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
 }
 
+/// Ends a word for sure, in whatever script.
+fn is_break(byte: &u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_alphanumeric()
+}
+
 fn varies(word: &str) -> bool {
     word.len() >= LONG
         || word.bytes().any(|byte| byte.is_ascii_digit())
-        || NAMES_OF_TIME.iter().any(|name| word.eq_ignore_ascii_case(name))
+        || word.len() == 3 && NAMES_OF_TIME.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -46,6 +66,16 @@ mod tests {
         let before = answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "nginx");
         assert!(same(&before, &answer("Tue, 03 Dec 2026 11:30:01 GMT", "9c-2b", "nginx")));
         assert!(!same(&before, &answer("Mon, 02 Nov 2026 10:00:00 GMT", "4f9a-17", "apache")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_both_begin_and_end_with_makes_no_difference(
+            (begin, a, b, end) in ("[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}"),
+        ) {
+            let (a, b) = (format!("{begin}{a}{end}"), format!("{begin}{b}{end}"));
+            proptest::prop_assert_eq!(same(&a, &b), words(&a).eq(words(&b)));
+        }
     }
 
     #[test]

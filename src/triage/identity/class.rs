@@ -31,7 +31,10 @@ pub fn class(finding: &Finding) -> Shared {
 
 /// A name without URLs, addresses, numbers, hex and quoted text.
 pub fn of_name(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphabetic() || b" -_./(),".contains(&byte);
     let replaced = match VARIABLE.as_ref() {
+        // Without digits, quotes and colons nothing varies.
+        _ if name.bytes().all(plain) => name.into(),
         Some(variable) => variable.replace_all(name, replacement),
         None => name.into(),
     };

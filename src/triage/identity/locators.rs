@@ -20,10 +20,7 @@ use crate::text;
 /// Characters of one name that count.
 const MAX_NAME: usize = 200;
 
-static REQUEST: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*([A-Z]{3,10}) +(\S+) +HTTP/\d[\d.]*\s*$").ok());
 static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"\bhttps?://[^\s"'<>]+"#).ok());
-static SET_COOKIE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?mi)^set-cookie:\s*([^=;\s]+)=").ok());
 
 /// What a column holds, by its head.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,7 +97,7 @@ impl Found {
     fn read_fields(&mut self, value: &Value) {
         for (key, value) in value.as_object().into_iter().flatten() {
             match value {
-                Value::String(text) if REQUEST.as_ref().is_some_and(|line| line.is_match(text)) => self.read_text(text),
+                Value::String(text) if request(text).is_some() => self.read_text(text),
                 Value::String(text) => self.read_cell(column(key), text),
                 _ => {}
             }
@@ -143,18 +140,16 @@ impl Found {
     }
 
     fn read_text(&mut self, text: &str) {
-        let request = REQUEST.as_ref().and_then(|line| line.captures(text));
-        if let Some(line) = request {
-            self.methods.insert(line[1].to_owned());
-            let place = if line[2].contains('/') { line[2].to_owned() } else { format!("/{}", &line[2]) };
-            self.read_route(&place);
-            let after = line.get(0).map_or(0, |line| line.end());
-            self.of_routes.extend(body_names(&text[after..]));
-        } else {
+        if let Some(request) = request(text) {
+            self.methods.insert(request.method.to_owned());
+            let slash = if request.place.contains('/') { "" } else { "/" };
+            self.read_route(&format!("{slash}{}", request.place));
+            self.of_routes.extend(body_names(request.rest));
+        } else if text.contains("://") {
             ADDRESS.iter().flat_map(|address| address.find_iter(text)).for_each(|url| self.read_route(url.as_str()));
         }
-        for cookie in SET_COOKIE.iter().flat_map(|line| line.captures_iter(text)) {
-            self.name("cookie", &cookie[1]);
+        for cookie in text.lines().filter_map(set_cookie) {
+            self.name("cookie", cookie);
         }
     }
 
@@ -164,6 +159,33 @@ impl Found {
             self.names.insert(format!("{kind}:{name}"));
         }
     }
+}
+
+/// The first request in a text.
+struct Request<'a> {
+    method: &'a str,
+    place: &'a str,
+    rest: &'a str,
+}
+
+fn request(text: &str) -> Option<Request<'_>> {
+    text.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let (method, place, version) = (words.next()?, words.next()?, words.next()?);
+        let is_request = version.starts_with("HTTP/")
+            && words.next().is_none()
+            && (3..=10).contains(&method.len())
+            && method.bytes().all(|byte| byte.is_ascii_uppercase());
+        let after = line.as_ptr() as usize - text.as_ptr() as usize + line.len();
+        is_request.then(|| Request { method, place, rest: &text[after..] })
+    })
+}
+
+/// The name in a line that sets a cookie.
+fn set_cookie(line: &str) -> Option<&str> {
+    let (name, value) = line.split_at_checked("set-cookie:".len())?;
+    let cookie = value.trim_start().split([';', ' ']).next()?;
+    name.eq_ignore_ascii_case("set-cookie:").then(|| cookie.split_once('=').map(|(name, _)| name))?
 }
 
 fn column(head: &str) -> Column {
