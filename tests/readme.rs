@@ -1,10 +1,11 @@
-//! The references of the README are made from the code: the key table and the configuration sample.
+//! The references of the README are made from the code: the key table, the commands and the configuration sample.
 //!
 //! `UPDATE_README=1 cargo test readme` writes them anew.
 
 use std::fs;
 use std::path::Path;
 
+use scandeck::app::command::docs;
 use scandeck::input::Keymap;
 
 fn file(name: &str) -> String {
@@ -26,10 +27,25 @@ fn hold(name: &str, wanted: &str) {
     }
 }
 
-/// Both parts stand in one file, so one test writes them one after the other.
+/// A page that is nothing but generated.
+fn hold_page(name: &str, wanted: &str) {
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), wanted).unwrap();
+    } else {
+        assert_eq!(file(name), wanted, "run `UPDATE_README=1 cargo test readme` and look at the change");
+    }
+}
+
 #[test]
-fn the_readme_tells_the_keys_and_the_configuration_as_they_are() {
+fn the_page_of_the_commands_is_made_of_their_table() {
+    hold_page("docs/commands.md", &docs::page());
+}
+
+/// All parts stand in one file, so one test writes them one after the other.
+#[test]
+fn the_readme_tells_the_keys_the_commands_and_the_configuration_as_they_are() {
     hold("keys", &Keymap::builtin().markdown());
+    hold("commands", &docs::table());
     hold("config", &format!("```toml\n{}```", file("assets/config.toml")));
 }
 

@@ -77,14 +77,15 @@ impl Model {
         match modal {
             Some(Modal::Prompt(_)) => vec![Context::Prompt],
             Some(Modal::Form(_)) => vec![Context::Form],
-            Some(Modal::Line(_) | Modal::Help(_)) => vec![Context::Line],
+            Some(Modal::Line(_) | Modal::Help(_) | Modal::Command(_)) => vec![Context::Line],
             Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
             Some(Modal::Setup(_)) => vec![Context::Setup],
             None => self.pane_contexts(),
         }
     }
 
-    fn pane_contexts(&self) -> Vec<Context> {
+    /// The same as if nothing lay over the panes.
+    pub(super) fn pane_contexts(&self) -> Vec<Context> {
         if let Some(prefix) = self.pending {
             return vec![prefix.context()];
         }

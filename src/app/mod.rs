@@ -12,6 +12,7 @@
 
 mod asked;
 pub mod batch;
+pub mod command;
 pub mod cursor;
 mod derived;
 pub mod detail;

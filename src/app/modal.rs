@@ -6,6 +6,7 @@
 
 use tui_textarea::TextArea;
 
+use super::command::CommandLine;
 use super::form::Form;
 use super::model::Pane;
 use super::problem::Problem;
@@ -26,6 +27,8 @@ pub enum Modal {
     Text(TextBox),
     /// A line that is typed in a pane: its filter, or a search.
     Line(Line),
+    /// The command line.
+    Command(Box<CommandLine>),
     /// The first-start question.
     Setup(Box<Setup>),
 }

@@ -54,6 +54,7 @@ actions! {
     Refresh "refresh" "" "read anew from the service now";
     GoPrefix "go" "go" "go …: a second key says where";
     CopyPrefix "copy" "copy" "copy …: a second key says what";
+    Commands "commands" "" "the command line: every view and action by name, with completion";
     Redraw "redraw" "" "draw the screen anew";
     Suspend "suspend" "" "hand the terminal back to the shell; `fg` returns";
     // g then
@@ -146,7 +147,6 @@ actions! {
     LaterTriage "later_triage" "" "comes with triage";
     LaterPayloads "later_payloads" "" "comes with the payload book";
     LaterActivity "later_activity" "" "comes with the Activity view";
-    LaterCommands "later_commands" "" "comes with the command line";
     LaterCompare "later_compare" "" "comes with the comparison of scans";
     LaterMarkdown "later_markdown" "" "comes with the exports";
     LaterBrowser "later_browser" "" "comes with opening a browser";

@@ -38,6 +38,6 @@ pub mod verdict;
 
 pub use arrange::{Arranged, Input, arrange, restance};
 pub use case::{Case, CaseId, Presence, Stance};
-pub use event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
+pub use event::{Baseline, Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
 pub use state::{OwnState, RuleState, Standing, State, Touched};
 pub use verdict::{Reason, Verdict};

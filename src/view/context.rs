@@ -39,7 +39,7 @@ impl<'a> Cx<'a> {
     /// Whether the keys go to a pane's list (or detail).
     pub fn has_keys(&self, pane: Pane, in_detail: bool) -> bool {
         let own = if in_detail { self.model.detail_pane() } else { self.model.focus.pane };
-        let over = self.model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_)));
+        let over = self.model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
         own == pane && self.model.focus.in_detail == in_detail && !over
     }
 

@@ -28,7 +28,7 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
         Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
         Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
         Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
-        Some(Modal::Help(_) | Modal::Line(_)) => (of(Context::Line), Vec::new()),
+        Some(Modal::Help(_) | Modal::Line(_) | Modal::Command(_)) => (of(Context::Line), Vec::new()),
         Some(Modal::Text(_)) => (Vec::new(), vec![closing(cx)]),
         None if cx.model.pending.is_some() => (Vec::new(), vec![closing(cx)]),
         None => (pane_hints(cx), vec![everywhere(cx, Action::Help)]),

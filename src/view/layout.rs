@@ -21,6 +21,10 @@ use crate::app::screen::{Layout, Size};
 pub const LEAST: Size = Size { columns: 20, rows: 5 };
 /// Greatest width of pop-ups.
 const POPUP_COLUMNS: u16 = 92;
+/// Most rows of what the command line offers.
+const COMMAND_OFFERS: usize = 12;
+/// Columns of a command with its arguments, before what it does.
+pub const COMMAND_NAME: usize = 34;
 /// Columns of the left side in the wide layout.
 const LEFT: (u16, u16) = (30, 44);
 /// Least height of a framed list, with its frame, that has a line for tabs.
@@ -155,6 +159,13 @@ pub fn sheet(size: Size, rows: u16) -> Rect {
     Rect::new(0, size.rows.saturating_sub(1 + height), size.columns, height)
 }
 
+/// The command line over the last row, with room above it for what is offered, its head and a line about it.
+pub fn command_sheet(size: Size, offers: usize) -> Rect {
+    let most = usize::from(size.rows / 2).clamp(1, COMMAND_OFFERS);
+    let height = (offers.min(most) as u16 + 3).min(size.rows);
+    Rect::new(0, size.rows - height, size.columns, height)
+}
+
 /// Cuts rows off the top.
 pub fn take_top(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
@@ -221,7 +232,7 @@ mod tests {
             for (i, one) in all.iter().enumerate() {
                 prop_assert!(all[i + 1..].iter().all(|other| one.intersection(*other).is_empty()));
             }
-            for pop in [popup(size, 60, 12), sheet(size, 9)] {
+            for pop in [popup(size, 60, 12), sheet(size, 9), command_sheet(size, 40)] {
                 prop_assert!(pop.is_empty() || whole.intersection(pop) == pop);
             }
         }

@@ -80,7 +80,7 @@ fn to_workspace(model: &mut Model) {
 }
 
 /// Selects a row of a pane. What hides it is taken off, and that is said.
-fn reveal(model: &mut Model, pane: Pane, id: i64) {
+pub(super) fn reveal(model: &mut Model, pane: Pane, id: i64) {
     if model.cursor(pane).select_id(id) {
         return;
     }

@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{copies, forms, goes, groups, lines, moves, prompts, things};
+use super::{commands, copies, forms, goes, groups, lines, moves, prompts, things};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -37,6 +37,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
     match model.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, action, effects),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, action, effects),
+        Some(Modal::Command(_)) => commands::handle_key(model, event, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
@@ -71,6 +72,7 @@ fn handle_pane_key(model: &mut Model, key: Key, action: Option<Action>, effects:
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     match action {
         Action::Help => model.modals.push(Modal::Help(Help::default())),
+        Action::Commands => commands::open(model),
         Action::GoPrefix => model.pending = Some(Prefix::Go),
         Action::CopyPrefix => model.pending = Some(Prefix::Copy),
         Action::GroupPrefix => model.pending = Some(Prefix::Group),

@@ -66,6 +66,10 @@ pub(super) fn paste(model: &mut Model, text: &str) -> bool {
     match model.modals.last_mut() {
         Some(Modal::Line(line)) => line.input.insert_str(one_line),
         Some(Modal::Help(help)) => help.filter.insert_str(one_line),
+        Some(Modal::Command(_)) => {
+            super::commands::paste(model, &one_line);
+            return true;
+        }
         _ => return false,
     };
     apply(model);
@@ -111,7 +115,7 @@ pub(super) fn close(model: &mut Model) -> bool {
             }
             true
         }
-        Some(Modal::Help(_) | Modal::Prompt(_) | Modal::Text(_)) => true,
+        Some(Modal::Help(_) | Modal::Command(_) | Modal::Prompt(_) | Modal::Text(_)) => true,
     }
 }
 

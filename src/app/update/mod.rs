@@ -1,7 +1,7 @@
 //! What follows from a message. Pure: no I/O, no clock; what is wanted from outside is returned as effects.
 //!
 //! ```text
-//!   Msg ─► keys ──┬─► moves · lines · prompts · forms · things · copies
+//!   Msg ─► keys ──┬─► moves · lines · commands · prompts · forms · things · copies
 //!          news   │
 //!          answers┘                    every path ends in `settle`
 //! ```
@@ -9,6 +9,7 @@
 //! This file only routes. `keys` finds the action of a key, the other files carry one area each.
 
 mod answers;
+mod commands;
 mod concluded;
 mod copies;
 mod deletions;
@@ -22,6 +23,8 @@ mod moves;
 mod news;
 mod prompts;
 mod things;
+
+pub(super) use commands::command_table;
 
 use std::time::Duration;
 
@@ -73,7 +76,7 @@ fn settle(model: &mut Model) {
         model.dirty = true;
     }
     model.detail.belong_to(shown);
-    let covered = model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_)));
+    let covered = model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
     match shown.map(|(pane, id, _)| (pane, id)).filter(|_| !covered) {
         Some((pane, id)) => match model.looking {
             Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {

@@ -1,0 +1,59 @@
+//! What the arguments of a command came to: typed, looked up, ready to be used.
+
+use std::ops::Range;
+
+use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
+use crate::triage::{Baseline, CaseId};
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // named like their shapes
+pub enum Value {
+    /// A query that can be read, as typed.
+    Query(String),
+    Text(String),
+    Workspace(WorkspaceId),
+    Target(TargetId),
+    Logger(LoggerId),
+    Scan(ScanId),
+    Finding(CaseId),
+    /// Which of the fixed words.
+    Choice(&'static str),
+    Baseline(Option<Baseline>),
+}
+
+/// The arguments of a line, in the order of the slots; those left out are missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Args {
+    /// With the place in the line of each.
+    pub values: Vec<(Range<usize>, Value)>,
+}
+
+/// Asks for the first argument of a kind.
+macro_rules! getters {
+    ($($name:ident $variant:ident $type:ty;)+) => {
+        impl Args {
+            $(
+                #[doc = concat!("The first argument that is a ", stringify!($variant), ".")]
+                pub fn $name(&self) -> Option<$type> {
+                    self.values.iter().find_map(|(_, value)| match value {
+                        Value::$variant(value) => Some(value.clone().into()),
+                        _ => None,
+                    })
+                }
+            )+
+        }
+    };
+}
+
+getters! {
+    query Query String;
+    text Text String;
+    workspace Workspace WorkspaceId;
+    target Target TargetId;
+    logger Logger LoggerId;
+    scan Scan ScanId;
+    finding Finding CaseId;
+    choice Choice &'static str;
+    baseline Baseline Option<Baseline>;
+}

@@ -1,0 +1,74 @@
+//! Letters in order: `rfr` finds `refresh`, `fp` finds `false positive`.
+
+/// How well typed letters fit a name, and which letters of it they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// More is better.
+    pub score: i32,
+    /// Places of the letters in the name, counted in characters.
+    pub letters: Vec<usize>,
+}
+
+/// Fits typed letters into a name, case and blanks apart; nothing when they are not in it in this order.
+pub fn fit(typed: &str, name: &str) -> Option<Fit> {
+    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
+    let (wanted, name) = (letters(typed), letters(name));
+    let wanted: Vec<char> = wanted.into_iter().filter(|letter| !is_gap(*letter)).collect();
+    let Some(&first) = wanted.first() else { return Some(Fit { score: 0, letters: Vec::new() }) };
+    let starts = (0..name.len()).filter(|&at| name[at] == first);
+    starts
+        .filter_map(|start| fit_from(&wanted, &name, start))
+        .max_by_key(|fit| (fit.score, std::cmp::Reverse(fit.letters[0])))
+}
+
+fn is_gap(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '_' | '-')
+}
+
+/// As early as they come from a start on; where a word begins with a letter, that one is taken.
+fn fit_from(wanted: &[char], name: &[char], start: usize) -> Option<Fit> {
+    let begins = |at: usize| at == 0 || is_gap(name[at - 1]);
+    let mut letters = vec![start];
+    for &letter in &wanted[1..] {
+        let last = letters[letters.len() - 1];
+        let after = (last + 1)..name.len();
+        let adjoining = (last + 1 < name.len() && name[last + 1] == letter).then_some(last + 1);
+        let beginning = || after.clone().find(|&at| name[at] == letter && begins(at));
+        let anywhere = || after.clone().find(|&at| name[at] == letter);
+        letters.push(adjoining.or_else(beginning).or_else(anywhere)?);
+    }
+    let mut score = -(name.len() as i32);
+    for (nth, &at) in letters.iter().enumerate() {
+        score += if begins(at) { 20 } else { 0 };
+        score += if nth > 0 && letters[nth - 1] + 1 == at { 15 } else { 0 };
+        score -= if nth == 0 { at as i32 } else { (at - letters[nth - 1]) as i32 };
+    }
+    Some(Fit { score, letters })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best<'a>(typed: &str, names: &[&'a str]) -> Vec<&'a str> {
+        let mut fits: Vec<_> = names.iter().filter_map(|name| Some((fit(typed, name)?.score, *name))).collect();
+        fits.sort_by_key(|(score, _)| -score);
+        fits.into_iter().map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn a_beginning_beats_beginnings_of_words_and_these_letters_anywhere() {
+        let names = ["take back", "target", "tab rename", "report", "mark"];
+        assert_eq!(best("tar", &names), ["target", "tab rename"]);
+        assert_eq!(best("tb", &names), ["take back", "tab rename"]);
+        assert_eq!(best("r", &["target", "report"]), ["report", "target"]);
+        assert!(best("xyz", &names).is_empty());
+    }
+
+    #[test]
+    fn gaps_do_not_count_and_the_letters_are_told() {
+        assert_eq!(fit("false_p", "false positive").unwrap().letters, [0, 1, 2, 3, 4, 6]);
+        assert_eq!(fit("fp", "false positive").unwrap().letters, [0, 6]);
+        assert!(fit("", "anything").unwrap().letters.is_empty());
+    }
+}

@@ -1,0 +1,279 @@
+//! The arguments of commands: what they are called, how they are read, and what the model knows of them.
+
+use std::fmt;
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::super::model::Model;
+use super::super::table::{Item, Table};
+use super::args::{Args, Value};
+use super::{Fault, trimmed};
+use crate::contract::{FindingId, ScanId};
+use crate::query::error::nearest;
+use crate::query::{Kind, Query};
+use crate::triage::{Baseline, CaseId};
+
+/// One argument of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// A word before it: `to` of `to FILE`.
+    pub lead: &'static str,
+    /// What it is.
+    pub shape: Shape,
+    /// It can be left out.
+    pub optional: bool,
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// A query for a list.
+    Query(Kind),
+    /// Any text; how it is called.
+    Text(&'static str),
+    /// Name or id of a workspace.
+    Workspace,
+    /// Name or id of a target.
+    Target,
+    /// Label or id of a logger.
+    Logger,
+    /// Id of a scan.
+    Scan,
+    /// Id of a finding, or words of its name.
+    Finding,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A day, ids of scans, or `none`.
+    Baseline,
+}
+
+impl Slot {
+    /// An argument that must be there.
+    pub const fn needed(shape: Shape) -> Self {
+        Self { lead: "", shape, optional: false }
+    }
+
+    /// An argument that can be left out.
+    pub const fn optional(shape: Shape) -> Self {
+        Self { lead: "", shape, optional: true }
+    }
+
+    /// An optional argument after a word.
+    pub const fn after(lead: &'static str, shape: Shape) -> Self {
+        Self { lead, shape, optional: true }
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lead = if self.lead.is_empty() { String::new() } else { format!("{} ", self.lead) };
+        match self.optional {
+            true => write!(f, "[{lead}{}]", self.shape),
+            false => write!(f, "{lead}{}", self.shape),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(_) => f.write_str("QUERY"),
+            Self::Text(name) => f.write_str(name),
+            Self::Workspace | Self::Target | Self::Logger => f.write_str("NAME"),
+            Self::Scan => f.write_str("ID"),
+            Self::Finding => f.write_str("ID|WORDS"),
+            Self::Choice(words) => f.write_str(&words.join("|")),
+            Self::Baseline => f.write_str("DATE|SCANS|none"),
+        }
+    }
+}
+
+impl Shape {
+    /// It is one word; the others take what is left.
+    fn is_word(self) -> bool {
+        matches!(self, Self::Choice(_))
+    }
+}
+
+/// Which part of a line belongs to which slot, in the order of the line. A part may be empty.
+pub fn parts(slots: &[Slot], text: &str, from: usize) -> Vec<(usize, Range<usize>)> {
+    let mut leads: Vec<(usize, Range<usize>)> = Vec::new();
+    for (nth, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.lead.is_empty()) {
+        let after = leads.last().map_or(from, |(_, lead)| lead.end);
+        if let Some(lead) = words(text, after).into_iter().find(|word| text[word.clone()] == *slot.lead) {
+            leads.push((nth, lead));
+        }
+    }
+    let end = leads.first().map_or(text.len(), |(_, lead)| lead.start);
+    let plain: Vec<usize> = (0..slots.len()).filter(|&nth| slots[nth].lead.is_empty()).collect();
+    let mut parts = plain_parts(slots, &plain, text, from..end);
+    for (nth, (slot, lead)) in leads.iter().enumerate() {
+        let end = leads.get(nth + 1).map_or(text.len(), |(_, next)| next.start);
+        parts.push((*slot, lead.end..end));
+    }
+    parts
+}
+
+/// One word for each slot that is one, the rest for the last one.
+fn plain_parts(slots: &[Slot], plain: &[usize], text: &str, within: Range<usize>) -> Vec<(usize, Range<usize>)> {
+    let mut parts = Vec::new();
+    let mut at = within.start;
+    for (nth, &slot) in plain.iter().enumerate() {
+        let last = nth + 1 == plain.len();
+        let word = words(&text[..within.end], at).into_iter().next();
+        match word.filter(|word| !last && slots[slot].shape.is_word() && word.end < within.end) {
+            Some(word) => {
+                parts.push((slot, at..word.end));
+                at = word.end;
+            }
+            None => {
+                parts.push((slot, at..within.end));
+                break;
+            }
+        }
+    }
+    parts
+}
+
+/// The words of a text from a place on; what stands in quotes is one.
+fn words(text: &str, from: usize) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let (mut start, mut quoted) = (None, false);
+    for (at, letter) in text[from..].char_indices().map(|(at, letter)| (from + at, letter)) {
+        quoted ^= letter == '"';
+        match (letter.is_whitespace() && !quoted, start) {
+            (true, Some(begin)) => {
+                words.push(begin..at);
+                start = None;
+            }
+            (false, None) => start = Some(at),
+            _ => {}
+        }
+    }
+    words.extend(start.map(|begin| begin..text.len()));
+    words
+}
+
+/// Reads the arguments of a line.
+pub(super) fn read_all(model: &Model, slots: &[Slot], text: &str, from: usize) -> Result<Args, Fault> {
+    let mut args = Args::default();
+    let parts = parts(slots, text, from);
+    for (slot, part) in &parts {
+        let place = trimmed(text, part.clone());
+        let slot = &slots[*slot];
+        match place.is_empty() {
+            true if slot.optional && slot.lead.is_empty() => {}
+            true => return Err(Fault::new(text.len()..text.len(), format!("{} is missing", slot.shape))),
+            false => args.values.push((place.clone(), read_one(model, slot.shape, text, place)?)),
+        }
+    }
+    if slots.is_empty() && !text[from..].trim().is_empty() {
+        return Err(Fault::new(trimmed(text, from..text.len()), "this command takes nothing more"));
+    }
+    let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
+    match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
+        Some(nth) => Err(Fault::new(text.len()..text.len(), format!("{} is missing", slots[nth].shape))),
+        None => Ok(args),
+    }
+}
+
+fn read_one(model: &Model, shape: Shape, text: &str, place: Range<usize>) -> Result<Value, Fault> {
+    let typed = &text[place.clone()];
+    let data = &model.data;
+    match shape {
+        Shape::Query(kind) => Query::parse(typed, kind).map(|_| Value::Query(typed.to_owned())).map_err(|mut fault| {
+            fault.at = (place.start + fault.at.start)..(place.start + fault.at.end);
+            fault
+        }),
+        Shape::Text(_) => Ok(Value::Text(typed.to_owned())),
+        Shape::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
+            Some(word) => Ok(Value::Choice(word)),
+            None => Err(with_nearest(Fault::new(place, format!("one of {}", words.join(", "))), typed, words)),
+        },
+        Shape::Workspace => {
+            let table = data.workspaces.value();
+            named("workspace", table, |item| &item.name, typed, place).map(Value::Workspace)
+        }
+        Shape::Target => named("target", data.targets.value(), |item| &item.name, typed, place).map(Value::Target),
+        Shape::Logger => named("logger", data.loggers.value(), |item| &item.label, typed, place).map(Value::Logger),
+        Shape::Scan => {
+            let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
+            let known = id.filter(|&id| data.scans.value().is_some_and(|scans| scans.get(id).is_some()));
+            known.map(Value::Scan).ok_or_else(|| Fault::new(place, format!("no scan {typed} here")))
+        }
+        Shape::Finding => finding(model, typed)
+            .map(Value::Finding)
+            .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
+        Shape::Baseline => baseline(typed, place).map(Value::Baseline),
+    }
+}
+
+fn with_nearest(fault: Fault, typed: &str, names: &[&str]) -> Fault {
+    match nearest(typed, names.iter().copied()) {
+        Some(name) => fault.with_hint(format!("{name}?")),
+        None => fault,
+    }
+}
+
+/// An item by its whole name, its id, or a part of the name that only it has.
+fn named<T: Item>(
+    what: &str,
+    table: Option<&std::sync::Arc<Table<T>>>,
+    name: impl Fn(&T) -> &str,
+    typed: &str,
+    place: Range<usize>,
+) -> Result<T::Id, Fault>
+where
+    T::Id: Into<i64>,
+{
+    let items = table.map(|table| table.items()).unwrap_or_default();
+    let wanted = typed.to_lowercase();
+    let by = |fits: &dyn Fn(&T) -> bool| {
+        let mut all = items.iter().filter(|item| fits(item));
+        all.next().filter(|_| all.next().is_none()).map(|item| item.id())
+    };
+    let found = by(&|item| name(item) == typed)
+        .or_else(|| by(&|item| name(item).to_lowercase() == wanted))
+        .or_else(|| by(&|item| Ok(item.id().into()) == typed.parse::<i64>()))
+        .or_else(|| by(&|item| name(item).to_lowercase().contains(&wanted)));
+    found.ok_or_else(|| {
+        let several = items.iter().filter(|item| name(item).to_lowercase().contains(&wanted)).count();
+        match several {
+            0 => with_nearest(
+                Fault::new(place, format!("no {what} {typed}")),
+                typed,
+                &items.iter().map(|item| name(item)).collect::<Vec<_>>(),
+            ),
+            _ => Fault::new(place, format!("{several} {what}s have {typed} in their names")),
+        }
+    })
+}
+
+/// A finding by an id of the service, else the first one in the list that has the words in its name.
+fn finding(model: &Model, typed: &str) -> Option<CaseId> {
+    let table = model.data.findings.value()?;
+    if let Ok(id) = typed.trim_start_matches('#').parse() {
+        let with_id = table.items().iter().find(|case| case.finding_ids().any(|other| other == FindingId(id)));
+        if let Some(case) = with_id {
+            return Some(case.id);
+        }
+    }
+    let wanted = typed.to_lowercase();
+    let has = |id: &CaseId| table.get(*id).is_some_and(|case| case.name.to_lowercase().contains(&wanted));
+    let shown = model.lists.findings.shown(table).find(has);
+    shown.or_else(|| table.items().iter().map(|case| case.id).find(has))
+}
+
+fn baseline(typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {
+    if typed.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    if let Ok(day) = Date::strptime("%Y-%m-%d", typed) {
+        return Ok(Some(Baseline::Day(day)));
+    }
+    let ids = typed.split([' ', ',']).filter(|id| !id.is_empty());
+    let scans: Result<Vec<ScanId>, _> = ids.map(|id| id.trim_start_matches('#').parse().map(ScanId)).collect();
+    let reason = "a day such as 2026-10-01, ids of scans, or none";
+    scans.map(|scans| Some(Baseline::Scans(scans))).map_err(|_| Fault::new(place, reason))
+}

@@ -1,0 +1,100 @@
+//! What could be meant by what is typed up to the cursor: names of commands, then values of their arguments.
+
+use std::ops::Range;
+
+use super::super::super::command::{self, Command, Offer, Shape, fuzzy, slot, split, trimmed};
+use super::super::super::model::Model;
+use crate::text;
+
+/// So many are offered at most.
+const MOST: usize = 100;
+
+/// What could be meant, the best first.
+pub(super) fn offers(model: &mut Model, typed: &str) -> Vec<Offer> {
+    match split(typed) {
+        Some((command, from)) if typed.len() > from => values(model, command, typed, from),
+        _ => commands(model, typed),
+    }
+}
+
+/// Commands whose name has the typed letters in order, or whose words have what is typed.
+fn commands(model: &Model, typed: &str) -> Vec<Offer> {
+    let place = trimmed(typed, 0..typed.len());
+    let start = typed.len() - typed.trim_start_matches([' ', ':']).len();
+    let wanted = typed[start..].trim();
+    let mut ranked: Vec<(bool, bool, i32, Offer)> = Vec::new();
+    for command in command::all() {
+        let by_name = fuzzy::fit(wanted, &command.name);
+        let by_words = || command.words.to_lowercase().contains(&wanted.to_lowercase());
+        if by_name.is_none() && !by_words() {
+            continue;
+        }
+        let named = by_name.is_some();
+        let fit = by_name.unwrap_or(fuzzy::Fit { score: 0, letters: Vec::new() });
+        let offer = Offer {
+            place: start.min(place.end)..place.end,
+            text: command.name.to_string(),
+            letters: fit.letters,
+            words: command.words.to_owned(),
+            command: Some(command),
+            key: model.command_key(command),
+            off: model.command_off(command),
+        };
+        // Without a word to go by, what can be done here comes first.
+        let off = wanted.is_empty() && offer.off.is_some();
+        ranked.push((off, !named, if wanted.is_empty() { 0 } else { -fit.score }, offer));
+    }
+    ranked.sort_by_key(|(off, unnamed, score, _)| (*off, *unnamed, *score));
+    ranked.into_iter().map(|(_, _, _, offer)| offer).collect()
+}
+
+/// Values of the argument at the end of what is typed.
+fn values(model: &mut Model, command: &'static Command, typed: &str, from: usize) -> Vec<Offer> {
+    let parts = slot::parts(command.slots, typed, from);
+    let Some((nth, part)) = parts.into_iter().next_back() else { return Vec::new() };
+    let start = part.end - typed[part.clone()].trim_start().len();
+    of_shape(model, command.slots[nth].shape, typed, start..part.end)
+}
+
+fn of_shape(model: &mut Model, shape: Shape, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let data = &model.data;
+    let (workspaces, targets, loggers) = (data.workspaces.value(), data.targets.value(), data.loggers.value());
+    let names: Vec<String> = match shape {
+        Shape::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        Shape::Workspace => workspaces.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect(),
+        Shape::Target => targets.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect(),
+        Shape::Logger => loggers.iter().flat_map(|all| all.items()).map(|item| item.label.to_string()).collect(),
+        Shape::Scan => return scans(model, typed, place),
+        Shape::Query(_) | Shape::Text(_) | Shape::Finding | Shape::Baseline => Vec::new(),
+    };
+    let offered = names.into_iter().map(|name| (name, String::new())).collect();
+    ranked(offered, typed, place)
+}
+
+/// Scans by id, the newest first, with their words.
+fn scans(model: &Model, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let scans = model.data.scans.value().map(|scans| scans.items()).unwrap_or_default();
+    let mut ids: Vec<_> = scans.iter().map(|scan| scan.id).collect();
+    ids.sort_by_key(|id| std::cmp::Reverse(*id));
+    ranked(ids.into_iter().map(|id| (id.to_string(), model.scan_words(id))).collect(), typed, place)
+}
+
+/// The offers that have the typed letters in order, the best first.
+fn ranked(offered: Vec<(String, String)>, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let wanted = typed[place.clone()].trim_end();
+    let mut fits: Vec<_> =
+        offered.into_iter().filter_map(|(name, words)| Some((fuzzy::fit(wanted, &name)?, name, words))).collect();
+    if !wanted.is_empty() {
+        fits.sort_by_key(|(fit, _, _)| -fit.score);
+    }
+    let offer = |(fit, name, words): (fuzzy::Fit, String, String)| Offer {
+        place: place.clone(),
+        text: text::clean(&name).into_owned(),
+        letters: fit.letters,
+        words,
+        command: None,
+        key: None,
+        off: None,
+    };
+    fits.into_iter().take(MOST).map(offer).collect()
+}

@@ -1,0 +1,103 @@
+//! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
+
+use super::super::super::command::{Args, Command, Shape, Slot};
+use super::super::super::effect::Effect;
+use super::super::super::model::{Model, Pane, Scope};
+use super::super::{goes, moves};
+use crate::input::Action;
+use crate::query::Kind;
+
+/// A view with a query.
+macro_rules! view {
+    ($name:literal, $pane:ident, $words:literal, $example:literal) => {
+        Command::new($name, &[Slot::optional(Shape::Query(Kind::$pane))], $words, $example, |model, args, _| {
+            show(model, Pane::$pane, args)
+        })
+    };
+}
+
+/// The commands of this area.
+pub(super) static COMMANDS: &[Command] = &[
+    view!("findings", Findings, "go to Findings; with a query, filtered by it", "findings risk>=high")
+        .or(Action::Findings),
+    view!("scans", Scans, "go to Scans; with a query, filtered by it", "scans status:running").or(Action::Scans),
+    view!("targets", Targets, "go to Targets; with a query, filtered by it", "targets risk>=high").or(Action::Targets),
+    view!("workspaces", Workspaces, "go to Workspaces; with a query, filtered by it", "workspaces acme")
+        .or(Action::Workspaces),
+    view!("captures", Captures, "go to Captures; with a query, filtered by it", "captures method:POST")
+        .or(Action::Captures),
+    view!("loggers", Loggers, "go to the loggers; with a query, filtered by it", "loggers label:probe"),
+    view!("reports", Reports, "go to Reports; with a query, filtered by it", "reports format:html").or(Action::Reports),
+    view!("wordlists", Wordlists, "go to Word lists; with a query, filtered by it", "wordlists words>100")
+        .or(Action::Wordlists),
+    Command::new("workspace", &[Slot::needed(Shape::Workspace)], "work in this workspace", "workspace Acme", workspace),
+    Command::new(
+        "target",
+        &[Slot::needed(Shape::Target)],
+        "show what was found on this target: its chip, as enter on it",
+        "target t1.acme.test",
+        target,
+    ),
+    Command::new(
+        "logger",
+        &[Slot::needed(Shape::Logger)],
+        "show what this logger captured: its chip, as enter on it",
+        "logger probe",
+        logger,
+    ),
+    Command::new("scan", &[Slot::needed(Shape::Scan)], "open this scan", "scan 1", scan),
+    Command::new(
+        "finding",
+        &[Slot::needed(Shape::Finding)],
+        "open the finding of this id, or the first one with these words in its name",
+        "finding private key",
+        finding,
+    ),
+];
+
+/// Goes to a list and filters it; without a query only goes there.
+fn show(model: &mut Model, pane: Pane, args: &Args) -> Result<(), String> {
+    moves::go(model, pane);
+    match args.query() {
+        // Without a logger there are no captures to go to.
+        Some(query) => model.set_query(model.focus.pane, &query).map_err(|error| error.to_string()),
+        None => Ok(()),
+    }
+}
+
+fn workspace(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    if let Some(id) = args.workspace() {
+        model.work_in(id);
+        moves::go(model, Pane::Targets);
+    }
+    Ok(())
+}
+
+fn target(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    moves::go(model, Pane::Findings);
+    moves::set_scope(model, Scope { target: args.target(), scan: None, ..model.scope.clone() });
+    Ok(())
+}
+
+fn logger(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    moves::go(model, Pane::Captures);
+    moves::set_scope(model, Scope { logger: args.logger(), ..model.scope.clone() });
+    Ok(())
+}
+
+fn scan(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    open(model, Pane::Scans, args.scan().map(|id| id.0))
+}
+
+fn finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    open(model, Pane::Findings, args.finding().map(|id| id.0))
+}
+
+/// Goes to a row and opens its detail.
+fn open(model: &mut Model, pane: Pane, id: Option<i64>) -> Result<(), String> {
+    let id = id.ok_or("which one?")?;
+    moves::go(model, pane);
+    goes::reveal(model, pane, id);
+    model.focus.in_detail = model.selected_id(pane) == Some(id);
+    Ok(())
+}

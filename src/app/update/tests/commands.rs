@@ -1,0 +1,196 @@
+//! The command line: typed, completed, recalled, run.
+
+use super::*;
+use crate::app::command::{self, CommandLine};
+use crate::triage::{Baseline, Change, Pen};
+
+/// A dashboard whose decisions are kept.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.model.triage.pen = Some(Pen { who: "ann@box".into(), instance: 7, ..Pen::default() });
+    desk
+}
+
+fn line(desk: &Desk) -> &CommandLine {
+    match desk.model.modals.last() {
+        Some(Modal::Command(line)) => line,
+        other => panic!("no command line but {other:?}; told: {}", desk.told()),
+    }
+}
+
+fn offered(desk: &Desk) -> Vec<&str> {
+    line(desk).offers.iter().map(|offer| offer.text.as_str()).collect()
+}
+
+fn run(desk: &mut Desk, command: &str) -> Vec<Effect> {
+    let effects = desk.keys(&format!(": '{command}' enter"));
+    assert!(desk.model.modals.is_empty(), "{command} was not run: {:?}; told: {}", desk.model.modals, desk.told());
+    effects
+}
+
+#[test]
+fn both_keys_open_it_and_esc_closes_it_without_a_trace() {
+    for key in [":", "ctrl-p"] {
+        let mut desk = desk();
+        desk.keys(key);
+        assert!(offered(&desk).contains(&"findings"));
+        let effects = desk.keys("'quit' esc");
+        assert!(effects.is_empty() && desk.model.modals.is_empty() && desk.model.commands_run().is_empty());
+    }
+}
+
+#[test]
+fn views_are_shown_by_name_with_a_query() {
+    let mut desk = desk();
+    run(&mut desk, "targets t2");
+    assert_eq!((desk.model.focus.pane, desk.shown(Pane::Targets)), (Pane::Targets, vec![2]));
+    run(&mut desk, "scans");
+    assert_eq!(desk.model.focus.pane, Pane::Scans);
+    run(&mut desk, "findings git");
+    assert_eq!((desk.model.focus.pane, desk.shown(Pane::Findings)), (Pane::Findings, vec![2, 3]));
+    run(&mut desk, "findings key");
+    desk.keys("backspace");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3], "the query before comes back");
+}
+
+#[test]
+fn single_things_are_opened_by_name_or_id() {
+    let mut desk = desk();
+    run(&mut desk, "finding repo");
+    assert_eq!((desk.selected(Pane::Findings), desk.model.focus.in_detail), (Some(2), true));
+    run(&mut desk, "finding 5");
+    assert_eq!(desk.selected(Pane::Findings), Some(5));
+    run(&mut desk, "scan 3");
+    assert_eq!((desk.model.focus.pane, desk.selected(Pane::Scans)), (Pane::Scans, Some(3)));
+    run(&mut desk, "target t2");
+    assert_eq!(desk.shown(Pane::Findings), [3, 4]);
+    run(&mut desk, "logger probe");
+    assert_eq!(desk.model.scope.logger, Some(LoggerId(1)));
+    run(&mut desk, "workspace lab");
+    assert_eq!(desk.model.scope.workspace, Some(WorkspaceId(2)));
+}
+
+#[test]
+fn actions_run_by_name_as_by_key() {
+    let mut desk = desk();
+    run(&mut desk, "zoom");
+    assert!(desk.model.focus.zoomed);
+    run(&mut desk, "mark all");
+    assert_eq!(desk.chosen(Pane::Findings).0.len(), 6);
+    desk.keys(": 'scans' enter : 'scan_again' enter");
+    assert!(matches!(desk.model.modals.last(), Some(Modal::Prompt(_))), "{}", desk.told());
+    desk.keys("esc");
+    assert_eq!(
+        run(&mut desk, "quit"),
+        [desk.model.triage.settings.iter().next().map(remembered).unwrap(), Effect::Quit]
+    );
+}
+
+fn remembered((_, value): (&(crate::contract::Shared, crate::contract::Shared), &String)) -> Effect {
+    Effect::Remember { key: "commands", workspace: "".into(), value: value.clone() }
+}
+
+#[test]
+fn letters_in_order_find_a_name_and_enter_runs_the_first() {
+    let mut desk = desk();
+    desk.keys(": 'zm'");
+    assert_eq!(offered(&desk)[0], "zoom");
+    desk.keys("enter");
+    assert!(desk.model.focus.zoomed && desk.model.modals.is_empty());
+    desk.keys(": 'wrksp' down enter");
+    assert_eq!(line(&desk).text(), "workspace ", "what needs an argument waits for it");
+}
+
+#[test]
+fn tab_completes_names_and_values() {
+    let mut desk = desk();
+    desk.keys(": 'worksp' down tab");
+    assert_eq!(line(&desk).text(), "workspace ");
+    assert_eq!(offered(&desk), ["Acme", "Lab"]);
+    desk.keys("'l' tab");
+    assert_eq!(line(&desk).text(), "workspace Lab ");
+    desk.keys("enter");
+    assert_eq!(desk.model.scope.workspace, Some(WorkspaceId(2)));
+}
+
+#[test]
+fn what_cannot_be_run_stays_with_its_reason() {
+    let mut desk = desk();
+    desk.keys(": 'findings risk>=hihg'");
+    let fault = line(&desk).fault.clone().unwrap();
+    assert_eq!(&line(&desk).text()[fault.at], "hihg");
+    desk.keys("enter");
+    assert_eq!(line(&desk).text(), "findings risk>=hihg");
+    assert_eq!(desk.model.lists.findings.filter, "", "a query with an error changes nothing");
+    desk.keys("esc 4 : 'report'");
+    assert!(line(&desk).fault.is_none());
+}
+
+#[test]
+fn what_is_off_stays_visible_with_the_reason() {
+    let mut desk = desk();
+    desk.model.session.read_only = true;
+    desk.keys(": 'report'");
+    let report = line(&desk).offers.iter().find(|offer| offer.text == "report").unwrap();
+    assert!(report.off.as_deref().unwrap().contains("read only"));
+    desk.keys("ctrl-u 'clear'");
+    assert!(line(&desk).offers[0].off.is_some());
+    desk.keys("enter");
+    assert!(desk.told().contains("read only"), "{}", desk.told());
+    desk.keys("esc");
+    let mut desk = self::desk();
+    desk.keys(": 'pause' enter");
+    assert!(desk.told().contains("in Captures"), "{}", desk.told());
+}
+
+#[test]
+fn up_brings_back_what_was_run_once_each_and_the_profile_keeps_it() {
+    let mut desk = desk();
+    for command in ["scans", "findings git", "scans"] {
+        run(&mut desk, command);
+    }
+    assert_eq!(desk.model.commands_run(), ["findings git", "scans"]);
+    desk.keys(": up");
+    assert_eq!(line(&desk).text(), "scans");
+    desk.keys("up up");
+    assert_eq!(line(&desk).text(), "findings git");
+    desk.keys("down down");
+    assert_eq!(line(&desk).text(), "");
+    desk.keys("up up enter");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+}
+
+#[test]
+fn pasted_text_is_one_line_and_never_runs() {
+    let mut desk = desk();
+    desk.keys(":");
+    desk.send(Msg::Paste("findings\n git\n".into()));
+    assert_eq!(line(&desk).text(), "findings git");
+    assert_eq!(desk.model.lists.findings.filter, "");
+}
+
+#[test]
+fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
+    let mut desk = desk();
+    let effects = run(&mut desk, "baseline 2026-10-01");
+    let day = Baseline::Day(jiff::civil::date(2026, 10, 1));
+    let recorded = effects.iter().find_map(|effect| match effect {
+        Effect::Record(events) => Some(events[0].change.clone()),
+        _ => None,
+    });
+    assert_eq!(recorded, Some(Change::Baseline(Some(day))));
+    let mut desk = Desk::new();
+    desk.keys(": 'baseline none' enter");
+    assert!(desk.told().contains("cannot be kept"), "{}", desk.told());
+}
+
+#[test]
+fn every_example_of_the_table_can_be_run() {
+    for command in command::all().iter().filter(|command| command.run.is_some()) {
+        let mut desk = desk();
+        let read = command::read(&desk.model, command.example);
+        assert!(read.is_ok_and(|ready| std::ptr::eq(ready.command, command)), "{}", command.example);
+        desk.keys(&format!(": '{}' enter", command.example));
+        assert!(!desk.told().contains(&format!(":{}", command.name)), "{}: {}", command.example, desk.told());
+    }
+}
