@@ -68,6 +68,26 @@ fn the_help_at_every_size() {
 }
 
 #[test]
+fn the_command_line_shows_what_could_be_meant_and_what_is_wrong() {
+    for (name, keys) in [
+        ("command_open", ":"),
+        ("command_typed", ": r e p down"),
+        ("command_fault", ": f i n d i n g s space r i s k > = h i h g"),
+    ] {
+        hold(name, &[(80, 24), (90, 50), (200, 60)], |columns, rows| {
+            let mut model = world(columns, rows);
+            press(&mut model, keys);
+            model
+        });
+    }
+    hold("command_small", &[(40, 10), (20, 5), (1, 1)], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, ": z o");
+        model
+    });
+}
+
+#[test]
 fn details_have_the_whole_screen_where_there_is_one_pane() {
     let details = [
         ("finding_overview", "3 g g enter"),

@@ -25,7 +25,7 @@ pub struct CommandLine {
 }
 
 /// One thing that could be meant: a command, or a value of an argument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Offer {
     /// The part of the line it replaces.
     pub place: Range<usize>,
@@ -70,7 +70,8 @@ impl CommandLine {
         let text = self.text();
         let rest = &text[offer.place.end.min(text.len())..];
         // What takes an argument is followed by a blank for it.
-        let more = rest.is_empty() && offer.command.is_none_or(|command| !command.slots.is_empty());
+        let begun = offer.text.ends_with([':', '=', '<', '>']);
+        let more = rest.is_empty() && !begun && offer.command.is_none_or(|command| !command.slots.is_empty());
         format!("{}{}{}{rest}", &text[..offer.place.start.min(text.len())], offer.text, if more { " " } else { "" })
     }
 

@@ -11,6 +11,7 @@ use super::args::{Args, Value};
 use super::{Fault, trimmed};
 use crate::contract::{FindingId, ScanId};
 use crate::query::error::nearest;
+use crate::query::order::SortKey;
 use crate::query::{Kind, Query};
 use crate::triage::{Baseline, CaseId};
 
@@ -30,6 +31,12 @@ pub struct Slot {
 pub enum Shape {
     /// A query for a list.
     Query(Kind),
+    /// A query for the list with the focus.
+    Here,
+    /// Fields to order the list with the focus by.
+    Order,
+    /// A saved query of the findings.
+    Tab,
     /// Any text; how it is called.
     Text(&'static str),
     /// Name or id of a workspace.
@@ -78,9 +85,10 @@ impl fmt::Display for Slot {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Query(_) => f.write_str("QUERY"),
+            Self::Query(_) | Self::Here => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
-            Self::Workspace | Self::Target | Self::Logger => f.write_str("NAME"),
+            Self::Order => f.write_str("FIELDS"),
+            Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
             Self::Finding => f.write_str("ID|WORDS"),
             Self::Choice(words) => f.write_str(&words.join("|")),
@@ -182,10 +190,18 @@ fn read_one(model: &Model, shape: Shape, text: &str, place: Range<usize>) -> Res
     let typed = &text[place.clone()];
     let data = &model.data;
     match shape {
-        Shape::Query(kind) => Query::parse(typed, kind).map(|_| Value::Query(typed.to_owned())).map_err(|mut fault| {
-            fault.at = (place.start + fault.at.start)..(place.start + fault.at.end);
-            fault
-        }),
+        Shape::Query(kind) => query(kind, typed, &place),
+        Shape::Here => query(model.focus.pane.kind(), typed, &place),
+        Shape::Order => match SortKey::parse_all(typed, model.focus.pane.kind()) {
+            Ok(_) => Ok(Value::Text(typed.to_owned())),
+            Err(fault) => Err(moved(fault, place.start)),
+        },
+        Shape::Tab => {
+            let names: Vec<&str> = model.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
+            let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
+            let unknown = || with_nearest(Fault::new(place, format!("no tab {typed}")), typed, &names);
+            known.then(|| Value::Text(typed.to_owned())).ok_or_else(unknown)
+        }
         Shape::Text(_) => Ok(Value::Text(typed.to_owned())),
         Shape::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
             Some(word) => Ok(Value::Choice(word)),
@@ -207,6 +223,16 @@ fn read_one(model: &Model, shape: Shape, text: &str, place: Range<usize>) -> Res
             .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
         Shape::Baseline => baseline(typed, place).map(Value::Baseline),
     }
+}
+
+fn query(kind: Kind, typed: &str, place: &Range<usize>) -> Result<Value, Fault> {
+    Query::parse(typed, kind).map(|_| Value::Query(typed.to_owned())).map_err(|fault| moved(fault, place.start))
+}
+
+/// The fault of a part of the line that begins there.
+fn moved(mut fault: Fault, start: usize) -> Fault {
+    fault.at = (start + fault.at.start)..(start + fault.at.end);
+    fault
 }
 
 fn with_nearest(fault: Fault, typed: &str, names: &[&str]) -> Fault {

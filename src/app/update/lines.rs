@@ -121,7 +121,8 @@ pub(super) fn close(model: &mut Model) -> bool {
 
 /// down and up while typing: the list below moves, or the help.
 fn walk(model: &mut Model, by: isize) {
-    let lines = model.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
+    let keys: usize = model.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
+    let lines = keys + 2 * super::super::command::all().len();
     let most = last_first_line(model, lines);
     match model.modals.last_mut() {
         Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32).min(most),

@@ -1,10 +1,11 @@
-//! The help: every key from the key table, typed to filter.
+//! The help: every key from the key table, every command from theirs, typed to filter.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::draw_box;
+use crate::app::command;
 use crate::app::modal::{Help, line_text};
 use crate::input::HelpSection;
 use crate::text;
@@ -58,8 +59,30 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
         lines.push(words(section.title, theme.strong()));
         lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
     }
+    lines.extend(command_lines(theme, &wanted, width));
     if lines.is_empty() {
         lines.push(words("no key does that", theme.dim()));
+    }
+    lines
+}
+
+/// The commands that take arguments.
+fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+    const TITLE: &str = "Commands: these, and every action above by its name";
+    let commands = command::all().iter().filter(|command| command.run.is_some());
+    let told = commands.map(|command| (command::docs::typed(command), command.words));
+    let shown: Vec<_> = told.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::default(), words(TITLE, theme.strong())];
+    for (typed, does) in shown {
+        if text::width(&typed) < KEYS {
+            lines.extend(entry_lines(theme, &typed, does, width));
+        } else {
+            lines.extend(wrap(vec![words(format!("  {typed}"), theme.key())], width));
+            lines.extend(entry_lines(theme, "", does, width));
+        }
     }
     lines
 }

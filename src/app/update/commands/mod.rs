@@ -7,6 +7,7 @@
 //!
 //! What each command does stands in the files beside this one, an area a file.
 
+mod lists;
 mod offers;
 mod triage;
 mod views;
@@ -24,7 +25,7 @@ use crate::input::Action;
 
 /// The commands that take arguments, of all areas.
 pub(in crate::app) fn command_table() -> Vec<Command> {
-    [views::COMMANDS, triage::COMMANDS].concat()
+    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS].concat()
 }
 
 /// Opens the line.

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::super::super::command::{self, Command, Offer, Shape, fuzzy, slot, split, trimmed};
-use super::super::super::model::Model;
+use super::super::super::model::{Model, Pane};
+use crate::query::complete::{Completion, complete};
+use crate::query::field::Values;
+use crate::query::{Field, Kind};
 use crate::text;
 
 /// So many are offered at most.
@@ -65,10 +68,40 @@ fn of_shape(model: &mut Model, shape: Shape, typed: &str, place: Range<usize>) -
         Shape::Target => targets.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect(),
         Shape::Logger => loggers.iter().flat_map(|all| all.items()).map(|item| item.label.to_string()).collect(),
         Shape::Scan => return scans(model, typed, place),
-        Shape::Query(_) | Shape::Text(_) | Shape::Finding | Shape::Baseline => Vec::new(),
+        Shape::Tab => model.tabs.saved.iter().map(|saved| saved.name.clone()).collect(),
+        Shape::Query(kind) => return of_query(model, kind, typed, place),
+        Shape::Here => return of_query(model, model.focus.pane.kind(), typed, place),
+        Shape::Order => return fields(model, typed, place),
+        Shape::Text(_) | Shape::Finding | Shape::Baseline => Vec::new(),
     };
     let offered = names.into_iter().map(|name| (name, String::new())).collect();
     ranked(offered, typed, place)
+}
+
+/// What can be written next in a query.
+fn of_query(model: &mut Model, kind: Kind, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let query = &typed[place.clone()];
+    let pane = Pane::ALL.into_iter().find(|pane| pane.kind() == kind);
+    let found =
+        pane.and_then(|pane| model.ask_list(pane, |evaluator, source| complete(query, query.len(), evaluator, source)));
+    let offer = |found: Completion| Offer {
+        place: (place.start + found.at.start)..(place.start + found.at.end),
+        text: found.text,
+        words: found.note,
+        ..Offer::default()
+    };
+    found.unwrap_or_default().into_iter().map(offer).collect()
+}
+
+/// Fields of the list with the focus, after the last comma.
+fn fields(model: &Model, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let begun = typed[place.clone()].rfind(',').map_or(0, |comma| comma + 1);
+    let begun = place.start + begun;
+    let dash = usize::from(typed[begun..].starts_with('-'));
+    let ordered = Field::of(model.focus.pane.kind())
+        .filter(|spec| !matches!(spec.values, Values::Search | Values::Flags))
+        .map(|spec| (spec.name.to_owned(), spec.words.to_owned()));
+    ranked(ordered.collect(), typed, (begun + dash)..place.end)
 }
 
 /// Scans by id, the newest first, with their words.
@@ -92,9 +125,7 @@ fn ranked(offered: Vec<(String, String)>, typed: &str, place: Range<usize>) -> V
         text: text::clean(&name).into_owned(),
         letters: fit.letters,
         words,
-        command: None,
-        key: None,
-        off: None,
+        ..Offer::default()
     };
     fits.into_iter().take(MOST).map(offer).collect()
 }

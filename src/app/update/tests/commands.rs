@@ -114,6 +114,40 @@ fn tab_completes_names_and_values() {
 }
 
 #[test]
+fn tab_completes_queries_with_what_occurs_and_fields_of_an_order() {
+    let mut desk = desk();
+    desk.keys(": 'findings ris' tab");
+    assert_eq!(line(&desk).text(), "findings risk>=");
+    desk.keys("'hi' tab enter");
+    assert_eq!(desk.model.lists.findings.filter, "risk>=high");
+    desk.keys(": 'sort risk,-na' tab");
+    assert_eq!(line(&desk).text(), "sort risk,-name ");
+    desk.keys("enter");
+    assert!(desk.told().contains("sorted by risk,-name"), "{}", desk.told());
+}
+
+#[test]
+fn rows_are_marked_by_a_query_and_filters_saved_as_tabs() {
+    let mut desk = desk();
+    run(&mut desk, "findings");
+    run(&mut desk, "mark risk>=high");
+    assert_eq!(desk.chosen(Pane::Findings).0, [1, 2]);
+    run(&mut desk, "unmark risk:high");
+    assert_eq!(desk.chosen(Pane::Findings).0, [1]);
+    run(&mut desk, "unmark");
+    run(&mut desk, "findings name:git");
+    run(&mut desk, "tab save Sources");
+    run(&mut desk, "tab high+");
+    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    run(&mut desk, "tab sources");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    run(&mut desk, "tab rename Git");
+    assert!(desk.model.tabs.saved.iter().any(|saved| saved.name == "Git"));
+    run(&mut desk, "tab delete");
+    assert!(desk.model.tabs.saved.iter().all(|saved| saved.name != "Git"));
+}
+
+#[test]
 fn what_cannot_be_run_stays_with_its_reason() {
     let mut desk = desk();
     desk.keys(": 'findings risk>=hihg'");
@@ -121,7 +155,7 @@ fn what_cannot_be_run_stays_with_its_reason() {
     assert_eq!(&line(&desk).text()[fault.at], "hihg");
     desk.keys("enter");
     assert_eq!(line(&desk).text(), "findings risk>=hihg");
-    assert_eq!(desk.model.lists.findings.filter, "", "a query with an error changes nothing");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided", "a query with an error changes nothing");
     desk.keys("esc 4 : 'report'");
     assert!(line(&desk).fault.is_none());
 }
@@ -166,7 +200,7 @@ fn pasted_text_is_one_line_and_never_runs() {
     desk.keys(":");
     desk.send(Msg::Paste("findings\n git\n".into()));
     assert_eq!(line(&desk).text(), "findings git");
-    assert_eq!(desk.model.lists.findings.filter, "");
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided");
 }
 
 #[test]
