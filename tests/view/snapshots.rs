@@ -71,7 +71,7 @@ fn the_help_at_every_size() {
 fn the_command_line_shows_what_could_be_meant_and_what_is_wrong() {
     for (name, keys) in [
         ("command_open", ":"),
-        ("command_typed", ": r e p down"),
+        ("command_typed", ": r e p"),
         ("command_fault", ": f i n d i n g s space r i s k > = h i h g"),
     ] {
         hold(name, &[(80, 24), (90, 50), (200, 60)], |columns, rows| {

@@ -154,6 +154,7 @@ fn is_typed(keymap: &Keymap, action: Action) -> bool {
             | Range
             | GoPrefix
             | CopyPrefix
+            | GroupPrefix
             | Back
             | Cancel
             | Commands

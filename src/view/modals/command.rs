@@ -80,9 +80,26 @@ fn draw_offer(theme: Theme, buf: &mut Buffer, area: Rect, offer: &Offer, chosen:
         Some(why) => (why, theme.dim()),
         None => (&offer.words, theme.text()),
     };
-    left.push_span(Span::styled(text::clean(words).into_owned(), style));
     let key = offer.key.as_ref().map(|key| format!("{key} ")).unwrap_or_default();
+    let room = usize::from(area.width).saturating_sub(left.width() + text::width(&key) + 1);
+    left.push_span(Span::styled(cut(theme, &text::clean(words), room), style));
     draw_sides(buf, area, &left, &Line::from(Span::styled(key, theme.key())));
+}
+
+/// The beginning of a text, with an ellipsis where it is not all of it.
+fn cut(theme: Theme, text: &str, columns: usize) -> String {
+    if text::width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        kept.push(letter);
+        if text::width(&kept) >= columns {
+            kept.pop();
+            break;
+        }
+    }
+    format!("{}{}", kept.trim_end(), theme.glyphs.ellipsis)
 }
 
 /// Why the line cannot be run, else what its command takes and does.

@@ -18,17 +18,15 @@ macro_rules! view {
 
 /// The commands of this area.
 pub(super) static COMMANDS: &[Command] = &[
-    view!("findings", Findings, "go to Findings; with a query, filtered by it", "findings risk>=high")
-        .or(Action::Findings),
-    view!("scans", Scans, "go to Scans; with a query, filtered by it", "scans status:running").or(Action::Scans),
-    view!("targets", Targets, "go to Targets; with a query, filtered by it", "targets risk>=high").or(Action::Targets),
-    view!("workspaces", Workspaces, "go to Workspaces; with a query, filtered by it", "workspaces acme")
+    view!("findings", Findings, "go to Findings; with a query, filter it", "findings risk>=high").or(Action::Findings),
+    view!("scans", Scans, "go to Scans; with a query, filter it", "scans status:running").or(Action::Scans),
+    view!("targets", Targets, "go to Targets; with a query, filter it", "targets risk>=high").or(Action::Targets),
+    view!("workspaces", Workspaces, "go to Workspaces; with a query, filter it", "workspaces acme")
         .or(Action::Workspaces),
-    view!("captures", Captures, "go to Captures; with a query, filtered by it", "captures method:POST")
-        .or(Action::Captures),
-    view!("loggers", Loggers, "go to the loggers; with a query, filtered by it", "loggers label:probe"),
-    view!("reports", Reports, "go to Reports; with a query, filtered by it", "reports format:html").or(Action::Reports),
-    view!("wordlists", Wordlists, "go to Word lists; with a query, filtered by it", "wordlists words>100")
+    view!("captures", Captures, "go to Captures; with a query, filter it", "captures method:POST").or(Action::Captures),
+    view!("loggers", Loggers, "go to the loggers; with a query, filter it", "loggers label:probe"),
+    view!("reports", Reports, "go to Reports; with a query, filter it", "reports format:html").or(Action::Reports),
+    view!("wordlists", Wordlists, "go to Word lists; with a query, filter it", "wordlists words>100")
         .or(Action::Wordlists),
     Command::new("workspace", &[Slot::needed(Shape::Workspace)], "work in this workspace", "workspace Acme", workspace),
     Command::new(
