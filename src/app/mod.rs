@@ -31,6 +31,7 @@ pub mod prompt;
 pub mod remote;
 mod rows;
 pub mod screen;
+mod seen;
 pub mod sorts;
 pub mod stream;
 pub mod table;

@@ -191,6 +191,11 @@ impl Model {
         }
         triage.pen = Some(pen);
         self.take_events(&events);
+        let decided = events.iter().filter_map(|event| match (&event.subject, &event.change) {
+            (Subject::Finding(identity), Change::Decide(_)) => Some(identity.key),
+            _ => None,
+        });
+        self.see(decided.collect(), effects);
         effects.push(Effect::Record(events));
         Some(batch)
     }

@@ -33,10 +33,8 @@ use super::modal::Modal;
 use super::model::{Model, Pane};
 use super::msg::{Msg, Now};
 use super::notices::Tone;
+use super::seen::SEEN_AFTER;
 use crate::contract::ScanId;
-
-/// A detail counts as seen after it was on the screen for this long.
-const SEEN_AFTER: Duration = Duration::from_secs(1);
 
 /// Takes a message: changes the model, says what is wanted from the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
@@ -60,6 +58,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Woke => model.dirty = true,
     }
     settle(model);
+    model.see_finding(&mut effects);
     model.count_tabs();
     model.arrange(&mut effects);
     effects
@@ -123,6 +122,9 @@ impl Model {
 
     /// When looking at the present detail begins to count, if that is still to come.
     pub(super) fn seen_at(&self) -> Option<Duration> {
+        if let Some((_, at)) = self.unread_on_screen() {
+            return Some(at).filter(|&at| at > self.now.mono);
+        }
         let (pane, _, since) = self.looking?;
         (pane == Pane::Scans).then_some(since + SEEN_AFTER).filter(|&at| at > self.now.mono)
     }

@@ -8,7 +8,7 @@ use crate::app::model::Pane;
 use crate::app::tabs::Saved;
 use crate::contract::Finding;
 use crate::text;
-use crate::triage::{CaseId, Stance, Verdict};
+use crate::triage::{Case, CaseId, Stance, Verdict};
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -39,7 +39,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     draw_table(cx, buf, slot, anchor, pane, (remote, list), |finding, _| {
         vec![
             Line::from(format::risk_span(cx.theme, finding.risk_level)),
-            cell(&finding.name),
+            name(cx, finding),
             flags(cx.theme, finding),
             target(cx, finding),
             port(finding),
@@ -59,6 +59,12 @@ pub(super) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
     let titles: Vec<String> = tabs.saved.iter().enumerate().map(title).collect();
     let name = chosen.and_then(|at| tabs.saved.get(at)).map(|saved| saved.name.as_str()).unwrap_or_default();
     (tab_line(cx.theme, &titles, chosen, width.saturating_sub(4)), name)
+}
+
+/// Bold until its detail was seen.
+fn name<'a>(cx: &Cx<'_>, case: &'a Case) -> Line<'a> {
+    let name = cell(&case.name);
+    if cx.model.is_unread(case.key()) { name.style(cx.theme.strong()) } else { name }
 }
 
 fn flags(theme: Theme, finding: &Finding) -> Line<'static> {

@@ -10,6 +10,7 @@ mod groups;
 mod keys;
 mod lists;
 mod properties;
+mod seen;
 
 use std::sync::Arc;
 use std::time::Duration;
