@@ -24,6 +24,8 @@ pub struct List<T: Item> {
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
     pub range_from: Option<T::Id>,
+    /// Items that stay whatever the filter says: a person has just decided about them.
+    pub kept: BTreeSet<T::Id>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
@@ -51,6 +53,7 @@ impl<T: Item> Default for List<T> {
             at: 0,
             marks: BTreeSet::new(),
             range_from: None,
+            kept: BTreeSet::new(),
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,

@@ -14,6 +14,7 @@ mod asked;
 pub mod batch;
 pub mod command;
 pub mod cursor;
+pub mod decide;
 mod derived;
 pub mod detail;
 pub mod effect;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::batch::Batch;
+use super::decide::Guard;
 use super::detail::Detail;
 use super::effect::Ticket;
 use super::form::{Form, FormTag};
@@ -66,6 +67,8 @@ pub struct Model {
     pub drafts: BTreeMap<FormTag, Form>,
     /// What is decided about the findings.
     pub triage: Triage,
+    /// Holds verdicts back from rows that nobody has seen.
+    pub guard: Guard,
     /// Saved queries of the findings.
     pub tabs: Tabs,
     /// What the progress of scans tells.
@@ -311,6 +314,7 @@ impl Model {
             batches: Vec::new(),
             drafts: BTreeMap::new(),
             triage: Triage::default(),
+            guard: Guard::default(),
             tabs,
             watch: Watch::default(),
             tally: Tally::default(),
@@ -335,6 +339,14 @@ impl Model {
     pub fn with_setup(mut self, problem: Option<Problem>) -> Self {
         self.modals.push(Modal::Setup(Box::new(Setup { problem, ..Setup::default() })));
         self
+    }
+
+    /// A frame was drawn: what it measured, and what was on the screen.
+    pub fn drawn(&mut self, now: Duration, measures: Measures) {
+        self.measures = measures;
+        if self.focus.pane == Pane::Findings {
+            self.guard.drawn(now, measures.row);
+        }
     }
 
     /// The same with the focus on a pane.

@@ -6,12 +6,15 @@
 
 use std::time::Duration;
 
+use crossterm::event::KeyCode;
 use tui_textarea::TextArea;
 
 use super::batch::Job;
+use super::decide::Deed;
 use super::modal::line_text;
 use super::typing::type_key;
 use crate::input::Key;
+use crate::triage::EventId;
 
 /// No answer counts before a prompt has been up for this long.
 pub const DEAF: Duration = Duration::from_millis(200);
@@ -44,6 +47,8 @@ pub struct Prompt {
 pub enum Answer {
     /// By `y`; anything else is no.
     Yes,
+    /// By enter, for what can be undone; anything else is no.
+    Enter,
     /// By typing this word and enter: a workspace's name, or the number of things.
     Type {
         /// The word.
@@ -67,6 +72,15 @@ pub enum Then {
     },
     /// Leaves the dashboard.
     Quit,
+    /// Decides.
+    Decide(Box<Deed>),
+    /// Undoes a batch, or redoes it.
+    Turn {
+        /// Which.
+        batch: EventId,
+        /// Undo, not redo.
+        undo: bool,
+    },
 }
 
 /// What a prompt makes of a key.
@@ -101,6 +115,12 @@ impl Prompt {
     /// With a line about what goes with it.
     pub fn with_line(mut self, line: impl Into<String>) -> Self {
         self.lines.push(line.into());
+        self
+    }
+
+    /// Answered by enter.
+    pub fn with_enter(mut self) -> Self {
+        self.answer = Answer::Enter;
         self
     }
 
@@ -140,11 +160,13 @@ impl Prompt {
         match &mut self.answer {
             Answer::Yes if key == Key::char('y') => Verdict::Yes,
             Answer::Yes if key == Key::char('a') && self.wider.is_some() => Verdict::Wider,
-            Answer::Yes => Verdict::No,
+            Answer::Enter if key.code() == KeyCode::Enter => Verdict::Yes,
+            Answer::Enter if key == Key::char('a') && self.wider.is_some() => Verdict::Wider,
+            Answer::Yes | Answer::Enter => Verdict::No,
             Answer::Type { word, input, .. } => match key.code() {
-                crossterm::event::KeyCode::Enter if line_text(input) == *word => Verdict::Yes,
-                crossterm::event::KeyCode::Enter if line_text(input).is_empty() => Verdict::No,
-                crossterm::event::KeyCode::Enter => Verdict::Typing,
+                KeyCode::Enter if line_text(input) == *word => Verdict::Yes,
+                KeyCode::Enter if line_text(input).is_empty() => Verdict::No,
+                KeyCode::Enter => Verdict::Typing,
                 _ => {
                     type_key(input, event);
                     Verdict::Typing
@@ -157,7 +179,7 @@ impl Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    use crossterm::event::{KeyEvent, KeyModifiers};
 
     fn press(prompt: &mut Prompt, ms: u64, letter: char) -> Verdict {
         let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);

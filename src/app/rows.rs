@@ -150,6 +150,7 @@ fn rows<T: Item>(
         return order.collect();
     }
     let mut wanted = asked.matches(&query, source);
+    list.kept.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
     scope.iter().for_each(|scope| wanted.and(scope));
     order.filter(|&row| wanted.has(row as usize)).collect()
 }

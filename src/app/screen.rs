@@ -44,6 +44,9 @@ impl Layout {
 pub struct Measures {
     /// Rows of the focused list that were visible.
     pub list_rows: u16,
+    /// The row under the cursor of the focused pane, by the number of its id, where it was on the screen: in its list,
+    /// or as the detail.
+    pub row: Option<i64>,
     /// First visible line of the shown detail.
     pub detail_top: u32,
     /// Lines of the shown detail that were visible.

@@ -88,7 +88,7 @@ impl Model {
             if !before.is_empty() {
                 self.cursor(pane).filter().1.push(before);
             }
-            self.show_rows(pane);
+            self.apply_filter(pane);
         }
         self.dirty = true;
         Ok(())
@@ -125,7 +125,7 @@ impl Model {
         self.tabs.at = at;
         self.lists.findings.filter = query;
         self.lists.findings.earlier.clear();
-        self.show_rows(Pane::Findings);
+        self.apply_filter(Pane::Findings);
         self.dirty = true;
     }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::decide::{Draft, Usual};
 use super::effect::Effect;
 use super::model::{Model, Pane};
 use super::msg::{Kept, TriageNews};
@@ -42,6 +43,12 @@ pub struct Triage {
     pub settings: BTreeMap<(Shared, Shared), String>,
     /// Findings that were seen.
     pub seen: imbl::HashSet<Key>,
+    /// What goes with a verdict on a class unless said.
+    pub usual: Usual,
+    /// What `.` decides again.
+    pub last: Option<Draft>,
+    /// The marks that a batch used: undo brings them back.
+    pub used_marks: BTreeMap<EventId, Vec<CaseId>>,
     /// What the rows were made of, or are being made of.
     basis: Option<Basis>,
     /// Rows are being made.
@@ -203,6 +210,10 @@ impl Model {
     /// Takes events in, whoever recorded them.
     pub(super) fn take_events(&mut self, events: &[Arc<Event>]) {
         for event in events {
+            if self.triage.state.knows(event.id) {
+                continue;
+            }
+            self.triage.usual.take(event);
             let touched = self.triage.state.apply(event);
             match touched {
                 Touched::Keys(keys) => {
@@ -223,6 +234,7 @@ impl Model {
             TriageNews::Opened(kept) => {
                 let Kept { state, pen, settings, seen, problem } = *kept;
                 let turn = self.triage.turn + 1;
+                self.triage.usual = Usual::of(&state);
                 self.triage.state = state;
                 self.triage.pen = pen;
                 self.triage.settings = settings;

@@ -1,5 +1,7 @@
 //! Every action there is, with the words that footer, menus, help and README use for it.
 
+use crate::triage::verdict::Verdict;
+
 /// Declares the actions: name in the key table, short word of the footer (empty: not shown there), sentence of the help.
 macro_rules! actions {
     ($($variant:ident $name:literal $short:literal $help:literal;)+) => {
@@ -119,6 +121,24 @@ actions! {
     Download "download" "download" "download into the current directory; nothing is overwritten";
     Pause "pause" "pause" "pause the stream, and go on";
     Clear "clear" "clear" "clear the logger: the service forgets its requests for good, after a prompt";
+    // deciding about findings
+    Confirm "confirm" "" "confirmed: it is there and matters";
+    FalsePositive "false_positive" "" "false positive";
+    AcceptRisk "accept_risk" "" "risk accepted, for 90 days unless said";
+    NotApplicable "not_applicable" "" "not applicable";
+    Fix "fix" "" "fixed";
+    TakeUp "in_review" "" "in review";
+    Reopen "reopen" "" "open again";
+    ConfirmNext "confirm_next" "" "confirmed, and next";
+    FalsePositiveNext "false_positive_next" "" "false positive, and next";
+    AcceptRiskNext "accept_risk_next" "" "risk accepted, and next";
+    NotApplicableNext "not_applicable_next" "" "not applicable, and next";
+    FixNext "fix_next" "" "fixed, and next";
+    TakeUpNext "in_review_next" "" "in review, and next";
+    ReopenNext "reopen_next" "" "open again, and next";
+    DecideAgain "decide_again" "again" "the last decision again, and next";
+    Undo "undo" "undo" "undo the last decision, and go there";
+    Redo "redo" "" "redo what was undone last";
     // forms, prompts, lines
     NextField "next_field" "next" "next field";
     PreviousField "previous_field" "" "previous field";
@@ -161,6 +181,27 @@ impl Action {
     /// Its letter is kept for a later version.
     pub fn is_later(self) -> bool {
         self.name().starts_with("later_")
+    }
+
+    /// The verdict that this key gives, and whether the cursor goes on to the next row.
+    pub fn verdict(self) -> Option<(Verdict, bool)> {
+        Some(match self {
+            Self::Confirm => (Verdict::Confirmed, false),
+            Self::FalsePositive => (Verdict::FalsePositive, false),
+            Self::AcceptRisk => (Verdict::RiskAccepted, false),
+            Self::NotApplicable => (Verdict::NotApplicable, false),
+            Self::Fix => (Verdict::Fixed, false),
+            Self::TakeUp => (Verdict::InReview, false),
+            Self::Reopen => (Verdict::Open, false),
+            Self::ConfirmNext => (Verdict::Confirmed, true),
+            Self::FalsePositiveNext => (Verdict::FalsePositive, true),
+            Self::AcceptRiskNext => (Verdict::RiskAccepted, true),
+            Self::NotApplicableNext => (Verdict::NotApplicable, true),
+            Self::FixNext => (Verdict::Fixed, true),
+            Self::TakeUpNext => (Verdict::InReview, true),
+            Self::ReopenNext => (Verdict::Open, true),
+            _ => return None,
+        })
     }
 
     /// It changes something at the service: off in a read-only session.

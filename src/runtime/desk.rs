@@ -150,7 +150,7 @@ impl Desk {
         self.model.dirty = false;
         let (model, cache) = (&self.model, &mut self.cache);
         self.terminal.draw(|frame| view::draw(model, frame, cache))?;
-        self.model.measures = self.cache.measures();
+        self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
         Ok(())
     }

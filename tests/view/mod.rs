@@ -17,7 +17,7 @@ fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
     for _ in 0..2 {
         terminal.draw(|frame| draw(model, frame, cache)).unwrap();
-        model.measures = cache.measures();
+        model.drawn(model.now.mono, cache.measures());
     }
     terminal.backend().buffer().clone()
 }

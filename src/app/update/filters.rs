@@ -45,7 +45,7 @@ fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
 pub(super) fn set(model: &mut Model, pane: Pane, text: String) {
     let before = std::mem::replace(model.cursor(pane).filter().0, text.clone());
     if before != text {
-        model.show_rows(pane);
+        model.apply_filter(pane);
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{commands, copies, forms, goes, groups, lines, moves, prompts, things};
+use super::{commands, copies, decide, forms, goes, groups, lines, moves, prompts, things, undo};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -80,7 +80,9 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
         _ => {
-            let _done = things::perform(model, action, effects)
+            let _done = decide::perform(model, action, effects)
+                || undo::perform(model, action, effects)
+                || things::perform(model, action, effects)
                 || goes::perform(model, action)
                 || copies::perform(model, action, effects)
                 || groups::perform(model, action)
@@ -94,6 +96,7 @@ fn refresh(model: &mut Model) {
     for noun in model.visible() {
         model.ask(noun);
     }
+    model.lists.findings.kept.clear();
     for pane in Pane::ALL {
         model.show_rows(pane);
     }

@@ -1,7 +1,7 @@
 //! What follows from a message. Pure: no I/O, no clock; what is wanted from outside is returned as effects.
 //!
 //! ```text
-//!   Msg ─► keys ──┬─► moves · lines · commands · prompts · forms · things · copies
+//!   Msg ─► keys ──┬─► moves · lines · commands · prompts · forms · things · copies · decide · undo
 //!          news   │
 //!          answers┘                    every path ends in `settle`
 //! ```
@@ -12,6 +12,7 @@ mod answers;
 mod commands;
 mod concluded;
 mod copies;
+mod decide;
 mod deletions;
 mod filters;
 mod forms;
@@ -23,6 +24,7 @@ mod moves;
 mod news;
 mod prompts;
 mod things;
+mod undo;
 
 pub(super) use commands::command_table;
 
@@ -40,6 +42,8 @@ use crate::contract::ScanId;
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
     let mut effects = Vec::new();
+    let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
+    let row = model.lists.findings.selected;
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
@@ -57,6 +61,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Woke => model.dirty = true,
     }
+    decide::guard(model, row, by_hand);
     settle(model);
     model.see_finding(&mut effects);
     model.count_tabs();

@@ -45,6 +45,9 @@ pub(super) fn go(model: &mut Model, pane: Pane) {
     if model.focus.pane != pane || model.focus.in_detail {
         model.previous = Some(before);
     }
+    if model.focus.pane == Pane::Findings && pane != Pane::Findings {
+        model.keep_no_rows();
+    }
     model.focus.pane = pane;
     model.focus.in_detail = false;
     if matches!(pane, Pane::Captures | Pane::Loggers) {
@@ -163,6 +166,7 @@ fn go_out(model: &mut Model) {
 pub(super) fn set_scope(model: &mut Model, scope: Scope) {
     let old = std::mem::replace(&mut model.scope, scope);
     if (old.target, old.scan) != (model.scope.target, model.scope.scan) {
+        model.lists.findings.kept.clear();
         model.show_rows(Pane::Findings);
         model.show_rows(Pane::Scans);
     }
@@ -338,7 +342,8 @@ fn take_back(model: &mut Model) {
     }
     drop(cursor);
     if had_filter {
-        return model.show_rows(pane);
+        model.apply_filter(pane);
+        return;
     }
     let mut scope = model.scope.clone();
     match pane {

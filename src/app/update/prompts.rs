@@ -7,7 +7,7 @@ use super::super::effect::Effect;
 use super::super::modal::Modal;
 use super::super::model::Model;
 use super::super::notices::Tone;
-use super::super::prompt::{Prompt, Then, Verdict};
+use super::super::prompt::{Answer, Prompt, Then, Verdict};
 use crate::input::{Action, Key};
 
 /// A key while a prompt is up.
@@ -31,9 +31,13 @@ pub(super) fn handle_key(
             model.say(Tone::Plain, "left as it is");
         }
         Verdict::Wider => {
-            if let Some(wider) = prompt.wider.take() {
-                **prompt = wider.opened_at(now, Some(key));
+            let Some(wider) = prompt.wider.take() else { return };
+            // What can be undone is not asked twice.
+            if matches!(prompt.answer, Answer::Enter) {
+                model.modals.pop();
+                return carry_out(model, wider.then, effects);
             }
+            **prompt = wider.opened_at(now, Some(key));
         }
         Verdict::Yes => {
             if let Some(Modal::Prompt(prompt)) = model.modals.pop() {
@@ -46,6 +50,8 @@ pub(super) fn handle_key(
 fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
+        Then::Decide(deed) => model.carry_out(*deed, effects),
+        Then::Turn { batch, undo } => model.turn(batch, undo, effects),
         Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
     }
 }

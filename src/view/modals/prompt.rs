@@ -50,6 +50,14 @@ fn answer_lines(cx: &Cx<'_>, prompt: &Prompt, width: u16) -> Vec<Line<'static>> 
             line.push_span(Span::styled("anything else: no", theme.dim()));
             wrap(vec![line], width)
         }
+        Answer::Enter => {
+            let mut line = Line::from(key("enter", "yes"));
+            if prompt.wider.is_some() {
+                line.extend(key("a", "all, those not shown too"));
+            }
+            line.push_span(Span::styled("anything else: no", theme.dim()));
+            wrap(vec![line], width)
+        }
         Answer::Type { word, what, input } => {
             let word = text::clean(word).into_owned();
             let mut lines = wrap(vec![words(format!("Type {what}, {word}, and enter:"), theme.text())], width);

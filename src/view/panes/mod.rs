@@ -34,9 +34,15 @@ pub(super) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             let rows = draw_list(cx, buf, slot, cache);
             if slot.pane == cx.model.focus.pane {
                 cache.measures.list_rows = rows;
+                cache.measures.row = cx.model.selected_id(slot.pane).filter(|_| rows > 0);
             }
         }
-        Part::Detail => detail::draw_detail(cx, buf, slot, cache),
+        Part::Detail => {
+            detail::draw_detail(cx, buf, slot, cache);
+            if cx.model.focus.in_detail {
+                cache.measures.row = cx.model.selected_id(slot.pane);
+            }
+        }
         Part::Line => draw_summary(cx, buf, slot),
     }
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod commands;
+mod decide;
 mod forms;
 mod groups;
 mod keys;
@@ -25,12 +26,13 @@ use crate::app::model::{Model, Pane, Session};
 use crate::app::msg::{Msg, Now};
 use crate::app::plan::{News, Update};
 use crate::app::problem::Problem;
-use crate::app::screen::Size;
+use crate::app::screen::{Measures, Size};
 use crate::app::table::Table;
 use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
+use crate::triage::Pen;
 
 pub(super) struct Desk {
     pub model: Model,
@@ -52,6 +54,7 @@ impl Desk {
     /// Two workspaces; the first with 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
     pub fn new() -> Self {
         let mut desk = Self::blank(200, 60);
+        desk.model.triage.pen = Some(Pen { who: "ann@test".into(), instance: 1, ..Pen::default() });
         desk.model.measures.list_rows = 10;
         desk.model.measures.detail_rows = 10;
         let workspace = |id: i64, name: &str, target_count| Workspace {
@@ -108,6 +111,10 @@ impl Desk {
                 effects.extend(update(&mut self.model, now, Msg::Arranged(generation, arranged)));
             }
         }
+        // A frame is drawn after each message, as the runtime does it when nothing more is queued.
+        let row = self.model.selected_id(self.model.focus.pane);
+        let measures = Measures { row, ..self.model.measures };
+        self.model.drawn(self.at, measures);
         effects
     }
 

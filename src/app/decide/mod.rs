@@ -1,0 +1,209 @@
+//! What a key that decides comes to: from a wish about some findings to the changes that are recorded.
+//!
+//! ```text
+//!   key or menu ─► Draft ─┬─ these findings ─► Decide, Note, Severity, Tag, one after another, for each
+//!                         └─ their classes  ─► a Rule for each class (and target)
+//! ```
+//!
+//! Pure; `update::decide` asks, records, and moves the cursor.
+
+pub mod guard;
+pub mod menu;
+pub mod usual;
+
+use jiff::civil::Date;
+use jiff::{Span, ToSpan};
+
+pub use guard::Guard;
+pub use usual::{Last, Usual};
+
+use crate::contract::{Risk, Shared};
+use crate::query::lex;
+use crate::triage::case::Source;
+use crate::triage::verdict::{Reason, Verdict};
+use crate::triage::{Case, CaseId, Change, Decision, Key, Sighting, Stance};
+
+/// How long an accepted risk stays accepted unless said.
+const ACCEPTED_FOR: i64 = 90;
+
+/// One part of a draft: said, or left to what is usual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish<T> {
+    /// As usual: a reason and a note as at the last decision on the class, 90 days for what is accepted, a severity as
+    /// it is.
+    #[default]
+    Usual,
+    /// None.
+    Nothing,
+    /// This.
+    This(T),
+}
+
+impl<T> Wish<T> {
+    /// What is said, or else what is usual.
+    pub fn or(self, usual: impl FnOnce() -> Option<T>) -> Option<T> {
+        match self {
+            Self::Usual => usual(),
+            Self::Nothing => None,
+            Self::This(said) => Some(said),
+        }
+    }
+}
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// The findings it was made on.
+    #[default]
+    Findings,
+    /// Their classes on their targets: a rule.
+    ClassOnTarget,
+    /// Their classes on any target: a rule.
+    Class,
+}
+
+impl Scope {
+    /// All, in the order of menus.
+    pub const ALL: [Scope; 3] = [Scope::Findings, Scope::ClassOnTarget, Scope::Class];
+}
+
+/// What a person wants to say about some findings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// The verdict; none leaves it as it is.
+    pub verdict: Option<Verdict>,
+    /// Why; only where the verdict has such a reason.
+    pub reason: Wish<Reason>,
+    /// Appended to the notes.
+    pub note: Wish<Shared>,
+    /// Last day it holds.
+    pub until: Wish<Date>,
+    /// A severity of one's own; nothing goes back to the scanner's.
+    pub severity: Wish<Risk>,
+    /// Tags put on.
+    pub tag: Vec<Shared>,
+    /// Tags taken off.
+    pub untag: Vec<Shared>,
+    /// What it duplicates.
+    pub duplicate_of: Option<Key>,
+    /// What it is about.
+    pub scope: Scope,
+}
+
+impl Draft {
+    /// A verdict, all else as usual.
+    pub fn of(verdict: Verdict) -> Self {
+        Self { verdict: Some(verdict), ..Self::default() }
+    }
+
+    /// The changes for one finding; none where all of this is said already.
+    pub fn changes(&self, case: &Case, stance: &Stance, seen: Sighting, usual: Option<&Last>, today: Date) -> Vec<Change> {
+        let mut changes = Vec::new();
+        if let Some(decision) = self.decision(usual.and_then(|last| last.reason), today)
+            && (self.says_more(&decision, stance) || !holds(&decision, stance))
+        {
+            changes.push(Change::Decide(Decision { seen: Some(seen), ..decision }));
+        }
+        let decides = !changes.is_empty();
+        let note = self.note.clone().or(|| usual?.note.clone().filter(|_| decides && stance.notes == 0));
+        changes.extend(note.filter(|note| !note.trim().is_empty()).map(Change::Note));
+        match self.severity {
+            Wish::Usual => {}
+            Wish::Nothing if stance.severity.is_none() => {}
+            Wish::Nothing => changes.push(Change::Severity(None)),
+            Wish::This(risk) if stance.severity == Some(risk) => {}
+            Wish::This(risk) => changes.push(Change::Severity(Some(risk))),
+        }
+        let add: Vec<Shared> = self.tag.iter().filter(|tag| !stance.tags.contains(tag)).cloned().collect();
+        let remove: Vec<Shared> = self.untag.iter().filter(|tag| stance.tags.contains(tag)).cloned().collect();
+        if !add.is_empty() || !remove.is_empty() {
+            changes.push(Change::Tag { add, remove });
+        }
+        // A finding is no duplicate of itself.
+        if self.duplicate_of == Some(case.key()) {
+            changes.retain(|change| !matches!(change, Change::Decide(_)));
+        }
+        changes
+    }
+
+    /// The decision without what was on the screen.
+    pub fn decision(&self, usual: Option<Reason>, today: Date) -> Option<Decision> {
+        let verdict = self.verdict?;
+        let fits = |reason: &Reason| verdict.reasons().contains(reason);
+        let days: Span = ACCEPTED_FOR.days();
+        let accepted = || (verdict == Verdict::RiskAccepted).then(|| today.saturating_add(days));
+        Some(Decision {
+            verdict,
+            reason: self.reason.or(|| usual).filter(fits),
+            until: self.until.or(accepted).filter(|_| verdict.settles()),
+            duplicate_of: self.duplicate_of.filter(|_| verdict == Verdict::Duplicate),
+            seen: None,
+        })
+    }
+
+    /// More than the bare verdict is said, and it is not what stands.
+    fn says_more(&self, decision: &Decision, stance: &Stance) -> bool {
+        (self.reason != Wish::Usual && decision.reason != stance.reason)
+            || (self.until != Wish::Usual && decision.until != stance.until)
+            || decision.duplicate_of != stance.duplicate_of
+    }
+
+    /// The query of the rule that this draft makes of a finding's class.
+    pub fn rule(&self, case: &Case) -> Option<Shared> {
+        let identity = &case.identity;
+        let class = format!("class:{}", lex::value(&identity.class));
+        match self.scope {
+            Scope::Findings => None,
+            Scope::Class => Some(class.into()),
+            Scope::ClassOnTarget => Some(format!("{class} asset:{}", lex::value(&identity.asset)).into()),
+        }
+    }
+}
+
+/// A person's verdict that stands already, unquestioned: the same key again changes nothing.
+fn holds(decision: &Decision, stance: &Stance) -> bool {
+    let same = stance.source == Source::Person && stance.verdict == decision.verdict;
+    same && stance.again.is_none() && !stance.recheck
+}
+
+/// A draft with the findings it is about, captured when the key was pressed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// What to say.
+    pub draft: Draft,
+    /// About which.
+    pub ids: Vec<CaseId>,
+    /// The cursor goes on to the next row.
+    pub next: bool,
+}
+
+/// What is on the screen of a finding, for the decision to remember.
+pub fn sighting(case: &Case) -> Sighting {
+    Sighting {
+        finding: case.finding.id,
+        scan: case.finding.task_id,
+        started: case.last_seen,
+        risk: case.finding.risk_level,
+        exploited: case.finding.in_cisa_catalog,
+        epss: case.finding.epss_score,
+    }
+}
+
+/// A verdict in words for sentences.
+pub fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Open => "open",
+        Verdict::InReview => "in review",
+        Verdict::Confirmed => "confirmed",
+        Verdict::FalsePositive => "false positive",
+        Verdict::RiskAccepted => "risk accepted",
+        Verdict::NotApplicable => "not applicable",
+        Verdict::Fixed => "fixed",
+        Verdict::Duplicate => "duplicate",
+    }
+}
+
+/// `1 finding`, `57 findings`.
+pub fn counted(count: usize) -> String {
+    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
+}

@@ -1,0 +1,273 @@
+//! Deciding: the verdict keys, what they ask first, and what they leave on the screen.
+//!
+//! ```text
+//!   key ─► too soon? ─► what is chosen ─┬─ up to 20, all shown ─► carry_out ─► Model::decide ─► Effect::Record
+//!                                       └─ more, or hidden ones ─► one enter ──┘
+//! ```
+//!
+//! Decisions never ask up to 20: undo takes back. A decided row stays where it is until the filter is applied again.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::super::decide::{self, Deed, Draft, Last, Scope, sighting};
+use super::super::effect::Effect;
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use super::super::prompt::{Prompt, Then};
+use crate::contract::Shared;
+use crate::input::Action;
+use crate::triage::verdict::Verdict;
+use crate::triage::{Case, CaseId, Change, EventId, Subject};
+
+/// More findings than this are decided after one enter that names their number.
+const UNASKED: usize = 20;
+
+/// Carries out an action that decides; false when it is none.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    if let Some((verdict, next)) = action.verdict() {
+        decide(model, Draft::of(verdict), next, effects);
+        return true;
+    }
+    match action {
+        Action::DecideAgain => again(model, effects),
+        _ => return false,
+    }
+    true
+}
+
+/// The last decision once more, and next.
+fn again(model: &mut Model, effects: &mut Vec<Effect>) {
+    match model.triage.last.clone() {
+        Some(draft) => decide(model, draft, true, effects),
+        None => model.say(Tone::Plain, "nothing was decided yet that could be decided again"),
+    }
+}
+
+/// Decides what is chosen, after a question where there must be one.
+pub(super) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut Vec<Effect>) {
+    if let Some(why) = model.cannot_decide() {
+        return model.say(Tone::Bad, why);
+    }
+    if is_early(model) {
+        let key = model.key.map(|key| key.to_string()).unwrap_or_default();
+        return model.say(Tone::Plain, format!("{key} ignored: too soon"));
+    }
+    let chosen = model.chosen(Pane::Findings);
+    let ids = |ids: &[i64]| ids.iter().map(|&id| CaseId(id)).collect::<Vec<_>>();
+    let (shown, hidden) = (ids(&chosen.ids), ids(&chosen.hidden));
+    if shown.is_empty() && hidden.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    let deed = Deed { draft, ids: shown, next };
+    match deed.ids.len() <= UNASKED && hidden.is_empty() {
+        true => model.carry_out(deed, effects),
+        false => {
+            let prompt = question(model, deed, hidden);
+            model.open_prompt(prompt);
+        }
+    }
+}
+
+/// Whether the row under the cursor was not on the screen long enough. What is marked was seen.
+fn is_early(model: &mut Model) -> bool {
+    let (now, guard) = (model.now.mono, model.guard);
+    let cursor = model.cursor(Pane::Findings);
+    let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
+    drop(cursor);
+    (model.focus.in_detail || !by_hand) && model.selected_id(Pane::Findings).is_some_and(|row| guard.is_early(now, row))
+}
+
+fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
+    let verdict = deed.draft.verdict.map(decide::words).unwrap_or("changed");
+    let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
+    let count = deed.ids.len();
+    if hidden.is_empty() {
+        let become_ = if count == 1 { "becomes" } else { "become" };
+        return Prompt::new(
+            format!("{} {become_} {verdict}: {kinds}", decide::counted(count)),
+            Then::Decide(Box::new(deed)),
+        )
+        .with_enter();
+    }
+    let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
+    let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
+    let mut prompt = Prompt::new(
+        format!("The {} marked and shown become {verdict}: {kinds}", decide::counted(count)),
+        Then::Decide(Box::new(deed)),
+    )
+    .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
+    .with_enter();
+    prompt.wider = Some(Box::new(wider));
+    prompt
+}
+
+/// Of which kinds these findings are: the first one's name, and how many other kinds there are.
+fn kinds(model: &Model, ids: &[CaseId]) -> String {
+    let Some(table) = model.data.findings.value() else { return String::new() };
+    let cases: Vec<&Arc<Case>> = ids.iter().filter_map(|&id| table.get(id)).collect();
+    let kinds: HashSet<&Shared> = cases.iter().map(|case| case.class()).collect();
+    let first = cases.first().map(|case| case.name.to_string()).unwrap_or_default();
+    match kinds.len() {
+        0 | 1 => first,
+        more => format!("{first}, and {} other kinds", more - 1),
+    }
+}
+
+/// The cursor may have come to a row that nobody moved it to.
+pub(super) fn guard(model: &mut Model, before: Option<CaseId>, by_hand: bool) {
+    let now = model.lists.findings.selected;
+    if now == before || model.guard.holds(now.map(i64::from)) {
+        return;
+    }
+    match by_hand {
+        true => model.guard.lift(),
+        false => model.guard.came_to(now.map(i64::from)),
+    }
+}
+
+impl Model {
+    /// Why nothing can be decided just now, if so.
+    pub fn cannot_decide(&self) -> Option<String> {
+        if self.triage.pen.is_some() {
+            return None;
+        }
+        Some(match &self.triage.problem {
+            Some(problem) => format!("decisions cannot be kept: {problem}"),
+            None => "the decisions kept so far are still being read".to_owned(),
+        })
+    }
+
+    /// Decides: writes what the draft says about these findings as one batch. Nothing where it is all said already, or
+    /// where it cannot be kept.
+    pub fn decide(&mut self, ids: &[CaseId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
+        let drafts = self.drafted(ids, draft);
+        if drafts.is_empty() {
+            return None;
+        }
+        self.see(ids, effects);
+        self.record(drafts, effects)
+    }
+
+    fn drafted(&self, ids: &[CaseId], draft: &Draft) -> Vec<(Subject, Change)> {
+        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let today = self.today();
+        let usual = |case: &Case| -> Option<Last> {
+            self.triage.usual.last(&self.triage.state, case.class(), draft.verdict?)
+        };
+        let mut by_class: std::collections::HashMap<&Shared, Option<Last>> = Default::default();
+        let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
+        let details = Draft { verdict: draft.verdict.filter(|_| draft.scope == Scope::Findings), ..draft.clone() };
+        for &id in ids {
+            let Some(at) = table.position(id) else { continue };
+            let case = &table.items()[at];
+            let stance = self.triage.stances.get(at).cloned().unwrap_or_default();
+            let usual = by_class.entry(case.class()).or_insert_with(|| usual(case));
+            if let Some(query) = draft.rule(case).filter(|query| queries.insert(query.clone())) {
+                let decision = draft.decision(usual.as_ref().and_then(|last| last.reason), today);
+                drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
+            }
+            let changes = details.changes(case, &stance, sighting(case), usual.as_ref(), today);
+            drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*case.identity).clone()), change)));
+        }
+        drafts
+    }
+
+    /// A rule with this query: the one there is, or a new one, named by the event that will make it.
+    fn rule(&self, place: usize, query: Shared, decision: crate::triage::Decision) -> (Subject, Change) {
+        let known = self.triage.state.rules().into_iter().find(|rule| rule.query == query && !rule.off);
+        let next = self.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
+        let new = EventId { number: next.number + place as u64, ..next };
+        (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
+    }
+
+    /// These findings were seen.
+    pub fn see(&mut self, ids: &[CaseId], effects: &mut Vec<Effect>) {
+        let Some(table) = self.data.findings.value() else { return };
+        let keys = ids.iter().filter_map(|&id| table.get(id)).map(|case| case.key());
+        let fresh: Vec<_> = keys.filter(|key| !self.triage.seen.contains(key)).collect();
+        if !fresh.is_empty() {
+            self.triage.seen.extend(fresh.iter().copied());
+            effects.push(Effect::MarkSeen(fresh));
+            self.dirty = true;
+        }
+    }
+
+    /// Decides as asked for, and leaves the list as a person expects it: rows stay, used marks go, the cursor goes on.
+    pub(in crate::app) fn carry_out(&mut self, deed: Deed, effects: &mut Vec<Effect>) {
+        let Deed { draft, ids, next } = deed;
+        if let Some(why) = self.cannot_decide() {
+            return self.say(Tone::Bad, why);
+        }
+        let batch = self.decide(&ids, &draft, effects);
+        match batch {
+            None => self.say(Tone::Plain, standing_already(&draft, ids.len())),
+            Some(batch) => {
+                self.keep_rows(&ids);
+                self.use_marks(batch, &ids);
+                if ids.len() > 1 {
+                    let what = self.described(batch);
+                    self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
+                }
+            }
+        }
+        if draft.verdict.is_some() {
+            self.triage.last = Some(draft);
+        }
+        if next {
+            self.go_on(&ids);
+        }
+    }
+
+    /// To the next row that was not decided just now; it takes a verdict only after it was seen.
+    fn go_on(&mut self, decided: &[CaseId]) {
+        let decided: HashSet<i64> = decided.iter().map(|id| id.0).collect();
+        let mut cursor = self.cursor(Pane::Findings);
+        let mut after = cursor.at() + 1..cursor.len();
+        let Some(next) = after.find(|&at| cursor.id_at(at).is_some_and(|id| !decided.contains(&id))) else {
+            drop(cursor);
+            return self.say(Tone::Plain, "this was the last row");
+        };
+        cursor.select(next);
+        drop(cursor);
+        self.guard.came_to(self.selected_id(Pane::Findings));
+    }
+
+    /// These rows stay on the screen, whatever the filter says, until it is applied again.
+    pub(in crate::app) fn keep_rows(&mut self, ids: &[CaseId]) {
+        self.lists.findings.kept.extend(ids.iter().copied());
+    }
+
+    /// Applies the filter of the findings again.
+    pub(in crate::app) fn keep_no_rows(&mut self) {
+        if !self.lists.findings.kept.is_empty() {
+            self.lists.findings.kept.clear();
+            self.show_rows(Pane::Findings);
+        }
+    }
+
+    /// Applies another filter.
+    pub(in crate::app) fn apply_filter(&mut self, pane: Pane) {
+        if pane == Pane::Findings {
+            self.lists.findings.kept.clear();
+        }
+        self.show_rows(pane);
+    }
+
+    fn use_marks(&mut self, batch: EventId, ids: &[CaseId]) {
+        let list = &mut self.lists.findings;
+        list.range_from = None;
+        let used: Vec<CaseId> = ids.iter().copied().filter(|id| list.marks.remove(id)).collect();
+        if !used.is_empty() {
+            self.triage.used_marks.insert(batch, used);
+        }
+    }
+}
+
+fn standing_already(draft: &Draft, count: usize) -> String {
+    let what = draft.verdict.map_or("so", |verdict: Verdict| decide::words(verdict));
+    match count {
+        1 => format!("this is {what} already"),
+        _ => format!("these {count} are {what} already"),
+    }
+}

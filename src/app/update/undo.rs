@@ -1,0 +1,163 @@
+//! Undo and redo of what was decided: a batch at a time, without limit, across restarts. Each says what it did and
+//! takes the cursor there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::decide;
+use super::super::effect::Effect;
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use super::super::prompt::{Prompt, Then};
+use super::moves;
+use crate::contract::Shared;
+use crate::input::{Action, Context};
+use crate::triage::verdict::Verdict;
+use crate::triage::{CaseId, Change, Event, EventId, Subject};
+
+/// Carries out undo and redo; false when it is neither.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    match action {
+        Action::Undo => ask(model, true, effects),
+        Action::Redo => ask(model, false, effects),
+        _ => return false,
+    }
+    true
+}
+
+/// What was done in another workspace is undone only after a question.
+fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
+    let Some(pen) = &model.triage.pen else {
+        let why = model.cannot_decide().unwrap_or_default();
+        return model.say(Tone::Bad, why);
+    };
+    let state = &model.triage.state;
+    let batch = if undo { state.last_done(&pen.who) } else { state.last_undone(&pen.who) };
+    let Some(batch) = batch else {
+        return model.say(Tone::Plain, if undo { "nothing of yours to undo" } else { "nothing to redo" });
+    };
+    let here = model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+    let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
+    if there.is_empty() || there == here {
+        return model.turn(batch, undo, effects);
+    }
+    let verb = if undo { "Undo" } else { "Redo" };
+    let question = format!("{verb} in workspace {there}: {}?", model.described(batch));
+    model.open_prompt(Prompt::new(question, Then::Turn { batch, undo }));
+}
+
+impl Model {
+    /// Undoes a batch, or redoes it; says so, brings its marks back, and takes the cursor there.
+    pub(in crate::app) fn turn(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
+        let change = if undo { Change::Undo } else { Change::Redo };
+        if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
+            let why = self.cannot_decide().unwrap_or_default();
+            return self.say(Tone::Bad, why);
+        }
+        let done = if undo { "undone" } else { "redone" };
+        let what = self.described(batch);
+        self.say(Tone::Good, format!("{done}: {what}"));
+        let marks = self.triage.used_marks.get(&batch).cloned().unwrap_or_default();
+        let list = &mut self.lists.findings;
+        match undo {
+            true => list.marks.extend(marks),
+            false => marks.iter().for_each(|id| _ = list.marks.remove(id)),
+        }
+        self.go_to_batch(batch);
+    }
+
+    /// The cursor goes to what a batch was about, where that is known here.
+    fn go_to_batch(&mut self, batch: EventId) {
+        let ids: Vec<CaseId> = self.triage.state.batch(batch).iter().filter_map(|event| case_of(event)).collect();
+        let Some(table) = self.data.findings.value() else { return };
+        let known: Vec<CaseId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
+        let Some(&first) = known.first() else { return };
+        if self.focus.pane != Pane::Findings {
+            moves::go(self, Pane::Findings);
+        }
+        self.keep_rows(&known);
+        self.show_rows(Pane::Findings);
+        let at_one = self.lists.findings.selected.is_some_and(|id| known.contains(&id));
+        if !at_one && !self.cursor(Pane::Findings).select_id(first.0) {
+            self.say(Tone::Plain, "it is not in what is shown here: backspace takes the chips off");
+            return;
+        }
+        self.guard.came_to(self.selected_id(Pane::Findings));
+    }
+
+    /// What a batch did, in words: `false positive on 57 findings (Untrusted certificate …)`.
+    pub fn described(&self, batch: EventId) -> String {
+        described(&self.triage.state.batch(batch))
+    }
+
+    /// The key of undo as printed.
+    pub(in crate::app) fn undo_key(&self) -> String {
+        self.keymap.key_of(Context::Everywhere, Action::Undo).unwrap_or_else(|| "undo".to_owned())
+    }
+}
+
+fn case_of(event: &Arc<Event>) -> Option<CaseId> {
+    match &event.subject {
+        Subject::Finding(identity) => Some(identity.key.into()),
+        _ => None,
+    }
+}
+
+fn described(events: &[Arc<Event>]) -> String {
+    // A batch is named by the strongest thing in it: a verdict before a note that went with it.
+    let rank = |event: &&Arc<Event>| match event.change {
+        Change::Rule { .. } => 0,
+        Change::Decide(_) => 1,
+        _ => 2,
+    };
+    let Some(first) = events.iter().min_by_key(rank) else { return "nothing".to_owned() };
+    let of_kind = events.iter().filter(|event| rank(event) == rank(&first));
+    let what = what(of_kind.clone().map(|event| &event.change));
+    let subjects: BTreeSet<CaseId> = of_kind.clone().filter_map(case_of).collect();
+    let names: BTreeSet<&Shared> = of_kind
+        .filter_map(|event| match &event.subject {
+            Subject::Finding(identity) => Some(&identity.name),
+            _ => None,
+        })
+        .collect();
+    match (&first.subject, subjects.len()) {
+        (Subject::Finding(identity), 1) if !identity.asset.is_empty() => {
+            format!("{what} on {} ({})", identity.name, identity.asset)
+        }
+        (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
+        (Subject::Finding(identity), many) => {
+            let more = if names.len() > 1 { " …" } else { "" };
+            format!("{what} on {} ({}{more})", decide::counted(many), identity.name)
+        }
+        _ => what,
+    }
+}
+
+fn what<'a>(changes: impl Iterator<Item = &'a Change>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for change in changes {
+        let word = word(change);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(", ")
+}
+
+fn word(change: &Change) -> String {
+    let verdict = |verdict: Verdict| decide::words(verdict).to_owned();
+    match change {
+        Change::Decide(decision) => verdict(decision.verdict),
+        Change::Note(_) => "a note".to_owned(),
+        Change::Tag { .. } => "tags".to_owned(),
+        Change::Severity(_) => "severity".to_owned(),
+        Change::Inherit(_) => "taken over".to_owned(),
+        Change::Rule { query, decision } => format!("the rule {query}: {}", verdict(decision.verdict)),
+        Change::Off(true) => "switched off".to_owned(),
+        Change::Off(false) => "switched on".to_owned(),
+        Change::Own(_) => "a finding of one's own".to_owned(),
+        Change::Baseline(_) => "the baseline".to_owned(),
+        Change::Undo => "undo".to_owned(),
+        Change::Redo => "redo".to_owned(),
+    }
+}
