@@ -97,7 +97,14 @@ impl Draft {
     }
 
     /// The changes for one finding; none where all of this is said already.
-    pub fn changes(&self, case: &Case, stance: &Stance, seen: Sighting, usual: Option<&Last>, today: Date) -> Vec<Change> {
+    pub fn changes(
+        &self,
+        case: &Case,
+        stance: &Stance,
+        seen: Sighting,
+        usual: Option<&Last>,
+        today: Date,
+    ) -> Vec<Change> {
         let mut changes = Vec::new();
         if let Some(decision) = self.decision(usual.and_then(|last| last.reason), today)
             && (self.says_more(&decision, stance) || !holds(&decision, stance))
