@@ -145,7 +145,6 @@ impl Model {
         if drafts.is_empty() {
             return None;
         }
-        self.see(ids, effects);
         self.record(drafts, effects)
     }
 
@@ -178,18 +177,6 @@ impl Model {
         let next = self.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
         let new = EventId { number: next.number + place as u64, ..next };
         (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
-    }
-
-    /// These findings were seen.
-    pub fn see(&mut self, ids: &[CaseId], effects: &mut Vec<Effect>) {
-        let Some(table) = self.data.findings.value() else { return };
-        let keys = ids.iter().filter_map(|&id| table.get(id)).map(|case| case.key());
-        let fresh: Vec<_> = keys.filter(|key| !self.triage.seen.contains(key)).collect();
-        if !fresh.is_empty() {
-            self.triage.seen.extend(fresh.iter().copied());
-            effects.push(Effect::MarkSeen(fresh));
-            self.dirty = true;
-        }
     }
 
     /// Decides as asked for, and leaves the list as a person expects it: rows stay, used marks go, the cursor goes on.

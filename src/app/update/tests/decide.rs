@@ -45,7 +45,7 @@ fn each_letter_gives_its_verdict_to_the_row_under_the_cursor() {
         let seen = decision.seen.as_ref().unwrap();
         assert_eq!((seen.finding, seen.risk), (FindingId(2), Risk::High), "what was on the screen is written with it");
         assert_eq!(decision.until.is_some(), key == "a", "only what is accepted ends by itself");
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen(keys) if keys.len() == 1)));
+        assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 1)));
     }
 }
 
