@@ -8,7 +8,7 @@ use super::{Field, Flag};
 use crate::contract::Risk;
 use crate::query::field::Values;
 
-/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::not`] keep it in canonical form: no group of one,
+/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep it in canonical form: no group of one,
 /// no group of the same kind within another, no double negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
@@ -54,7 +54,7 @@ impl Expr {
     }
 
     /// The opposite.
-    pub fn not(part: Expr) -> Self {
+    pub fn opposite(part: Expr) -> Self {
         match part {
             Self::Not(inner) => *inner,
             other => Self::Not(Box::new(other)),

@@ -95,7 +95,7 @@ impl Parser {
             let at = self.peek().map_or(self.end..self.end, |(_, at)| at.clone());
             Err(ParseError::new(at, "nested too deep"))
         } else if self.keyword("not") {
-            self.part().map(Expr::not)
+            self.part().map(Expr::opposite)
         } else {
             self.simple_part()
         };
@@ -110,7 +110,7 @@ impl Parser {
         };
         self.at += 1;
         match token {
-            Token::Minus => self.part().map(Expr::not),
+            Token::Minus => self.part().map(Expr::opposite),
             Token::Open => self.group(at),
             Token::Close => Err(ParseError::new(at, "something is missing before )")),
             Token::Word(word) if !word.quoted && is_keyword(&word.text) => {
@@ -140,7 +140,7 @@ impl Parser {
         let compare = if negated { Compare::Equal } else { compare };
         let test = Meaning { field, kind: self.kind, compare, values, at }.read()?;
         let clause = Expr::Clause(Clause { field, test });
-        Ok(if negated { Expr::not(clause) } else { clause })
+        Ok(if negated { Expr::opposite(clause) } else { clause })
     }
 
     fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
@@ -247,8 +247,8 @@ impl Meaning<'_> {
         if let Test::Like(texts) | Test::Equal(texts) = &mut test {
             for (text, value) in texts.iter_mut().zip(self.values) {
                 let same =
-                    |name: &&str| name.eq_ignore_ascii_case(text) || name.replace(' ', "_").eq_ignore_ascii_case(text);
-                let exact = known.iter().find(|names| names.iter().any(|name| same(&name)));
+                    |name: &str| name.eq_ignore_ascii_case(text) || name.replace(' ', "_").eq_ignore_ascii_case(text);
+                let exact = known.iter().find(|names| names.iter().any(|name| same(name)));
                 let glob = || super::value::Matcher::like(std::slice::from_ref(text), false);
                 match exact {
                     Some(names) => *text = names[0].to_owned(),
