@@ -39,6 +39,9 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
 fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     let focus = cx.model.focus;
     let mut all = own_hints(cx, focus.pane.context());
+    if focus.pane == Pane::Findings {
+        all.insert(0, verdicts(cx));
+    }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
     if cx.model.detail.search.is_some() && focus.in_detail {
         all.extend(own_hints(cx, Context::Search));
@@ -57,6 +60,24 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
 
 fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
     cx.model.keymap.hints(context).iter().map(|hint| drawn(cx, hint)).collect()
+}
+
+/// `c f a w x i decide`, with marks also how many.
+fn verdicts(cx: &Cx<'_>) -> Hint {
+    let given = [
+        Action::Confirm,
+        Action::FalsePositive,
+        Action::AcceptRisk,
+        Action::NotApplicable,
+        Action::Fix,
+        Action::TakeUp,
+    ];
+    let keys = given.into_iter().filter_map(|action| cx.model.keymap.key_of(Context::Findings, action));
+    let does = match marked(cx) {
+        0 | 1 => "decide".to_owned(),
+        marked => format!("decide {marked}"),
+    };
+    Hint { keys: keys.collect::<Vec<_>>().join(" "), does, off: cx.model.cannot_decide().is_some() }
 }
 
 /// With marks a hint carries their number: `scan 12`.
@@ -96,11 +117,17 @@ fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
 
 /// What answers a prompt depends on the prompt.
 fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
-    let (Answer::Yes, wider) = (&prompt.answer, prompt.wider.is_some()) else {
+    let wider = prompt.wider.is_some();
+    if matches!(prompt.answer, Answer::Type { .. }) {
         return own_hints(cx, Context::Line);
-    };
+    }
     let unused = cx.model.keymap.key_of(Context::Prompt, Action::TakeHidden).filter(|_| !wider);
-    own_hints(cx, Context::Prompt).into_iter().filter(|hint| Some(&hint.keys) != unused.as_ref()).collect()
+    let mut hints = own_hints(cx, Context::Prompt);
+    hints.retain(|hint| Some(&hint.keys) != unused.as_ref());
+    if let (Answer::Enter, Some(yes)) = (&prompt.answer, hints.first_mut()) {
+        "enter".clone_into(&mut yes.keys);
+    }
+    hints
 }
 
 fn closing(cx: &Cx<'_>) -> Hint {

@@ -58,7 +58,15 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
 
 /// What is off in this session.
 fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
-    if cx.model.session.read_only { vec![Span::styled("READ ONLY", cx.theme.warn())] } else { Vec::new() }
+    let mut spans = Vec::new();
+    if cx.model.session.read_only {
+        spans.push(Span::styled("READ ONLY", cx.theme.warn()));
+    }
+    if cx.model.triage.pen.is_none() && cx.model.triage.problem.is_some() {
+        let gap = if spans.is_empty() { "" } else { "  " };
+        spans.push(Span::styled(format!("{gap}NO DECISIONS"), cx.theme.bad()));
+    }
+    spans
 }
 
 /// Failed, stalled, running, waiting; new captures. In words where there is room.

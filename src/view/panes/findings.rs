@@ -8,7 +8,8 @@ use crate::app::model::Pane;
 use crate::app::tabs::Saved;
 use crate::contract::Finding;
 use crate::text;
-use crate::triage::{Case, CaseId, Stance, Verdict};
+use crate::triage::case::{Again, Source};
+use crate::triage::{Case, CaseId, Stance};
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -19,13 +20,18 @@ use crate::view::widgets::tabs::tab_line;
 
 const COLUMNS: &[Column] = &[
     Column::fixed("RISK", format::RISK),
+    Column::fixed("Δ", 1).expendable(3),
     Column::flex("FINDING", 12, 3),
     // K: known to be exploited, P: proven by the scanner.
-    Column::fixed("KP", 2).from(56),
+    Column::fixed("KP", 2).from(79),
     Column::flex("TARGET", 9, 1).at_most(28),
-    Column::fixed("PORT", 5).right().from(70),
-    Column::fixed("AGE", 5).right(),
+    Column::fixed("PORT", 5).right().from(79),
+    Column::fixed("AGE", 4).right().expendable(2),
+    Column::fixed("DECISION", DECISION).expendable(1),
 ];
+
+/// Columns of what is decided: the longest word is `accepted·svc`.
+const DECISION: u16 = 12;
 
 pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut Anchor<CaseId>) -> u16 {
     let remote = &cx.model.data.findings;
@@ -37,15 +43,40 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         ..pane_of(Pane::Findings, remote)
     };
     draw_table(cx, buf, slot, anchor, pane, (remote, list), |finding, _| {
-        vec![
-            Line::from(format::risk_span(cx.theme, finding.risk_level)),
+        let stance = cx.model.stance(finding.id);
+        let cells = vec![
+            risk(cx.theme, finding, stance),
+            words(cx.theme.presence_sign(finding.presence), cx.theme.text()),
             name(cx, finding),
             flags(cx.theme, finding),
             target(cx, finding),
             port(finding),
             words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
-        ]
+            decision(cx, stance),
+        ];
+        match stance.is_some_and(|stance| !stance.is_undecided()) {
+            true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
+            false => cells,
+        }
     })
+}
+
+/// A decided row steps back, whatever its colours are.
+fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
+    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+/// The risk as scanned; with a severity of one's own both: `◆>MED`.
+pub(super) fn risk(theme: Theme, case: &Case, stance: Option<&Stance>) -> Line<'static> {
+    match stance.and_then(|stance| stance.severity).filter(|&own| own != case.risk_level) {
+        None => Line::from(format::risk_span(theme, case.risk_level)),
+        Some(own) => Line::from(vec![
+            Span::styled(format::risk_glyph(theme, case.risk_level), theme.dim()),
+            Span::raw(">"),
+            Span::styled(format::risk_word(own), theme.risk(own)),
+        ]),
+    }
 }
 
 /// The saved queries with their counts, and the name of the one in use.
@@ -73,11 +104,20 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
 }
 
-/// What is decided, in a word.
+/// What is decided, in a word: also why it holds no more, and whose it is where it is the service's.
 pub(super) fn decision<'a>(cx: &Cx<'a>, stance: Option<&'a Stance>) -> Line<'a> {
-    match stance.filter(|stance| stance.verdict != Verdict::Open) {
-        Some(stance) => words(stance.verdict.word(), cx.theme.text()),
-        None => words(cx.theme.glyphs.dash, cx.theme.dim()),
+    let theme = cx.theme;
+    let Some(stance) = stance else { return words(theme.glyphs.dash, theme.dim()) };
+    match (stance.again, stance.source) {
+        (Some(Again::Conflict), _) => words("conflict", theme.warn()),
+        (Some(Again::Regression), _) => words("was fixed", theme.warn()),
+        (Some(Again::Expired), _) => words("expired", theme.warn()),
+        (None, Source::Nobody) => words(theme.glyphs.dash, theme.dim()),
+        (None, Source::Service) => {
+            words(format!("{}{}svc", stance.verdict.word(), theme.glyphs.separator), theme.text())
+        }
+        (None, _) if stance.recheck => words("re-check", theme.warn()),
+        (None, _) => words(stance.verdict.word(), theme.text()),
     }
 }
 
