@@ -43,6 +43,7 @@ fn findings() -> Vec<Finding> {
         port: 443,
         service: "https".into(),
         cwe: format!("CWE-{}", id % 900).into(),
+        cve: if id % 3 == 0 { vec![format!("CVE-202{}-{}", id % 7, id % 5_000).into()] } else { Vec::new() },
         ..Finding::default()
     };
     (0..FINDINGS).map(finding).collect()
@@ -98,6 +99,29 @@ fn keys(criterion: &mut Criterion) {
                     key(&mut model, KeyCode::Backspace);
                 }
                 begun.elapsed() / 2
+            });
+        });
+    }
+}
+
+/// Each key of a query typed at 200 a second: from the text before it to the one with it, and back.
+fn queries(criterion: &mut Criterion) {
+    let whole = "risk>=high target:host3* is:undecided cve:CVE-2024-1*";
+    for typed in ["r", "risk>=h", "risk>=high", "risk>=high target:h", "risk>=high target:host3* is:undecide", whole] {
+        let mut model = loaded();
+        key(&mut model, KeyCode::Char('/'));
+        typed.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+        let last = typed.chars().last().unwrap();
+        criterion.bench_function(&format!("query over 100,000 findings: the last key of {typed:?}"), |bench| {
+            bench.iter_custom(|rounds| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..rounds {
+                    key(&mut model, KeyCode::Backspace);
+                    let begun = std::time::Instant::now();
+                    key(&mut model, KeyCode::Char(last));
+                    spent += begun.elapsed();
+                }
+                spent
             });
         });
     }
@@ -172,5 +196,5 @@ fn decisions(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, keys, tables, decisions);
+criterion_group!(benches, keys, queries, tables, decisions);
 criterion_main!(benches);

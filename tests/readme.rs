@@ -66,3 +66,14 @@ fn the_configuration_sample_is_valid_and_names_every_setting() {
         assert!(sample.contains(&format!("\n{setting} = ")), "the sample says nothing of {setting}");
     }
 }
+
+#[test]
+fn the_readmes_page_of_the_query_language_is_made_from_its_tables() {
+    let wanted = scandeck::query::docs::markdown();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/query.md");
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(path, wanted).unwrap();
+    } else {
+        assert!(file("docs/query.md") == wanted, "run `UPDATE_README=1 cargo test readme` and look at the change");
+    }
+}

@@ -16,6 +16,7 @@
 pub mod bits;
 pub mod column;
 pub mod complete;
+pub mod docs;
 pub mod error;
 pub mod evaluate;
 #[cfg(test)]

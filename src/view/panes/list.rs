@@ -113,7 +113,7 @@ pub(super) fn draw_list<'a>(
     }
     if pane.shown == 0 {
         draw_nothing(cx, buf, area, pane);
-        query_help::draw_help(cx, buf, area, pane);
+        query_help::draw_help(cx, buf, area, pane, 0);
         return 0;
     }
     let room = widths(pane.columns, area.width.saturating_sub(GUTTER));
@@ -125,7 +125,7 @@ pub(super) fn draw_list<'a>(
     let first = first(usize::from(area.height));
     let rows = (first..pane.shown).take(usize::from(area.height)).filter_map(|at| row(at, &room));
     draw_rows(buf, area, cx.theme, pane.columns, &room, cx.has_keys(pane.pane, false), rows);
-    query_help::draw_help(cx, buf, area, pane);
+    query_help::draw_help(cx, buf, area, pane, pane.at.saturating_sub(first));
     area.height
 }
 

@@ -61,8 +61,9 @@ fn query_spans(theme: Theme, input: &TextArea<'_>, wrong: Option<Range<usize>>, 
     spans
 }
 
-/// Draws what helps over the first rows of the list while its filter is typed.
-pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>) {
+/// Draws what helps over the last rows of the list while its filter is typed; over the first where the selected row is
+/// among the last. `selected` is its place on the screen.
+pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
     let Some(typed) = typed(cx, pane) else { return };
     let (theme, help) = (cx.theme, &typed.help);
     let rows: Vec<(Line<'static>, Line<'static>)> = if let Some(error) = &help.error {
@@ -90,10 +91,11 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
             .map(|why| (words(hidden_by(why), theme.text()), Line::default()))
             .collect()
     };
-    // The selected row stays in sight: help takes half of the list at the most.
-    let most = usize::from(area.height / 2);
-    for (y, (left, right)) in rows.into_iter().take(most).enumerate() {
-        let row = row_of(area, y as u16);
+    let count = rows.len().min(usize::from(area.height / 2));
+    let last = usize::from(area.height) - count;
+    let top = if selected < last { last } else { 0 };
+    for (y, (left, right)) in rows.into_iter().take(count).enumerate() {
+        let row = row_of(area, (top + y) as u16);
         draw_line(buf, row, &words(" ".repeat(usize::from(row.width)), theme.text()));
         draw_sides(buf, indented(row), &left, &right);
         restyle(buf, row, theme.field(false));

@@ -11,6 +11,7 @@ mod groups;
 mod keys;
 mod lists;
 mod properties;
+mod queries;
 mod seen;
 
 use std::sync::Arc;
