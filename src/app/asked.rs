@@ -18,7 +18,7 @@ impl Pane {
         match self {
             Self::Workspaces => Kind::Workspaces,
             Self::Targets => Kind::Targets,
-            Self::Findings => Kind::Findings,
+            Self::Findings | Self::Board => Kind::Findings,
             Self::Scans => Kind::Scans,
             Self::Captures => Kind::Captures,
             Self::Loggers => Kind::Loggers,
@@ -259,7 +259,8 @@ impl Model {
             Pane::Loggers => plain(self, data.loggers.value().cloned(), |lists| &mut lists.loggers, ask),
             Pane::Reports => plain(self, data.reports.value().cloned(), |lists| &mut lists.reports, ask),
             Pane::Wordlists => plain(self, data.wordlists.value().cloned(), |lists| &mut lists.wordlists, ask),
-            Pane::Findings => {
+            // The board's rows are findings.
+            Pane::Findings | Pane::Board => {
                 let table = data.findings.value().cloned()?;
                 Some(self.asking(
                     &table,

@@ -10,6 +10,7 @@
 use super::effect::{Answer, Call, Ticket};
 use super::form::FormTag;
 use super::problem::Problem;
+use crate::contract::ScanId;
 
 /// Calls of one batch under way at once.
 pub const AT_ONCE: usize = 4;
@@ -49,6 +50,8 @@ pub struct Batch {
     pub verb: &'static str,
     /// The form that asked, which hears of refusals.
     pub form: Option<FormTag>,
+    /// Of a retest: the scan that each job starts again.
+    pub retest: Vec<ScanId>,
     /// The jobs.
     pub jobs: Vec<(Job, State)>,
 }
@@ -66,7 +69,7 @@ pub struct Progress {
 impl Batch {
     /// A batch, not yet begun.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
-        Self { verb, form, jobs: jobs.into_iter().map(|job| (job, State::Waiting)).collect() }
+        Self { verb, form, retest: Vec::new(), jobs: jobs.into_iter().map(|job| (job, State::Waiting)).collect() }
     }
 
     /// The calls to make now, so that at most [`AT_ONCE`] are under way.

@@ -51,6 +51,7 @@ impl Model {
             Pane::Loggers => lists.loggers.selected.map(i64::from),
             Pane::Reports => lists.reports.selected.map(i64::from),
             Pane::Wordlists => lists.wordlists.selected.map(i64::from),
+            Pane::Board => self.board_case().map(i64::from),
         }
     }
 

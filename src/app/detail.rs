@@ -26,7 +26,7 @@ impl Tab {
     /// The tabs of a pane's detail, the first one shown first.
     pub fn of(pane: Pane) -> &'static [Tab] {
         match pane {
-            Pane::Findings => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
+            Pane::Findings | Pane::Board => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
             Pane::Scans => &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw],
             Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body],
             Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => &[Tab::Overview],

@@ -12,6 +12,7 @@
 
 mod asked;
 pub mod batch;
+pub mod board;
 pub mod command;
 pub mod cursor;
 pub mod decide;
@@ -30,6 +31,7 @@ pub mod plan;
 pub mod problem;
 pub mod prompt;
 pub mod remote;
+pub mod retest;
 mod rows;
 pub mod screen;
 mod seen;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::batch::Batch;
+use super::board::{Board, BoardRow};
 use super::decide::Guard;
 use super::detail::Detail;
 use super::effect::Ticket;
@@ -71,6 +72,8 @@ pub struct Model {
     pub guard: Guard,
     /// Saved queries of the findings.
     pub tabs: Tabs,
+    /// What is on the board: a retest, or two scans.
+    pub board: Option<Board>,
     /// What the progress of scans tells.
     pub watch: Watch,
     /// How many scans are in which state, for the header.
@@ -160,6 +163,8 @@ pub struct Data {
     pub loggers: Remote<Arc<Table<Logger>>>,
     pub reports: Remote<Arc<Table<Report>>>,
     pub wordlists: Remote<Arc<Table<Wordlist>>>,
+    /// The rows of the board.
+    pub board: Remote<Arc<Table<BoardRow>>>,
     /// The merged stream of the loggers, oldest first: a ring.
     pub captures: Stream,
     /// Parts of the scan whose detail is or was open last.
@@ -201,6 +206,8 @@ pub enum Pane {
     Loggers,
     Reports,
     Wordlists,
+    /// A retest, or two scans compared.
+    Board,
 }
 
 /// Where the keys go: a pane, and in it the list or the detail of the selected row.
@@ -228,11 +235,12 @@ pub struct Lists {
     pub captures: StreamList,
     pub reports: List<Report>,
     pub wordlists: List<Wordlist>,
+    pub board: List<BoardRow>,
 }
 
 impl Pane {
     /// All, in the order of their keys.
-    pub const ALL: [Pane; 8] = [
+    pub const ALL: [Pane; 9] = [
         Pane::Workspaces,
         Pane::Targets,
         Pane::Findings,
@@ -241,6 +249,7 @@ impl Pane {
         Pane::Loggers,
         Pane::Reports,
         Pane::Wordlists,
+        Pane::Board,
     ];
 
     /// Its name for people.
@@ -254,6 +263,7 @@ impl Pane {
             Self::Loggers => "Loggers",
             Self::Reports => "Reports",
             Self::Wordlists => "Word lists",
+            Self::Board => "Board",
         }
     }
 
@@ -268,6 +278,7 @@ impl Pane {
             Self::Loggers => Context::Loggers,
             Self::Reports => Context::Reports,
             Self::Wordlists => Context::Wordlists,
+            Self::Board => Context::Board,
         }
     }
 
@@ -276,7 +287,7 @@ impl Pane {
         match self {
             Self::Workspaces => Noun::Workspaces,
             Self::Targets => Noun::Targets,
-            Self::Findings => Noun::Findings,
+            Self::Findings | Self::Board => Noun::Findings,
             Self::Scans => Noun::Scans,
             Self::Captures => Noun::Captures,
             Self::Loggers => Noun::Loggers,
@@ -287,7 +298,7 @@ impl Pane {
 
     /// It takes the whole screen, beside no other pane.
     pub fn is_full_view(self) -> bool {
-        matches!(self, Self::Reports | Self::Wordlists)
+        matches!(self, Self::Reports | Self::Wordlists | Self::Board)
     }
 }
 
@@ -316,6 +327,7 @@ impl Model {
             triage: Triage::default(),
             guard: Guard::default(),
             tabs,
+            board: None,
             watch: Watch::default(),
             tally: Tally::default(),
             new_captures: 0,

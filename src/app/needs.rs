@@ -39,6 +39,7 @@ impl Model {
                 Pane::Captures => nouns.push(Noun::Loggers),
                 Pane::Targets => nouns.extend([Noun::Scans, Noun::Findings]),
                 Pane::Findings | Pane::Scans => nouns.push(Noun::Targets),
+                Pane::Board => nouns.extend([Noun::Scans, Noun::Targets]),
                 _ => {}
             }
         }

@@ -13,6 +13,7 @@ use super::batch::Job;
 use super::decide::Deed;
 use super::modal::line_text;
 use super::typing::type_key;
+use super::update::board::Plan;
 use crate::input::Key;
 use crate::triage::EventId;
 
@@ -70,6 +71,8 @@ pub enum Then {
         /// The calls with what each is about.
         jobs: Vec<Job>,
     },
+    /// Starts scans again for what they found.
+    Retest(Box<Plan>),
     /// Leaves the dashboard.
     Quit,
     /// Decides.

@@ -27,6 +27,7 @@ impl Model {
             Pane::Loggers => self.show_plain(data.loggers.value().cloned(), |lists| &mut lists.loggers),
             Pane::Reports => self.show_plain(data.reports.value().cloned(), |lists| &mut lists.reports),
             Pane::Wordlists => self.show_plain(data.wordlists.value().cloned(), |lists| &mut lists.wordlists),
+            Pane::Board => self.show_board(),
             Pane::Targets => self.show_targets(),
             Pane::Scans => self.show_scans(),
             Pane::Findings => self.show_findings(),

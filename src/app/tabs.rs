@@ -113,6 +113,7 @@ impl Model {
             Pane::Reports => lists.reports.order = keys,
             Pane::Wordlists => lists.wordlists.order = keys,
             Pane::Captures => return Err(ParseError::new(0..text.len(), "captures stand in the order of time")),
+            Pane::Board => return Err(ParseError::new(0..text.len(), "the board has orders of its own: , walks them")),
         }
         self.show_rows(pane);
         self.dirty = true;

@@ -151,6 +151,7 @@ impl Model {
         self.tabs.stale = true;
         self.show_rows(Pane::Findings);
         self.show_rows(Pane::Targets);
+        self.make_board();
         self.dirty = true;
     }
 
@@ -169,7 +170,7 @@ impl Model {
     /// The id under which the service knows a row: of a finding, that of its latest occurrence.
     pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
         match (pane, self.data.findings.value()) {
-            (Pane::Findings, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
+            (Pane::Findings | Pane::Board, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
             _ => id,
         }
     }

@@ -115,6 +115,8 @@ actions! {
     Edit "edit" "edit" "edit";
     Delete "delete" "delete" "delete, after a prompt that names it and what goes with it";
     Scan "scan" "scan" "scan this target, or every marked one";
+    Retest "retest" "retest" "retest: start again the scans that found this, or all marked";
+    Compare "compare" "compare" "what changed: two marked scans, a scan and the one before, a finding in its last two scans";
     ScanAgain "scan_again" "again" "the same scan again";
     Stop "stop" "stop" "stop the scan, after a prompt";
     Report "report" "report" "make a report of this, or of all marked";
@@ -167,7 +169,6 @@ actions! {
     LaterTriage "later_triage" "" "comes with triage";
     LaterPayloads "later_payloads" "" "comes with the payload book";
     LaterActivity "later_activity" "" "comes with the Activity view";
-    LaterCompare "later_compare" "" "comes with the comparison of scans";
     LaterMarkdown "later_markdown" "" "comes with the exports";
     LaterBrowser "later_browser" "" "comes with opening a browser";
 }
@@ -213,6 +214,7 @@ impl Action {
                 | Self::Delete
                 | Self::Scan
                 | Self::ScanAgain
+                | Self::Retest
                 | Self::Stop
                 | Self::Report
                 | Self::Clear

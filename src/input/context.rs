@@ -29,6 +29,8 @@ pub enum Context {
     Reports,
     /// Word lists.
     Wordlists,
+    /// The board of a retest, or of two scans.
+    Board,
     /// A detail or any other text has the keys.
     Text,
     /// A text in which a search is open.
@@ -45,7 +47,7 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 19] = [
+    pub const ALL: [Context; 20] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
@@ -59,6 +61,7 @@ impl Context {
         Context::Captures,
         Context::Reports,
         Context::Wordlists,
+        Context::Board,
         Context::Text,
         Context::Search,
         Context::Form,
@@ -83,6 +86,7 @@ impl Context {
             Self::Captures => "captures",
             Self::Reports => "reports",
             Self::Wordlists => "wordlists",
+            Self::Board => "board",
             Self::Text => "text",
             Self::Search => "search",
             Self::Form => "forms",
@@ -108,6 +112,7 @@ impl Context {
             Self::Captures => "Captures",
             Self::Reports => "Reports",
             Self::Wordlists => "Word lists",
+            Self::Board => "Board of a retest, or of two scans",
             Self::Text => "Any text",
             Self::Search => "While a search is open",
             Self::Form => "Forms",

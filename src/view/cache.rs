@@ -63,6 +63,7 @@ pub(super) struct Anchors {
     pub loggers: Anchor<LoggerId>,
     pub reports: Anchor<ReportId>,
     pub wordlists: Anchor<WordlistId>,
+    pub board: Anchor<CaseId>,
 }
 
 /// The first visible row by its id, so that rows which come or go above it do not move what is read.

@@ -92,7 +92,13 @@ fn drawn(cx: &Cx<'_>, hint: &crate::input::Hint) -> Hint {
 fn takes_marks(action: Action) -> bool {
     matches!(
         action,
-        Action::Scan | Action::ScanAgain | Action::Stop | Action::Delete | Action::Report | Action::Download
+        Action::Scan
+            | Action::ScanAgain
+            | Action::Retest
+            | Action::Stop
+            | Action::Delete
+            | Action::Report
+            | Action::Download
     )
 }
 
@@ -108,6 +114,7 @@ fn marked(cx: &Cx<'_>) -> usize {
         Pane::Loggers => lists.loggers.marks.len(),
         Pane::Reports => lists.reports.marks.len(),
         Pane::Wordlists => lists.wordlists.marks.len(),
+        Pane::Board => lists.board.marks.len(),
     }
 }
 
@@ -165,5 +172,6 @@ fn count(cx: &Cx<'_>, pane: Pane) -> Option<usize> {
         Pane::Loggers => data.loggers.value().map(|table| table.len()),
         Pane::Reports => data.reports.value().map(|table| table.len()),
         Pane::Wordlists => data.wordlists.value().map(|table| table.len()),
+        Pane::Board => None,
     }
 }

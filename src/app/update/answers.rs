@@ -23,6 +23,7 @@ pub(super) fn handle_called(
     batch.answer(ticket, result);
     model.send_next(&mut batch, effects);
     if batch.is_over() {
+        model.keep_retested(&batch, effects);
         model.conclude(batch);
     } else {
         model.batches.insert(at, batch);

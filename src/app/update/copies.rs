@@ -80,7 +80,7 @@ fn api_path(model: &Model) -> Option<String> {
     let noun = match pane {
         Pane::Workspaces => "workspaces",
         Pane::Targets => "targets",
-        Pane::Findings => "findings",
+        Pane::Findings | Pane::Board => "findings",
         Pane::Scans => "scans",
         Pane::Loggers => "http_loggers",
         Pane::Reports => "reports",
@@ -196,7 +196,7 @@ fn json(model: &mut Model) -> Option<(String, String)> {
     let noun = match pane {
         Pane::Workspaces => "workspace",
         Pane::Targets => "target",
-        Pane::Findings => "finding",
+        Pane::Findings | Pane::Board => "finding",
         Pane::Scans => "scan",
         Pane::Loggers => "logger",
         Pane::Reports => "report",
@@ -216,7 +216,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     let value = match pane {
         Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
         Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
-        Pane::Findings => serde_json::to_value(&data.findings.value()?.get(CaseId(id))?.finding),
+        Pane::Findings | Pane::Board => serde_json::to_value(&data.findings.value()?.get(CaseId(id))?.finding),
         Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
         Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),

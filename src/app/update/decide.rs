@@ -21,7 +21,7 @@ use crate::triage::verdict::Verdict;
 use crate::triage::{Case, CaseId, Change, EventId, Subject};
 
 /// More findings than this are decided after one enter that names their number.
-const UNASKED: usize = 20;
+pub(super) const UNASKED: usize = 20;
 
 /// Carries out an action that decides; false when it is none.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {

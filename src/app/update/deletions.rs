@@ -34,7 +34,9 @@ pub(super) fn ask_delete(model: &mut Model) {
         Pane::Loggers => loggers,
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
-        Pane::Findings | Pane::Captures => return model.say(Tone::Plain, "these cannot be deleted one by one"),
+        Pane::Findings | Pane::Captures | Pane::Board => {
+            return model.say(Tone::Plain, "these cannot be deleted one by one");
+        }
     };
     let pane = model.focus.pane;
     ask(model, pane, "Delete", "delete", matter);

@@ -5,6 +5,7 @@ use super::super::notices::Tone;
 use super::moves;
 use crate::contract::{LoggerId, ScanId, TargetId};
 use crate::input::Action;
+use crate::triage::CaseId;
 
 /// Goes to what belongs to the present row; false when the action is none of these.
 pub(super) fn perform(model: &mut Model, action: Action) -> bool {
@@ -30,8 +31,9 @@ fn to_target(model: &mut Model) {
 /// From a finding its scan, from a target its newest one.
 fn to_scan(model: &mut Model) {
     let scan = match model.focus.pane {
-        Pane::Findings => {
-            let finding = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id));
+        Pane::Findings | Pane::Board => {
+            let selected = model.selected_id(model.focus.pane).map(CaseId);
+            let finding = selected.and_then(|id| model.data.findings.value()?.get(id));
             finding.and_then(|finding| finding.task_id)
         }
         Pane::Targets => newest_scan(model, model.lists.targets.selected),

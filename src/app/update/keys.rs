@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{commands, copies, decide, forms, goes, groups, lines, moves, prompts, things, undo};
+use super::{board, commands, copies, decide, forms, goes, groups, lines, moves, prompts, things, undo};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -80,7 +80,8 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
         _ => {
-            let _done = decide::perform(model, action, effects)
+            let _done = board::perform(model, action, effects)
+                || decide::perform(model, action, effects)
                 || undo::perform(model, action, effects)
                 || things::perform(model, action, effects)
                 || goes::perform(model, action)
@@ -144,6 +145,7 @@ impl Model {
             Pane::Loggers => lists.loggers.held = true,
             Pane::Reports => lists.reports.held = true,
             Pane::Wordlists => lists.wordlists.held = true,
+            Pane::Board => lists.board.held = true,
             // A stream follows its end until a person leaves that.
             Pane::Captures => {}
         }

@@ -9,6 +9,7 @@
 //! This file only routes. `keys` finds the action of a key, the other files carry one area each.
 
 mod answers;
+pub(super) mod board;
 mod commands;
 mod concluded;
 mod copies;

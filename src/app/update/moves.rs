@@ -146,7 +146,7 @@ fn go_in(model: &mut Model) {
             go(model, Pane::Captures);
             set_scope(model, Scope { logger, ..model.scope.clone() });
         }
-        Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists => {
+        Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists | Pane::Board => {
             model.focus.in_detail = true;
         }
     }
@@ -157,7 +157,7 @@ fn go_out(model: &mut Model) {
         Pane::Captures => go(model, Pane::Loggers),
         Pane::Findings | Pane::Scans => go(model, Pane::Targets),
         Pane::Targets => go(model, Pane::Workspaces),
-        Pane::Reports | Pane::Wordlists => go(model, Pane::Findings),
+        Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
         Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "this is the outermost list; q leaves"),
     }
 }
@@ -380,6 +380,8 @@ impl Model {
         self.data.occurrences = Remote::Unknown;
         self.data.findings = Remote::Unknown;
         self.triage.stances.clear();
+        self.data.board = Remote::Unknown;
+        self.board = None;
         self.data.loggers = Remote::Unknown;
         self.data.captures = Default::default();
         self.data.scan_parts = Default::default();

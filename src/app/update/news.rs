@@ -121,6 +121,7 @@ fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     model.data.scans.succeed(table, at);
     drop_lost_chips(model);
     model.show_rows(Pane::Scans);
+    model.make_board();
 }
 
 /// A report that was being made and is no longer is worth a word, wherever one is.

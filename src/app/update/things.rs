@@ -7,7 +7,7 @@ use super::super::effect::{Call, Effect};
 use super::super::form::{Form, IdSet, Opening};
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
-use crate::contract::{NewScan, ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId};
+use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId};
 use crate::input::Action;
 
 /// Carries out an action on what is under the cursor or marked; false when it is none of these.
@@ -101,19 +101,9 @@ fn scan_again(model: &mut Model) {
     let chosen: Vec<ScanId> = chosen.ids.iter().map(|&id| ScanId(id)).collect();
     let mut jobs = Vec::new();
     for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
-        let params =
-            scan.tool_params.clone().filter(|params| params.get("authentication").is_none_or(|it| it.is_null()));
-        if scan.tool_params.is_some() && params.is_none() {
+        let Some(call) = super::board::same_again(model, scan) else {
             model.say(Tone::Bad, "this scan signed in: its secret is not known here; start it by n with the secret");
             return;
-        }
-        let call = NewScan {
-            tool_id: scan.tool_id,
-            target_id: Some(scan.target_id),
-            workspace_id: scan.workspace_id.or(model.scope.workspace),
-            scan_original_url: scan.scan_original_url.then_some(true),
-            tool_params: params,
-            ..NewScan::default()
         };
         jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
     }
@@ -207,8 +197,11 @@ impl Model {
         let lists = &self.lists;
         match self.focus.pane {
             Pane::Targets => lists.targets.selected,
-            Pane::Findings => {
-                let finding = lists.findings.selected?;
+            Pane::Findings | Pane::Board => {
+                let finding = match self.focus.pane {
+                    Pane::Board => self.board_case()?,
+                    _ => lists.findings.selected?,
+                };
                 self.data.findings.value()?.get(finding)?.target_id
             }
             Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),

@@ -3,6 +3,7 @@
 //! Each pane's file has its columns, the cells of a row, and its detail. How a list or a detail is framed, scrolled and
 //! filtered is in [`list`] and [`detail`], once for all.
 
+mod board;
 mod captures;
 mod detail;
 mod finding;
@@ -59,6 +60,7 @@ fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) 
         Pane::Loggers => loggers::draw_list(cx, buf, slot, &mut anchors.loggers),
         Pane::Reports => reports::draw_list(cx, buf, slot, &mut anchors.reports),
         Pane::Wordlists => wordlists::draw_list(cx, buf, slot, &mut anchors.wordlists),
+        Pane::Board => board::draw_list(cx, buf, slot, &mut anchors.board),
     }
 }
 
@@ -67,7 +69,8 @@ fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detai
     match pane {
         Pane::Workspaces => None,
         Pane::Targets => targets::detail(cx),
-        Pane::Findings => finding::detail(cx, &mut cache.pieces),
+        Pane::Findings => finding::detail(cx, pane, cx.model.lists.findings.selected?, &mut cache.pieces),
+        Pane::Board => finding::detail(cx, pane, cx.model.board_case()?, &mut cache.pieces),
         Pane::Scans => scans::detail(cx),
         Pane::Captures => captures::detail(cx),
         Pane::Loggers => loggers::detail(cx),
@@ -83,7 +86,7 @@ fn draw_summary(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) {
         Pane::Findings => findings::summary(cx),
         Pane::Scans => scans::summary(cx),
         Pane::Captures | Pane::Loggers => captures::summary(cx),
-        Pane::Workspaces | Pane::Targets | Pane::Reports | Pane::Wordlists => Line::default(),
+        Pane::Workspaces | Pane::Targets | Pane::Reports | Pane::Wordlists | Pane::Board => Line::default(),
     };
     let rule = theme.glyphs.rule;
     let mut line = Line::from(Span::styled(format!("{rule} "), theme.dim()));
@@ -106,6 +109,7 @@ pub(super) fn numbered(pane: Pane) -> String {
         Pane::Captures | Pane::Loggers => 5,
         Pane::Reports => 6,
         Pane::Wordlists => 7,
+        Pane::Board => return pane.title().to_owned(),
     };
     format!("{number} {}", pane.title())
 }
@@ -127,6 +131,7 @@ fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
         Pane::Findings => vec![target(), scan()],
         Pane::Scans => vec![target()],
         Pane::Captures => vec![logger()],
+        Pane::Board => vec![board::about(cx)],
         Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => Vec::new(),
     };
     all.into_iter().flatten().collect()

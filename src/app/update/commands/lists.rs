@@ -131,7 +131,7 @@ pub(super) fn taken(model: &mut Model, pane: Pane, query: &str) -> Result<BTreeS
     Ok(match pane {
         Pane::Workspaces => ids(data.workspaces.value(), &rows),
         Pane::Targets => ids(data.targets.value(), &rows),
-        Pane::Findings => ids(data.findings.value(), &rows),
+        Pane::Findings | Pane::Board => ids(data.findings.value(), &rows),
         Pane::Scans => ids(data.scans.value(), &rows),
         Pane::Loggers => ids(data.loggers.value(), &rows),
         Pane::Reports => ids(data.reports.value(), &rows),

@@ -3,6 +3,7 @@
 //! A [`Desk`] is a dashboard with data, a clock that moves 300 ms a key, and keys written as in the key table:
 //! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
+mod board;
 mod calls;
 mod commands;
 mod decide;

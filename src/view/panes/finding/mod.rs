@@ -24,18 +24,17 @@ use crate::app::detail::Tab;
 use crate::app::model::Pane;
 use crate::contract::Finding;
 use crate::text;
-use crate::triage::Case;
+use crate::triage::{Case, CaseId};
 use crate::view::cache::Counted;
 use crate::view::context::{Cx, words};
 use crate::view::format;
 use crate::view::theme::Theme;
 
-/// The detail of the selected finding.
-pub(super) fn detail<'a>(cx: &Cx<'a>, pieces: &mut Counted) -> Option<DetailPane<'a>> {
+/// The detail of a finding, in the list of findings or on the board.
+pub(super) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Counted) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
-    let at = table.position(cx.model.lists.findings.selected?)?;
-    let case: &'a Arc<Case> = &table.items()[at];
-    let tab = cx.model.detail.tab(Pane::Findings);
+    let case: &'a Arc<Case> = table.get(id)?;
+    let tab = cx.model.detail.tab(pane);
     let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
     let tabs = vec![
         Tab::Overview.title().to_owned(),

@@ -1,0 +1,216 @@
+//! A retest: the scans that found something are started again, and what they see now is held against what was told.
+//!
+//! ```text
+//!   findings ─► one scan for all that share one ─► asked ─► its new scan is known ─► Now, from scans and rows
+//! ```
+//!
+//! It is kept as a setting of its workspace, so that its board is there after a restart. `Now` is never kept.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::table::Table;
+use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
+use crate::triage::compare::{Outcome, occurrences, outcome, seen_by};
+use crate::triage::presence::covers;
+use crate::triage::{Case, CaseId, Key};
+
+/// Findings of an ended scan are waited for this long after its end, in seconds, where its counts tell of more.
+const PATIENCE: i64 = 60;
+
+/// The findings of one retest and the scans that were started for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retest {
+    /// When it was asked for.
+    pub at: Option<Stamp>,
+    /// What is looked for again.
+    pub findings: Vec<Asked>,
+    /// The scans, each once.
+    pub scans: Vec<Again>,
+}
+
+/// A finding that is looked for again, as it stood.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Asked {
+    pub key: Key,
+    pub name: Shared,
+    pub risk: Risk,
+    pub target: Option<TargetId>,
+    pub target_name: Shared,
+    /// The scan that told it last, which is started again.
+    pub scan: ScanId,
+    /// What was said about it then: one word.
+    pub before: Shared,
+}
+
+/// A scan that is started again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Again {
+    /// The one that is started again.
+    pub of: ScanId,
+    /// The greatest id of a scan then: the new one has a greater one, should the service not tell it.
+    pub newest: ScanId,
+    /// Its target and tool.
+    pub place: (TargetId, i64),
+    /// It was accepted.
+    pub started: bool,
+    /// The new scan, where the service told it.
+    pub scan: Option<ScanId>,
+    /// Why it could not be started.
+    pub refused: Option<String>,
+}
+
+/// What is known now of a finding on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Now {
+    /// Told by two scans.
+    Is(Outcome),
+    /// Its scan runs.
+    Running(ScanId),
+    /// Its scan ended; its findings are being read.
+    Reading,
+    /// Its scan waits, or is not listed yet.
+    Waiting,
+    /// Its scan ended without doing what it was asked to.
+    Failed,
+    /// Its scan could not be started.
+    Refused,
+}
+
+impl Now {
+    /// Where it stands in lists, and in groups: one number for all that run.
+    pub fn rank(self) -> i64 {
+        match self {
+            Self::Is(Outcome::New) => 0,
+            Self::Is(Outcome::Gone) => 1,
+            Self::Is(Outcome::Same) => 2,
+            Self::Is(Outcome::Changed) => 3,
+            Self::Running(_) => 4,
+            Self::Reading => 5,
+            Self::Waiting => 6,
+            Self::Is(Outcome::CoveredLess) => 7,
+            Self::Failed => 8,
+            Self::Refused => 9,
+        }
+    }
+}
+
+impl Retest {
+    /// The scan that was started for one.
+    pub fn again(&self, of: ScanId) -> Option<&Again> {
+        self.scans.iter().find(|again| again.of == of)
+    }
+
+    /// What is known now of each finding, in order. `now`: the service's time in seconds.
+    pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, now: i64) -> Vec<Now> {
+        let started: HashMap<ScanId, ScanId> =
+            self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
+        let mut read: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
+        for finding in cases.items().iter().flat_map(|case| occurrences(case)) {
+            if let Some(count) = finding.task_id.and_then(|scan| read.get_mut(&scan)) {
+                *count += 1;
+            }
+        }
+        let all_read = |scan: &Scan| {
+            let told: i64 = scan.result_summary.by_risk().into_iter().flatten().sum();
+            let patient = scan.end_time.is_some_and(|end| now < end.as_second() + PATIENCE);
+            read.get(&scan.id).is_some_and(|&read| read >= told) || !patient
+        };
+        let of = |asked: &Asked| {
+            let Some(again) = self.again(asked.scan) else { return Now::Refused };
+            let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
+            match new {
+                Some(new) => asked.now(cases.get(asked.key.into()).map(|case| &**case), scans, new, all_read(new)),
+                None if again.refused.is_some() => Now::Refused,
+                None => Now::Waiting,
+            }
+        };
+        self.findings.iter().map(of).collect()
+    }
+
+    /// How many of its scans are done, run or wait, and could not be started or failed.
+    pub fn progress(&self, scans: &Table<Scan>) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for again in &self.scans {
+            let scan = again.scan_in(scans).and_then(|id| scans.get(id));
+            let at = match scan {
+                _ if again.refused.is_some() => 2,
+                Some(scan) if scan.status_name == ScanStatus::Finished => 0,
+                Some(scan) if scan.has_ended() => 2,
+                _ => 1,
+            };
+            counts[at] += 1;
+        }
+        counts
+    }
+
+    /// Takes another retest in: findings and scans that both have are asked for anew.
+    pub fn take(&mut self, other: Retest) {
+        self.at = other.at;
+        self.scans.retain(|again| other.again(again.of).is_none());
+        self.scans.extend(other.scans);
+        for asked in other.findings {
+            match self.findings.iter_mut().find(|known| known.key == asked.key) {
+                Some(known) => *known = Asked { before: known.before.clone(), ..asked },
+                None => self.findings.push(asked),
+            }
+        }
+        let findings = &self.findings;
+        self.scans.retain(|again| findings.iter().any(|asked| asked.scan == again.of));
+    }
+}
+
+impl Asked {
+    /// A finding as it stands.
+    pub fn new(case: &Case, before: &str, target: Shared) -> Option<Self> {
+        Some(Self {
+            key: case.key(),
+            name: case.name.clone(),
+            risk: case.risk_level,
+            target: case.target_id,
+            target_name: target,
+            scan: case.task_id?,
+            before: before.into(),
+        })
+    }
+
+    /// The row of it.
+    pub fn id(&self) -> CaseId {
+        self.key.into()
+    }
+
+    fn now(&self, case: Option<&Case>, scans: &Table<Scan>, new: &Scan, all_read: bool) -> Now {
+        if new.status_name == ScanStatus::Waiting {
+            return Now::Waiting;
+        }
+        if !new.has_ended() {
+            return Now::Running(new.id);
+        }
+        let before = case.and_then(|case| seen_by(case, self.scan));
+        let after = case.and_then(|case| seen_by(case, new.id));
+        let covers = scans.get(self.scan).is_some_and(|old| covers(new, old));
+        match after {
+            // What is seen is seen, whatever became of the scan.
+            Some(after) => outcome(Some(before.unwrap_or(after)), Some(after), covers).map_or(Now::Reading, Now::Is),
+            None if !all_read => Now::Reading,
+            None if new.status_name != ScanStatus::Finished => Now::Failed,
+            None if covers => Now::Is(Outcome::Gone),
+            None => Now::Is(Outcome::CoveredLess),
+        }
+    }
+}
+
+impl Again {
+    /// The new scan: told by the service, or the first one like it that came after.
+    pub fn scan_in(&self, scans: &Table<Scan>) -> Option<ScanId> {
+        let alike =
+            |scan: &&std::sync::Arc<Scan>| scan.id > self.newest && (scan.target_id, scan.tool_id) == self.place;
+        let first = || scans.items().iter().filter(alike).map(|scan| scan.id).min();
+        self.scan.or_else(|| if self.started { first() } else { None })
+    }
+}

@@ -1,0 +1,167 @@
+//! What is said about findings, and what became of them, held as text: the detail, the board.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use scandeck::app::Model;
+use scandeck::app::board::Board;
+use scandeck::app::model::Pane;
+use scandeck::app::msg::{Msg, TriageNews};
+use scandeck::app::plan::News;
+use scandeck::app::retest::{Again, Asked, Retest};
+use scandeck::app::table::Table;
+use scandeck::contract::{Evidence, Finding, Risk, Scan, ScanId, ScanStatus};
+use scandeck::triage::{Change, Decision, Event, EventId, Identity, Pen, Reason, Subject, Verdict};
+use scandeck::view::Theme;
+
+use super::fixtures::{ago, findings, learn, press, scans, tell, world};
+use super::text;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
+
+fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
+    for &(columns, rows) in sizes {
+        assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&mut make(columns, rows), Theme::default()));
+    }
+}
+
+/// Anna and Ben decide about the selected finding without knowing of each other; Anna takes a note back.
+fn quarrel(model: &mut Model) {
+    let case = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id)).unwrap();
+    let subject = Subject::Finding(Identity::clone(&case.identity));
+    let pen = |who: &str, instance| Pen { who: who.into(), instance, number: 0, workspace: "Acme external".into() };
+    let (mut anna, mut ben) = (pen("anna", 1), pen("ben", 2));
+    let mut events: Vec<Event> = Vec::new();
+    let mut write = |pen: &mut Pen, clock: u64, subject: &Subject, change: Change| -> EventId {
+        let (batch, at) = (pen.next(), ago(7_200 - 60 * clock as i64));
+        events.push(pen.write((at, clock), batch, Vec::new(), subject.clone(), change));
+        batch
+    };
+    let decided = |verdict, reason, until| Change::Decide(Decision { verdict, reason, until, ..Decision::default() });
+    write(&mut anna, 1, &subject, decided(Verdict::Confirmed, None, None));
+    let until = "2027-04-15".parse().ok();
+    write(&mut ben, 1, &subject, decided(Verdict::RiskAccepted, Some(Reason::CompensatingControl), until));
+    let note = write(&mut anna, 2, &subject, Change::Note("seen with my own eyes".into()));
+    write(&mut ben, 3, &subject, Change::Note("Behind the VPN from Monday on.\nAsk Carla.".into()));
+    write(&mut anna, 4, &Subject::Batch(note), Change::Undo);
+    let tags = Change::Tag { add: vec!["pci".into(), "q1".into()], remove: vec![] };
+    write(&mut anna, 5, &subject, tags);
+    write(&mut anna, 6, &subject, Change::Severity(Some(Risk::Medium)));
+    let events = events.into_iter().map(Arc::new).collect();
+    tell(model, 80_000, Msg::Triage(TriageNews::Events(events)));
+}
+
+/// The first finding was told by an earlier scan too, and its kind is found elsewhere.
+fn with_earlier(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let mut all = findings();
+    let earlier = Finding {
+        id: 90.into(),
+        task_id: Some(ScanId(100)),
+        risk_level: Risk::High,
+        vuln_evidence: Evidence::from_value(&"HTTP/1.1 403 Forbidden".into()),
+        ..all[0].clone()
+    };
+    all.push(earlier);
+    all.push(Finding { id: 91.into(), target_id: Some(2.into()), task_id: Some(ScanId(111)), ..all[0].clone() });
+    let mut scanned = scans(false);
+    scanned.push(Scan { id: ScanId(100), start_time: Some(ago(260_000)), ..finished(100, 1) });
+    learn(&mut model, 71_000, News::Scans(Arc::new(Table::new(scanned))));
+    learn(&mut model, 71_000, News::Findings(Arc::new(Table::new(all))));
+    press(&mut model, "3 g g");
+    model
+}
+
+fn finished(id: i64, target: i64) -> Scan {
+    Scan {
+        id: ScanId(id),
+        tool_id: 170,
+        target_id: target.into(),
+        status_name: ScanStatus::Finished,
+        workspace_id: Some(1.into()),
+        start_time: Some(ago(30)),
+        end_time: Some(ago(10)),
+        progress: 100,
+        ..Scan::default()
+    }
+}
+
+#[test]
+fn both_sides_of_a_conflict_what_was_undone_and_earlier_scans_are_told() {
+    hold("finding_conflict", &SIZES, |columns, rows| {
+        let mut model = with_earlier(columns, rows);
+        quarrel(&mut model);
+        press(&mut model, "enter");
+        model
+    });
+    hold("finding_history", &SIZES[..2], |columns, rows| {
+        let mut model = with_earlier(columns, rows);
+        quarrel(&mut model);
+        press(&mut model, "enter > > >");
+        model
+    });
+}
+
+/// Five findings of three scans are retested: one scan done, one failed, one running.
+fn retested(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let cases = model.data.findings.value().unwrap();
+    let asked: Vec<Asked> = cases
+        .order(0)
+        .iter()
+        .map(|&row| &cases.items()[row as usize])
+        .take(6)
+        .filter_map(|case| Asked::new(case, "confirmed", case.target_name.clone().unwrap_or_default()))
+        .collect();
+    let again =
+        |(of, new): (i64, i64)| Again { of: ScanId(of), scan: Some(ScanId(new)), started: true, ..Again::default() };
+    let retest =
+        Retest { at: Some(ago(120)), findings: asked, scans: [(115, 130), (114, 131), (111, 132)].map(again).to_vec() };
+    model.board = Some(Board::Retest(retest));
+    press(&mut model, "3");
+    model.focus.pane = Pane::Board;
+    let mut scanned = scans(false);
+    for scan in &mut scanned {
+        // What is scanned again had ended.
+        if [115, 114].contains(&scan.id.0) {
+            scan.status_name = ScanStatus::Finished;
+            scan.num_finished_tests = 0;
+        }
+    }
+    scanned.push(finished(130, 1));
+    scanned.push(Scan { status_name: ScanStatus::Running, progress: 66, end_time: None, ..finished(131, 3) });
+    scanned.push(Scan { tool_id: 450, status_name: ScanStatus::ConnectionError, ..finished(132, 2) });
+    let mut all = findings();
+    all.push(Finding { id: 600.into(), task_id: Some(ScanId(130)), ..all[2].clone() });
+    learn(&mut model, 72_000, News::Scans(Arc::new(Table::new(scanned))));
+    learn(&mut model, 72_000, News::Findings(Arc::new(Table::new(all))));
+    // Long enough for the words about the failed scans to have gone.
+    tell(&mut model, 100_000, Msg::Woke);
+    model
+}
+
+#[test]
+fn the_board_tells_what_was_and_what_is_now() {
+    hold("board_retest", &SIZES, retested);
+    hold("board_by_now", &SIZES[..1], |columns, rows| {
+        let mut model = retested(columns, rows);
+        press(&mut model, ",");
+        tell(&mut model, 200_000, Msg::Woke);
+        model
+    });
+    hold("board_compare", &SIZES, |columns, rows| {
+        let mut model = with_earlier(columns, rows);
+        let mut scanned = scans(false);
+        scanned.push(Scan { id: ScanId(100), start_time: Some(ago(260_000)), ..finished(100, 1) });
+        scanned.push(finished(130, 1));
+        learn(&mut model, 72_000, News::Scans(Arc::new(Table::new(scanned))));
+        model.board = Some(Board::Compare(ScanId(100), ScanId(115)));
+        model.focus.pane = Pane::Board;
+        model.lists.board.sort = scandeck::app::board::BY_NOW;
+        let mut all = findings();
+        all.push(Finding { id: 90.into(), task_id: Some(ScanId(100)), risk_level: Risk::High, ..all[0].clone() });
+        learn(&mut model, 72_000, News::Findings(Arc::new(Table::new(all))));
+        tell(&mut model, 100_000, Msg::Woke);
+        model
+    });
+}
