@@ -55,6 +55,8 @@ pub struct Glyphs {
     pub separator: &'static str,
     pub path: &'static str,
     pub dash: &'static str,
+    /// Head of the column that tells what changed.
+    pub change: &'static str,
     /// A finding that is back.
     pub back: &'static str,
     pub rule: &'static str,
@@ -86,6 +88,7 @@ pub static UNICODE: Glyphs = Glyphs {
     separator: "·",
     path: "›",
     dash: "–",
+    change: "Δ",
     back: "↺",
     rule: "─",
     tab_open: "▌",
@@ -114,6 +117,7 @@ pub static ASCII: Glyphs = Glyphs {
     separator: "-",
     path: ">",
     dash: "-",
+    change: "+",
     back: "<",
     rule: "-",
     tab_open: "[",

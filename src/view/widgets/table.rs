@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 
 use super::lines::{draw_line, row_of};
 use crate::text;
-use crate::view::theme::Theme;
+use crate::view::theme::{Theme, UNICODE};
 
 /// Columns left of the first cell: the selection bar and the mark.
 pub const GUTTER: u16 = 2;
@@ -182,7 +182,8 @@ fn squeeze(columns: &[Column], widths: &mut [u16], width: u32) {
 
 /// Draws the heads of the columns.
 pub fn draw_heads(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[Column], widths: &[u16]) {
-    let cells = columns.iter().map(|column| Line::styled(column.title, theme.head())).collect();
+    let title = |title: &'static str| if title == UNICODE.change { theme.glyphs.change } else { title };
+    let cells = columns.iter().map(|column| Line::styled(title(column.title), theme.head())).collect();
     draw_cells(buf, area, theme, columns, widths, &Row { cells, ..Row::default() });
 }
 
