@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::decide::menu::Choice;
 use super::detail::Tab;
 use super::modal::Modal;
 use super::model::{Model, Pane};
@@ -78,6 +79,11 @@ impl Model {
         match modal {
             Some(Modal::Prompt(_)) => vec![Context::Prompt],
             Some(Modal::Form(_)) => vec![Context::Form],
+            Some(Modal::Decide(menu)) => vec![match menu.entry.as_ref().map(|entry| entry.choice) {
+                None => Context::Decide,
+                Some(Choice::Note) => Context::Form,
+                Some(_) => Context::Line,
+            }],
             Some(Modal::Line(_) | Modal::Help(_) | Modal::Command(_)) => vec![Context::Line],
             Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
             Some(Modal::Setup(_)) => vec![Context::Setup],

@@ -7,6 +7,7 @@
 use tui_textarea::TextArea;
 
 use super::command::CommandLine;
+use super::decide::menu::DecideMenu;
 use super::form::Form;
 use super::model::Pane;
 use super::problem::Problem;
@@ -23,6 +24,8 @@ pub enum Modal {
     Prompt(Box<Prompt>),
     /// Fields to fill in.
     Form(Box<Form>),
+    /// Deciding with details.
+    Decide(Box<DecideMenu>),
     /// A text to read: the words of a list, a text that could not be copied.
     Text(TextBox),
     /// A line that is typed in a pane: its filter, or a search.

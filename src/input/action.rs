@@ -138,6 +138,13 @@ actions! {
     FixNext "fix_next" "" "fixed, and next";
     TakeUpNext "in_review_next" "" "in review, and next";
     ReopenNext "reopen_next" "" "open again, and next";
+    DecideMore "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
+    Note "note" "" "note: appended, never replaced";
+    Tags "tags" "" "tags: put on, -tag takes off";
+    Reason "reason" "" "reason of the verdict";
+    Severity "severity" "" "a severity of one's own, beside the scanner's";
+    DuplicateOf "duplicate_of" "" "what it is a duplicate of";
+    Until "until" "" "last day it holds";
     DecideAgain "decide_again" "again" "the last decision again, and next";
     Undo "undo" "undo" "undo the last decision, and go there";
     Redo "redo" "" "redo what was undone last";

@@ -37,6 +37,8 @@ pub enum Context {
     Search,
     /// A form.
     Form,
+    /// The menu that decides with details.
+    Decide,
     /// A prompt that waits for an answer.
     Prompt,
     /// A line is typed: filter, search, or the filter of the help.
@@ -47,7 +49,7 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 20] = [
+    pub const ALL: [Context; 21] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
@@ -65,6 +67,7 @@ impl Context {
         Context::Text,
         Context::Search,
         Context::Form,
+        Context::Decide,
         Context::Prompt,
         Context::Line,
         Context::Setup,
@@ -90,6 +93,7 @@ impl Context {
             Self::Text => "text",
             Self::Search => "search",
             Self::Form => "forms",
+            Self::Decide => "decide",
             Self::Prompt => "prompts",
             Self::Line => "line",
             Self::Setup => "setup",
@@ -116,6 +120,7 @@ impl Context {
             Self::Text => "Any text",
             Self::Search => "While a search is open",
             Self::Form => "Forms",
+            Self::Decide => "t: decide with details",
             Self::Prompt => "Prompts",
             Self::Line => "While a line is typed",
             Self::Setup => "First start",

@@ -8,6 +8,7 @@ use super::context::Cx;
 use super::layout::indented;
 use super::widgets::hints::{Hint, hint_line};
 use super::widgets::lines::draw_line;
+use crate::app::decide::menu::{Choice, DecideMenu};
 use crate::app::modal::Modal;
 use crate::app::model::Pane;
 use crate::app::prompt::{Answer, Prompt};
@@ -26,6 +27,7 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
     let of = |context| own_hints(cx, context);
     match cx.model.modals.last() {
         Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
+        Some(Modal::Decide(menu)) => decide_hints(cx, menu),
         Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
         Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
         Some(Modal::Help(_) | Modal::Line(_) | Modal::Command(_)) => (of(Context::Line), Vec::new()),
@@ -120,6 +122,31 @@ fn marked(cx: &Cx<'_>) -> usize {
 
 fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
     Hint::new(super::panes::key(cx, Context::Everywhere, action), action.short())
+}
+
+/// While an option is typed, the keys of that; the menu tells its own letters.
+fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
+    let key = |context, action| cx.model.keymap.key_of(context, action).unwrap_or_default();
+    let hint = |context, action, does: &str| Hint::new(key(context, action), does);
+    let hints = match menu.entry.as_ref().map(|entry| entry.choice) {
+        None => vec![
+            Hint::new("letter", "decides"),
+            hint(Context::Decide, Action::Accept, "options without a verdict"),
+            hint(Context::Decide, Action::TakeBack, "undo a choice"),
+            hint(Context::Decide, Action::Close, "leave it alone"),
+        ],
+        Some(Choice::Note) => vec![
+            hint(Context::Form, Action::Send, "done"),
+            hint(Context::Form, Action::Editor, "$EDITOR"),
+            hint(Context::Form, Action::Close, "leave it"),
+        ],
+        Some(_) => vec![
+            hint(Context::Line, Action::Accept, "take"),
+            hint(Context::Line, Action::LineDown, "choose"),
+            hint(Context::Line, Action::Close, "leave it"),
+        ],
+    };
+    (hints, Vec::new())
 }
 
 /// What answers a prompt depends on the prompt.

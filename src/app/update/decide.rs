@@ -10,11 +10,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::super::decide::menu::Choice;
 use super::super::decide::{self, Deed, Draft, Last, Scope, sighting};
 use super::super::effect::Effect;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
+use super::decide_menu;
 use crate::contract::Shared;
 use crate::input::Action;
 use crate::triage::verdict::Verdict;
@@ -31,6 +33,9 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
     }
     match action {
         Action::DecideAgain => again(model, effects),
+        Action::DecideMore => decide_menu::open(model, None),
+        Action::Note => decide_menu::open(model, Some(Choice::Note)),
+        Action::Tags => decide_menu::open(model, Some(Choice::Tags)),
         _ => return false,
     }
     true
@@ -59,8 +64,13 @@ pub(super) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if shown.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, "nothing is selected here");
     }
-    let deed = Deed { draft, ids: shown, next };
-    match deed.ids.len() <= UNASKED && hidden.is_empty() {
+    ask_or_carry_out(model, Deed { draft, ids: shown, next }, hidden, effects);
+}
+
+/// Over 20, and where marked rows are hidden, one enter is asked for.
+pub(super) fn ask_or_carry_out(model: &mut Model, deed: Deed, hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+    let asks = deed.ids.len() > UNASKED && deed.draft.scope == Scope::Findings;
+    match !asks && hidden.is_empty() {
         true => model.carry_out(deed, effects),
         false => {
             let prompt = question(model, deed, hidden);

@@ -89,13 +89,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
     offer(model);
 }
 
-fn handle_entry(
-    model: &mut Model,
-    choice: Choice,
-    event: KeyEvent,
-    action: Option<Action>,
-    effects: &mut Vec<Effect>,
-) {
+fn handle_entry(model: &mut Model, choice: Choice, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
     let Some(menu) = menu(model) else { return };
     let alone = menu.alone;
     let Some(entry) = &mut menu.entry else { return };

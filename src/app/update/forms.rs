@@ -96,6 +96,9 @@ pub(super) fn paste(model: &mut Model, text: &str) -> bool {
 
 /// Takes the text the editor was left with.
 pub(super) fn put_edited(model: &mut Model, text: &str) {
+    if super::decide_menu::put_edited(model, text) {
+        return;
+    }
     if let Some(Modal::Form(form)) = model.modals.last_mut() {
         let at = form.at;
         if let Some(field) = form.fields.get_mut(at) {

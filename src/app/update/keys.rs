@@ -6,7 +6,7 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{board, commands, copies, decide, forms, goes, groups, lines, moves, prompts, things, undo};
+use super::{board, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, things, undo};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -38,6 +38,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, action, effects),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, action, effects),
         Some(Modal::Command(_)) => commands::handle_key(model, event, action, effects),
+        Some(Modal::Decide(_)) => decide_menu::handle_key(model, event, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
@@ -48,7 +49,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
 /// Text was pasted: it goes where text is typed, and never runs keys.
 pub(super) fn handle_paste(model: &mut Model, text: &str) {
     model.dirty = true;
-    if !forms::paste(model, text) && !lines::paste(model, text) {
+    if !forms::paste(model, text) && !decide_menu::paste(model, text) && !lines::paste(model, text) {
         model.say(Tone::Plain, "pasted text goes nowhere here: open a form or a filter first");
     }
 }

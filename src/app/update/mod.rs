@@ -14,6 +14,7 @@ mod commands;
 mod concluded;
 mod copies;
 mod decide;
+mod decide_menu;
 mod deletions;
 mod filters;
 mod forms;

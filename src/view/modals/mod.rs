@@ -3,6 +3,7 @@
 //! Drawn in the order of the stack. Filter and search lines are drawn by the pane they belong to.
 
 mod command;
+mod decide;
 mod form;
 mod help;
 mod menu;
@@ -29,6 +30,7 @@ pub(super) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Modal::Help(help) => help::draw_help(cx, buf, area, help),
             Modal::Prompt(prompt) => prompt::draw_prompt(cx, buf, area, prompt),
             Modal::Form(form) => form::draw_form(cx, buf, area, form),
+            Modal::Decide(menu) => decide::draw_decide(cx, buf, area, menu),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => command::draw_command(cx, buf, area, line),

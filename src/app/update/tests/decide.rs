@@ -17,7 +17,7 @@ fn decided(desk: &Desk) -> Vec<(i64, Verdict)> {
     (1..=6).filter_map(|id| Some((id, verdict(desk, id)?))).collect()
 }
 
-fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
+pub(super) fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
     let batches = effects.iter().filter_map(|effect| match effect {
         Effect::Record(events) => Some(events.clone()),
         _ => None,
@@ -155,7 +155,7 @@ fn many(count: i64) -> Desk {
 }
 
 /// One of many, of a class of its own.
-fn one(id: i64) -> Finding {
+pub(super) fn one(id: i64) -> Finding {
     Finding { vuln_id: format!("KIND-{id}").into(), ..finding(id, 1, &format!("finding {id}"), Risk::Info) }
 }
 

@@ -7,6 +7,7 @@ mod board;
 mod calls;
 mod commands;
 mod decide;
+mod decide_menu;
 mod forms;
 mod groups;
 mod keys;

@@ -1,0 +1,149 @@
+//! `t`, `e` and `T`: options in any order, then a verdict.
+
+use super::decide::{one, recorded};
+use super::*;
+use crate::contract::Shared;
+use crate::triage::case::Source;
+use crate::triage::verdict::{Reason, Verdict};
+use crate::triage::{Change, Stance};
+
+fn stance(desk: &Desk, finding: i64) -> Stance {
+    let table = desk.model.data.findings.value().unwrap();
+    let case = table.items().iter().find(|case| case.finding.id.0 == finding).unwrap();
+    desk.model.stance(case.id).unwrap().clone()
+}
+
+/// Three findings of one class on two targets, and one of another.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    let kind = |id, target, kind: &str| Finding {
+        vuln_id: kind.into(),
+        port: id,
+        ..finding(id, target, &format!("{kind} here"), Risk::Low)
+    };
+    desk.feed(News::Findings(table([kind(1, 1, "CSP"), kind(2, 1, "CSP"), kind(3, 2, "CSP"), kind(4, 2, "TLS")])));
+    desk.keys("G");
+    desk
+}
+
+#[test]
+fn options_in_any_order_and_the_letter_of_the_verdict_ends_it() {
+    let mut desk = desk();
+    let id = desk.selected(Pane::Findings).unwrap();
+    desk.keys("t s 'crit' enter r 'wrong' enter e '30d' enter T 'client old' enter n 'not theirs' ctrl-o f");
+    let said = stance(&desk, id);
+    assert_eq!((said.verdict, said.reason), (Verdict::FalsePositive, Some(Reason::WrongProduct)));
+    assert_eq!((said.severity, said.notes), (Some(Risk::Critical), 1));
+    assert_eq!(said.tags, [Shared::from("client"), "old".into()]);
+    assert_eq!(said.until, Some(desk.model.today().saturating_add(jiff::Span::new().days(30))));
+    desk.keys("u");
+    assert_eq!(stance(&desk, id), Stance { service: None, ..Stance::default() }, "one undo takes all of it back");
+}
+
+#[test]
+fn enter_keeps_the_verdict_and_esc_leaves_all_alone() {
+    let mut desk = desk();
+    let id = desk.selected(Pane::Findings).unwrap();
+    assert!(recorded(&desk.keys("t s 'high' enter esc")).is_empty());
+    desk.keys("t s 'high' enter enter");
+    let said = stance(&desk, id);
+    assert_eq!((said.severity, said.source), (Some(Risk::High), Source::Nobody));
+    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.told().contains("nothing was chosen"));
+}
+
+#[test]
+fn backspace_takes_a_choice_back() {
+    let mut desk = desk();
+    let id = desk.selected(Pane::Findings).unwrap();
+    desk.keys("t s 'high' enter backspace c");
+    let said = stance(&desk, id);
+    assert_eq!((said.severity, said.verdict), (None, Verdict::Confirmed));
+}
+
+#[test]
+fn what_cannot_be_taken_says_why_and_stays() {
+    let mut desk = desk();
+    desk.keys("t e 'soon' enter");
+    let Some(Modal::Decide(menu)) = desk.model.modals.last() else { panic!() };
+    assert!(menu.entry.as_ref().unwrap().error.as_ref().unwrap().contains("soon"));
+}
+
+#[test]
+fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
+    for (scope, found) in [("j", 2), ("j j", 3)] {
+        let mut desk = desk();
+        // One of them was decided by hand: the rule leaves it so.
+        let first = desk.model.data.findings.value().unwrap().items()[0].id;
+        desk.model.decide(&[first], &crate::app::decide::Draft::of(Verdict::Fixed), &mut Vec::new());
+        let id = desk.model.data.findings.value().unwrap().items()[1].id;
+        desk.model.cursor(Pane::Findings).select_id(id.0);
+        desk.keys(&format!("t {scope}"));
+        let Some(Modal::Decide(menu)) = desk.model.modals.last() else { panic!() };
+        assert_eq!(menu.preview, Some((found, 1)), "{scope}");
+        let events = recorded(&desk.keys("f"));
+        assert!(matches!(&events[..], [event] if matches!(event.change, Change::Rule { .. })), "{events:?}");
+        let by_rule = (1..=4).filter(|&id| matches!(stance(&desk, id).source, Source::Rule(_))).count();
+        assert_eq!((by_rule, stance(&desk, 1).verdict), (found - 1, Verdict::Fixed));
+        assert_eq!(stance(&desk, 4).source, Source::Nobody);
+        desk.keys("u");
+        assert!((2..=4).all(|id| stance(&desk, id).source == Source::Nobody));
+    }
+}
+
+#[test]
+fn a_duplicate_is_picked_by_text() {
+    let mut desk = desk();
+    let id = desk.selected(Pane::Findings).unwrap();
+    desk.keys("t d 'tls' down enter");
+    let tls = desk.model.data.findings.value().unwrap().items()[3].key();
+    let said = stance(&desk, id);
+    assert_eq!((said.verdict, said.duplicate_of), (Verdict::Duplicate, Some(tls)));
+}
+
+#[test]
+fn notes_append_and_tags_are_completed_from_those_in_use() {
+    let mut desk = desk();
+    let id = desk.selected(Pane::Findings).unwrap();
+    desk.keys("e 'first' enter 'line two' ctrl-o");
+    desk.keys("e 'second' ctrl-o T 'client-a' enter");
+    assert_eq!((stance(&desk, id).notes, stance(&desk, id).tags.len()), (2, 1));
+    desk.keys("k T 'cl' tab enter");
+    let other = desk.selected(Pane::Findings).unwrap();
+    assert_eq!(stance(&desk, other).tags, [Shared::from("client-a")]);
+    desk.keys("T '-client-a' enter");
+    assert!(stance(&desk, other).tags.is_empty());
+}
+
+#[test]
+fn the_editor_writes_the_note() {
+    let mut desk = desk();
+    let effects = desk.keys("e 'draft' ctrl-x");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Edit(text) if text == "draft")));
+    desk.send(Msg::Edited(Ok("one\ntwo\n".into())));
+    let events = recorded(&desk.keys("ctrl-o"));
+    assert!(matches!(&events[0].change, Change::Note(note) if note.as_str() == "one\ntwo"), "{events:?}");
+}
+
+#[test]
+fn pasted_text_goes_into_the_note_and_decides_nothing() {
+    let mut desk = desk();
+    desk.keys("t");
+    desk.send(Msg::Paste("f".into()));
+    assert!(matches!(desk.model.modals.last(), Some(Modal::Decide(_))), "the menu takes no pasted letter");
+    desk.keys("n");
+    desk.send(Msg::Paste("from the ticket".into()));
+    let events = recorded(&desk.keys("ctrl-o c"));
+    assert!(
+        events.iter().any(|event| matches!(&event.change, Change::Note(note) if note.as_str() == "from the ticket"))
+    );
+}
+
+#[test]
+fn over_20_the_menu_asks_as_a_key_does() {
+    let mut desk = Desk::new();
+    desk.feed(News::Findings(table((1..=21).map(one))));
+    desk.keys("* t s 'low' enter w");
+    assert!(desk.prompt().question.contains("21 findings become not applicable"));
+    let events = recorded(&desk.keys("enter"));
+    assert_eq!(events.len(), 42);
+}

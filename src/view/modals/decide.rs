@@ -1,0 +1,209 @@
+//! The menu that decides with details, over the lower rows: the list it acts on stays visible.
+//!
+//! ```text
+//! ─ decide 2 findings ───────────────────────────────────────────
+//!  c confirmed        r reason    –                ▌ this finding
+//!  f false positive   n note      –                  this class, target
+//!  …                  e until     90 days            (a rule: 37 now)
+//!  Database dump (api) · Git (10.0.4.11)
+//! ```
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use crate::app::decide::menu::{Choice, DecideMenu, Entry};
+use crate::app::decide::{Scope, Wish, counted, words as verdict_words};
+use crate::input::{Action, Context};
+use crate::text;
+use crate::view::context::{Cx, words};
+use crate::view::layout::{sheet, take_left, take_top};
+use crate::view::widgets::input::input_spans_in;
+use crate::view::widgets::lines::{draw_line, row_of};
+
+/// Rows of the menu, its head and the names of what it decides included.
+const ROWS: u16 = 9;
+/// Columns of the verdicts, and of the options at the least.
+const VERDICTS: u16 = 19;
+const OPTIONS: u16 = 31;
+/// Columns of the name of an option.
+const NAME: usize = 12;
+
+pub(super) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, _: Rect, menu: &DecideMenu) {
+    let spot = sheet(cx.model.size, ROWS);
+    Clear.render(spot, buf);
+    let (head, rest) = take_top(spot, 1);
+    draw_head(cx, buf, head, menu);
+    let body = Rect { height: rest.height.saturating_sub(1), ..rest };
+    match &menu.entry {
+        Some(entry) => draw_entry(cx, buf, take_left(body, 1).1, entry),
+        None => draw_choices(cx, buf, body, menu),
+    }
+    draw_names(cx, buf, take_left(row_of(rest, body.height), 1).1, menu);
+}
+
+/// `─ decide 2 findings ─────`
+fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let (theme, rule) = (cx.theme, cx.theme.glyphs.rule);
+    let what = match menu.entry.as_ref().filter(|_| menu.alone).map(|entry| entry.choice) {
+        Some(choice) => choice.word(),
+        None => "decide",
+    };
+    let hidden = match menu.hidden.len() {
+        0 => String::new(),
+        count => format!(", {count} more marked but not shown"),
+    };
+    let title = format!("{what} {}{hidden}", of(menu));
+    let fill = usize::from(area.width).saturating_sub(text::width(&title) + 3);
+    let parts = vec![
+        Span::styled(format!("{rule} "), theme.border(true)),
+        Span::styled(title, theme.title(true)),
+        Span::styled(format!(" {}", rule.repeat(fill)), theme.border(true)),
+    ];
+    draw_line(buf, area, &Line::from(parts));
+}
+
+fn of(menu: &DecideMenu) -> String {
+    match menu.alone {
+        true => format!("on {}", counted(menu.ids.len())),
+        false => counted(menu.ids.len()),
+    }
+}
+
+fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let (left, rest) = take_left(area, VERDICTS.min(area.width / 3 + 1));
+    let wide = (rest.width / 2).max(OPTIONS).min(rest.width);
+    let (middle, right) = take_left(rest, wide);
+    draw_all(buf, left, &verdicts(cx));
+    draw_all(buf, middle, &options(cx, menu, wide));
+    draw_all(buf, right, &scopes(cx, menu));
+}
+
+fn draw_all(buf: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
+    for (y, line) in lines.iter().enumerate() {
+        draw_line(buf, row_of(area, y as u16), line);
+    }
+}
+
+fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
+    let key = cx.model.keymap.key_of(Context::Decide, action).unwrap_or_default();
+    Span::styled(format!(" {key} "), cx.theme.key())
+}
+
+fn verdicts(cx: &Cx<'_>) -> Vec<Line<'static>> {
+    let given = [
+        Action::Confirm,
+        Action::FalsePositive,
+        Action::AcceptRisk,
+        Action::NotApplicable,
+        Action::TakeUp,
+        Action::Fix,
+        Action::Reopen,
+    ];
+    let line = |action: Action| {
+        let (verdict, _) = action.verdict()?;
+        Some(Line::from(vec![letter(cx, action), Span::raw(verdict_words(verdict))]))
+    };
+    given.into_iter().filter_map(line).collect()
+}
+
+fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
+    let draft = &menu.draft;
+    let room = usize::from(width).saturating_sub(NAME + 4);
+    let off = draft.untag.iter().map(|tag| format!("-{tag}"));
+    let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
+    let line = |action: Action, name: &str, said: Option<String>, usual: &str| {
+        let (value, style) = match said {
+            Some(said) => (text::start(&text::clean(&said), room).into_owned(), cx.theme.strong()),
+            None => (usual.to_owned(), cx.theme.dim()),
+        };
+        Line::from(vec![letter(cx, action), Span::raw(format!("{name:<NAME$}")), Span::styled(value, style)])
+    };
+    vec![
+        line(Action::Reason, "reason", told(draft.reason, |reason| reason.as_str().replace('_', " ")), "as usual"),
+        line(Action::Note, "note", told(draft.note.clone(), |note| first_line(&note)), "as usual"),
+        line(Action::Severity, "severity", told(draft.severity, |risk| risk.as_str().to_owned()), "as it is"),
+        line(Action::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
+        line(Action::DuplicateOf, "duplicate of", None, ""),
+        line(Action::Until, "until", told(draft.until, |day| day.to_string()), "accepted: 90 days"),
+    ]
+}
+
+fn told<T>(wish: Wish<T>, words: impl FnOnce(T) -> String) -> Option<String> {
+    match wish {
+        Wish::Usual => None,
+        Wish::Nothing => Some("none".to_owned()),
+        Wish::This(said) => Some(words(said)),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
+    let (theme, one) = (cx.theme, menu.ids.len() == 1);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for scope in Scope::ALL {
+        let chosen = scope == menu.draft.scope;
+        let name = match scope {
+            Scope::Findings if one => "this finding",
+            Scope::Findings => "these findings",
+            Scope::ClassOnTarget => "this class, target",
+            Scope::Class => "this class anywhere",
+        };
+        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
+        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+    }
+    if let Some((found, by_hand)) = menu.preview {
+        lines.push(words(format!("  (a rule: {found} now)"), theme.text()));
+        if by_hand > 0 {
+            lines.push(words(format!("  {by_hand} by hand stay"), theme.dim()));
+        }
+    }
+    lines.push(Line::from(vec![letter(cx, Action::Down), letter(cx, Action::Up), Span::raw("choose the scope")]));
+    lines
+}
+
+fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &Entry) {
+    let theme = cx.theme;
+    let name = format!("{}: ", entry.choice.word());
+    let room = area.width.saturating_sub(text::width(&name) as u16 + 1);
+    let cursor = entry.input.cursor().0;
+    let shown = usize::from(area.height.saturating_sub(1)).max(1);
+    let first = if entry.choice == Choice::Note { (cursor + 1).saturating_sub(shown) } else { 0 };
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (at, typed) in entry.input.lines().iter().enumerate().skip(first).take(shown) {
+        let label = if at == 0 { name.clone() } else { " ".repeat(text::width(&name)) };
+        let mut line = Line::from(Span::styled(label, theme.key()));
+        match at == cursor {
+            true => line.extend(input_spans_in(theme, &entry.input, room)),
+            false => line.push_span(Span::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())),
+        }
+        lines.push(line);
+    }
+    if let Some(error) = &entry.error {
+        lines.push(words(format!("{} {}", theme.glyphs.failed, text::clean(error)), theme.bad()));
+    }
+    let left = usize::from(area.height).saturating_sub(lines.len());
+    let from = entry.at.map_or(0, |at| (at + 1).saturating_sub(left));
+    for (at, offer) in entry.offers.iter().enumerate().skip(from).take(left) {
+        let chosen = entry.at == Some(at);
+        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
+        let name = text::middle_with(&text::clean(&offer.words), usize::from(room), theme.glyphs.ellipsis).into_owned();
+        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+    }
+    draw_all(buf, area, &lines);
+}
+
+/// What is decided, by name.
+fn draw_names(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let Some(table) = cx.model.data.findings.value() else { return };
+    let cases = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);
+    let names: Vec<String> =
+        cases.map(|case| format!("{} ({})", text::clean(&case.name), text::clean(&case.identity.asset))).collect();
+    let all = names.join(&format!(" {} ", cx.theme.glyphs.separator));
+    draw_line(buf, area, &words(text::start(&all, usize::from(area.width)).into_owned(), cx.theme.dim()));
+}
