@@ -141,6 +141,12 @@ impl Model {
         if action.is_later() {
             return Some(format!("not in this version: {}", action.describe()));
         }
-        (self.session.read_only && action.changes()).then(|| "off: this session is read only".to_owned())
+        // A finding of one's own never leaves this machine.
+        let local = match self.focus.pane {
+            Pane::Findings => matches!(action, Action::New | Action::Delete),
+            Pane::Captures => action == Action::New,
+            _ => false,
+        };
+        (self.session.read_only && action.changes() && !local).then(|| "off: this session is read only".to_owned())
     }
 }

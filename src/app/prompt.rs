@@ -16,6 +16,7 @@ use super::typing::type_key;
 use super::update::board::Plan;
 use crate::input::Key;
 use crate::triage::EventId;
+use crate::triage::{Change, Subject};
 
 /// No answer counts before a prompt has been up for this long.
 pub const DEAF: Duration = Duration::from_millis(200);
@@ -73,6 +74,8 @@ pub enum Then {
     },
     /// Starts scans again for what they found.
     Retest(Box<Plan>),
+    /// Records what changes beside the service: one batch.
+    Record(Vec<(Subject, Change)>),
     /// Leaves the dashboard.
     Quit,
     /// Decides.

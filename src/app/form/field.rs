@@ -51,6 +51,13 @@ pub enum FieldId {
     Accepted,
     Fixed,
     ToolConfiguration,
+    /// What captured requests are added to.
+    Into,
+    Risk,
+    Class,
+    Port,
+    Text,
+    Evidence,
 }
 
 impl FieldId {
@@ -95,6 +102,8 @@ impl FieldId {
             Self::Accepted => &["include_accepted"],
             Self::Fixed => &["include_fixed"],
             Self::ToolConfiguration => &["include_tool_configuration"],
+            // Never sent to a service.
+            Self::Into | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
         }
     }
 
@@ -284,7 +293,7 @@ impl Field {
 
     /// What a draft gives back: not what the form was opened on.
     pub(super) fn keeps_draft(&self) -> bool {
-        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source)
+        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into)
             && !matches!(self.value, Value::Info(_))
     }
 }

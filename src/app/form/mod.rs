@@ -11,11 +11,14 @@
 
 mod basic;
 mod field;
+mod own;
 mod report;
 mod scan;
 mod targets;
 
 use std::collections::BTreeMap;
+
+pub use own::Draft as OwnDraft;
 
 pub use field::{Field, FieldId, LineNote, Value};
 
@@ -24,6 +27,7 @@ use super::effect::{Choice, Secret};
 use super::model::Data;
 use super::problem::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
+use crate::triage::{EventId, event::OwnFinding};
 
 /// Which form; a draft is kept under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +39,8 @@ pub enum FormTag {
     NewScan,
     NewLogger,
     NewReport,
+    /// A finding of one's own: a new one, or the one to change.
+    Own(Option<EventId>),
     /// Base URL and key, from the first-start question.
     Connect,
 }
@@ -67,7 +73,7 @@ pub struct Form {
 }
 
 /// What a form acts on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct Subject {
     pub workspace: Option<WorkspaceId>,
@@ -75,6 +81,8 @@ pub struct Subject {
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
     /// Groups of ids a report can be about.
     pub sets: Vec<IdSet>,
+    /// The finding of one's own.
+    pub own: Option<Box<OwnDraft>>,
 }
 
 /// Ids a report can be about, with the words of the choice: `marked`, `all shown`.
@@ -105,6 +113,7 @@ pub enum Opening<'a> {
     NewScan(Vec<(String, Vec<(TargetId, Shared)>)>),
     NewLogger,
     NewReport(Vec<IdSet>),
+    Own(OwnDraft),
     Connect,
 }
 
@@ -137,6 +146,7 @@ impl Form {
             Opening::NewScan(sets) => scan::open(sets),
             Opening::NewLogger => basic::new_logger(),
             Opening::NewReport(sets) => report::open(sets),
+            Opening::Own(draft) => own::open(draft),
             Opening::Connect => basic::connect(),
         };
         form.subject.workspace = workspace;
@@ -152,6 +162,7 @@ impl Form {
             FormTag::NewScan => scan::check(self),
             FormTag::NewLogger => basic::check_logger(self, known),
             FormTag::NewReport => report::check(self),
+            FormTag::Own(_) => own::check(self),
             FormTag::Connect => basic::check_connect(self),
         };
         self.place_problems(problems)
@@ -166,8 +177,13 @@ impl Form {
             FormTag::NewScan => scan::jobs(self),
             FormTag::NewLogger => basic::make_logger(self),
             FormTag::NewReport => report::jobs(self),
-            FormTag::Connect => Vec::new(),
+            FormTag::Own(_) | FormTag::Connect => Vec::new(),
         }
+    }
+
+    /// The finding of one's own that it makes, and which one that changes.
+    pub fn own(&self) -> Option<(Option<EventId>, OwnFinding)> {
+        own::made(self)
     }
 
     /// What is being done by sending it, for the notices.

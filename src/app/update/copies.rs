@@ -166,8 +166,12 @@ fn raw(model: &Model) -> Option<String> {
         return None;
     }
     let caught = model.lists.captures.current(&model.data.captures)?;
-    let capture = &caught.capture;
-    let target = captured_url(model, caught.logger, capture);
+    Some(raw_of(model, caught.logger, &caught.capture))
+}
+
+/// The same of any.
+pub(super) fn raw_of(model: &Model, logger: LoggerId, capture: &Capture) -> String {
+    let target = captured_url(model, logger, capture);
     let path = url::Url::parse(&target).map(|url| match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
@@ -180,7 +184,7 @@ fn raw(model: &Model) -> Option<String> {
     }
     text.push('\n');
     text.push_str(&String::from_utf8_lossy(&body_of(capture)));
-    Some(text)
+    text
 }
 
 /// What is chosen as JSON: one object, or an array of the marked; with words for it.

@@ -34,7 +34,8 @@ pub(super) fn ask_delete(model: &mut Model) {
         Pane::Loggers => loggers,
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
-        Pane::Findings | Pane::Captures | Pane::Board => {
+        Pane::Findings => return super::own::ask_off(model),
+        Pane::Captures | Pane::Board => {
             return model.say(Tone::Plain, "these cannot be deleted one by one");
         }
     };

@@ -123,6 +123,9 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         return;
     }
     let Some(Modal::Form(form)) = model.modals.last_mut() else { return };
+    if let FormTag::Own(_) = form.tag {
+        return super::own::keep(model, effects);
+    }
     form.sending = true;
     if form.tag == FormTag::Connect {
         effects.push(Effect::Connect(form.hosted()));

@@ -24,6 +24,7 @@ mod keys;
 mod lines;
 mod moves;
 mod news;
+mod own;
 mod prompts;
 mod things;
 mod undo;

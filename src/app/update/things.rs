@@ -43,6 +43,8 @@ fn open_new(model: &mut Model) {
             model.open_form(form);
         }
         Pane::Reports => report(model),
+        Pane::Findings => super::own::open(model),
+        Pane::Captures => super::own::open_from_captures(model),
         pane => model.say(Tone::Plain, format!("{} cannot be made by hand", pane.title())),
     }
 }

@@ -12,6 +12,7 @@ mod forms;
 mod groups;
 mod keys;
 mod lists;
+mod own;
 mod properties;
 mod queries;
 mod seen;

@@ -1,0 +1,123 @@
+//! Findings of one's own: made by hand or from captured requests, changed, switched off.
+
+use super::super::effect::Effect;
+use super::super::form::{Form, FormTag, OwnDraft};
+use super::super::modal::Modal;
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use super::super::prompt::{Prompt, Then};
+use crate::contract::{Capture, Shared};
+use crate::triage::event::OwnFinding;
+use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
+
+/// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
+pub(super) fn open(model: &mut Model) {
+    let case = selected(model);
+    let present = case.and_then(|case| own_state(model, case.own?));
+    let draft = match present {
+        Some(own) => OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() },
+        None => OwnDraft { own: OwnFinding { target: target(model), ..OwnFinding::default() }, ..OwnDraft::default() },
+    };
+    open_form(model, draft);
+}
+
+/// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.
+pub(super) fn open_from_captures(model: &mut Model) {
+    let chosen = model.chosen_captures();
+    if chosen.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    let evidence: Vec<String> =
+        chosen.iter().map(|(logger, capture)| super::copies::raw_of(model, *logger, capture)).collect();
+    let captures = chosen.iter().filter_map(|(_, capture)| serde_json::to_string(capture).ok());
+    let own = OwnFinding {
+        evidence: evidence.join("\n\n").into(),
+        captures: captures.map(Shared::from).collect(),
+        target: model.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
+        ..OwnFinding::default()
+    };
+    let others = model.triage.state.own().filter(|other| !other.off && is_here(model, other));
+    let others = others.map(|other| (other.id, other.finding.clone())).collect();
+    open_form(model, OwnDraft { id: None, own, others });
+}
+
+fn open_form(model: &mut Model, draft: OwnDraft) {
+    match model.triage.pen.is_some() {
+        true => model.open_form(Form::open(super::super::form::Opening::Own(draft), model.scope.workspace)),
+        false => model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open"),
+    }
+}
+
+fn is_here(model: &Model, own: &OwnState) -> bool {
+    let workspace = model.workspace().map(|workspace| workspace.name.as_str()).unwrap_or_default();
+    own.event.workspace.is_empty() || *own.event.workspace == *workspace
+}
+
+fn selected(model: &Model) -> Option<&Case> {
+    let id = model.selected_id(Pane::Findings).map(CaseId)?;
+    model.data.findings.value()?.get(id).map(|case| &**case)
+}
+
+fn own_state(model: &Model, id: EventId) -> Option<&OwnState> {
+    model.triage.state.own().find(|own| own.id == id)
+}
+
+fn target(model: &Model) -> Shared {
+    let known = model.target_at_hand().or(model.scope.target).and_then(|id| model.target_name(id).cloned());
+    known.unwrap_or_default()
+}
+
+/// `D` in the findings: takes one of our own away; those of the service stay.
+pub(super) fn ask_off(model: &mut Model) {
+    let ids: Vec<CaseId> = model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect();
+    let Some(table) = model.data.findings.value() else { return };
+    let own: Vec<(EventId, Shared)> =
+        ids.iter().filter_map(|&id| table.get(id)).filter_map(|case| Some((case.own?, case.name.clone()))).collect();
+    let question = match own.as_slice() {
+        [] => return model.say(Tone::Plain, "findings of the service cannot be deleted; those of our own can"),
+        [(_, name)] => format!("Take our own finding “{name}” away?"),
+        many => format!("Take {} findings of our own away?", many.len()),
+    };
+    let off = own.iter().map(|(id, _)| (Subject::Own(*id), Change::Off(true))).collect();
+    let mut prompt =
+        Prompt::new(question, Then::Record(off)).with_line("u brings them back; nothing is sent anywhere.");
+    if own.len() < ids.len() {
+        prompt = prompt.with_line(format!("{} of the service stay.", ids.len() - own.len()));
+    }
+    model.open_prompt(prompt);
+}
+
+/// Keeps what the form has; it closes.
+pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(Modal::Form(form)) = model.modals.last() else { return };
+    let tag = form.tag;
+    let Some((id, own)) = form.own() else { return };
+    let Some(id) = id.or_else(|| model.triage.pen.as_ref().map(|pen| pen.next())) else {
+        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+    };
+    let name = own.name.clone();
+    if model.record(vec![(Subject::Own(id), Change::Own(Box::new(own)))], effects).is_none() {
+        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+    }
+    model.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
+    model.drafts.remove(&tag);
+    if tag == FormTag::Own(None) {
+        model.lists.findings.want(crate::triage::identity::own_key(id).into());
+        model.lists.captures.marks.clear();
+    }
+    model.say(Tone::Good, format!("kept: {name}"));
+}
+
+impl Model {
+    /// The captures that an action is about: the marked ones, else the one selected.
+    fn chosen_captures(&self) -> Vec<(crate::contract::LoggerId, std::sync::Arc<Capture>)> {
+        let list = &self.lists.captures;
+        let caught = &self.data.captures;
+        let marked = caught.caught.iter().filter(|caught| !self.focus.in_detail && list.marks.contains(&caught.id()));
+        let marked: Vec<_> = marked.map(|caught| (caught.logger, std::sync::Arc::clone(&caught.capture))).collect();
+        match marked.is_empty() {
+            true => list.current(caught).map(|caught| (caught.logger, caught.capture.clone())).into_iter().collect(),
+            false => marked,
+        }
+    }
+}

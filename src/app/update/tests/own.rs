@@ -1,0 +1,75 @@
+//! Findings of one's own: made by hand, from captured requests, changed, taken away and brought back.
+
+use super::Desk;
+use crate::app::model::Pane;
+
+/// Names of the findings of one's own that are shown.
+fn own(desk: &Desk) -> Vec<String> {
+    let table = desk.model.data.findings.value().unwrap();
+    table.items().iter().filter(|case| case.own.is_some()).map(|case| case.name.to_string()).collect()
+}
+
+#[test]
+fn a_finding_made_by_hand_is_a_row_like_the_others_and_n_on_it_changes_it() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
+    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "told: {}", desk.told());
+    assert!(desk.model.modals.is_empty());
+    // It is the selection as soon as it is there, and stands at the target that was at hand.
+    let selected = desk.model.lists.findings.selected.unwrap();
+    let case = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    assert!(case.own.is_some());
+    assert_eq!(case.target_name.as_deref(), Some("t1.acme.test"));
+    desk.keys("n ' (2)' ctrl-o");
+    assert_eq!(own(&desk), ["Stored XSS in the guest book (2)"]);
+}
+
+#[test]
+fn a_form_without_a_name_or_with_a_port_that_is_none_is_not_taken() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n ctrl-o");
+    assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
+    desk.keys("'x' tab tab tab '70000' ctrl-o");
+    assert!(
+        desk.form().fields.iter().any(|field| field.error.as_deref() == Some("a port is a number from 1 to 65535"))
+    );
+    assert!(own(&desk).is_empty());
+}
+
+#[test]
+fn captured_requests_are_kept_as_evidence_of_a_new_one_or_one_that_is_there() {
+    let mut desk = Desk::new();
+    desk.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
+    let made = desk.model.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!(made.captures.len(), 1);
+    assert!(made.evidence.starts_with("GET /l/abc/x"), "{}", made.evidence);
+    desk.keys("5 * n right ctrl-o");
+    let made = desk.model.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!((desk.model.triage.state.own().count(), made.captures.len(), made.name.as_str()), (1, 4, "Blind SSRF"));
+}
+
+#[test]
+fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Mine' ctrl-o D");
+    assert_eq!(desk.prompt().question, "Take our own finding “Mine” away?");
+    desk.keys("y");
+    assert!(own(&desk).is_empty());
+    desk.keys("u");
+    assert_eq!(own(&desk), ["Mine"]);
+    desk.keys("g g D");
+    assert!(
+        desk.model.modals.is_empty() && desk.told().contains("of the service cannot be deleted"),
+        "{}",
+        desk.told()
+    );
+}
+
+#[test]
+fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machine() {
+    let mut desk = Desk::new();
+    desk.model.session.read_only = true;
+    desk.keys("3 n");
+    assert_eq!(desk.model.focus.pane, Pane::Findings);
+    assert!(!desk.form().fields.is_empty());
+}
