@@ -18,6 +18,7 @@ pub mod app;
 pub mod contract;
 #[cfg(feature = "dashboard")]
 pub mod input;
+pub mod report;
 
 #[cfg(feature = "dashboard")]
 pub mod client;

@@ -46,6 +46,14 @@ const RULES: &[(&str, &[&str], &str)] = &[
     ("query", OUTSIDE, "a query is computed: no I/O, no clock"),
     ("query", &["crate::app", "crate::client", "crate::service", "crate::view"], "queries know no screen"),
     ("view", OUTSIDE, "drawing only reads the model"),
+    ("report", OUTSIDE, "a report is computed: data in, bytes out"),
+    (
+        "report",
+        &["crate::app", "crate::client", "crate::query", "crate::service", "crate::triage", "crate::view"],
+        "both wings write reports with it",
+    ),
+    ("export", OUTSIDE, "an export is computed: rows in, bytes out"),
+    ("export", &["crate::client", "crate::service", "crate::view", "crate::runtime"], "exports know no shell"),
     (
         "app",
         &["crate::client", "crate::poller", "crate::runtime", "crate::service", "crate::view"],

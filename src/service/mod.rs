@@ -27,7 +27,6 @@ mod openapi;
 pub mod rails;
 mod recorder;
 mod report_maker;
-pub mod reports;
 mod request;
 mod router;
 mod routes;

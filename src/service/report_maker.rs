@@ -12,7 +12,6 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::errors::ApiError;
-use super::reports::{Document, Earlier, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 use super::state::App;
 use super::store::StoreError;
 use super::store::deliveries::{NewDelivery, Owed};
@@ -22,6 +21,7 @@ use crate::contract::{
     Finding, FindingId, GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, Scan, ScanId, Stamp, TargetId,
     Tool,
 };
+use crate::report::{Document, Earlier, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 
 /// Copies everything a report is made of; 400 names the ids that are unknown.
 pub async fn gather(app: &App, asked: &NewReport) -> Result<ReportData, ApiError> {
@@ -100,9 +100,11 @@ async fn assemble(
             found_at: scan.and_then(|scan| scan.start_time),
             history: if filters.include_finding_history { history(app, finding.id).await? } else { Vec::new() },
             finding,
+            decided: None,
         });
     }
     Ok(ReportData {
+        with_decisions: false,
         workspace: workspace_name(app, &scans).await?,
         generated: Stamp(app.now()),
         group_by,

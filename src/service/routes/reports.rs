@@ -9,11 +9,11 @@ use super::{Answer, Wrapped, data};
 use crate::contract::{
     GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus,
 };
+use crate::report::{FORMATS, content_type};
 use crate::service::address::Address;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
 use crate::service::report_maker::gather;
-use crate::service::reports::{FORMATS, content_type};
 use crate::service::request::{Fields, Id};
 use crate::service::state::App;
 

@@ -14,6 +14,8 @@ pub struct Document {
     pub group_by: GroupBy,
     /// From the highest risk down.
     pub groups: Vec<Group>,
+    /// What was decided belongs into it.
+    pub with_decisions: bool,
     /// Findings by risk, critical first.
     pub counts: [usize; 5],
     /// The scans, when the tool configuration is wanted.
@@ -41,7 +43,7 @@ impl Document {
             .collect();
         let mut counts = [0; 5];
         for found in &kept {
-            counts[4 - found.finding.risk_level.level() as usize] += 1;
+            counts[4 - found.risk().level() as usize] += 1;
         }
         let scans = if data.filters.include_tool_configuration { data.scans.clone() } else { Vec::new() };
         Self {
@@ -49,6 +51,7 @@ impl Document {
             generated: data.generated,
             group_by: data.group_by.clone(),
             groups: group(data, kept),
+            with_decisions: data.with_decisions,
             counts,
             scans,
         }
@@ -99,7 +102,7 @@ fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
         .into_iter()
         .map(|(name, mut findings)| {
             findings.sort_by(|a, b| {
-                let key = |found: &ReportFinding| std::cmp::Reverse(found.finding.risk_level);
+                let key = |found: &ReportFinding| std::cmp::Reverse(found.risk());
                 key(a)
                     .cmp(&key(b))
                     .then_with(|| a.finding.name.cmp(&b.finding.name))
@@ -109,7 +112,7 @@ fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
         })
         .collect();
     // The sort is stable, so groups of equal risk stay in the order of their names.
-    groups.sort_by_key(|group| std::cmp::Reverse(group.findings.first().map(|found| found.finding.risk_level)));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.findings.first().map(ReportFinding::risk)));
     groups
 }
 

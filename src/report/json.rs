@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Document, Earlier, RenderError, ReportFinding};
+use super::{Decided, Document, Earlier, RenderError, ReportFinding};
 use crate::contract::{FindingId, Risk, Stamp};
 
 #[derive(Serialize)]
@@ -21,6 +21,8 @@ struct FindingOut {
     found_at: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<EarlierOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided: Option<Decided>,
 }
 
 #[derive(Serialize)]
@@ -53,6 +55,7 @@ fn finding(found: &ReportFinding) -> Result<FindingOut, serde_json::Error> {
         tool_id: found.tool.0,
         found_at: stamp(found.found_at),
         history: found.history.iter().map(earlier).collect(),
+        decided: found.decided.clone(),
     })
 }
 

@@ -1,14 +1,16 @@
 //! Reports: findings arranged and written as a file. Pure: data in, bytes out.
 //!
 //! ```text
-//!   store ──► ReportData ──arrange──► Document (groups of findings, after the filters) ──► json | csv | html
+//!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv | html
 //! ```
 //!
+//! Both wings write with this: the service what its scans found, the dashboard the same with what was decided.
 //! Finding text is data everywhere: HTML is escaped by the template engine, cells of a spreadsheet that would start a
 //! formula are neutralised. Who may be told about a finished report, and where its bytes are kept, is not decided here.
 
 mod arrange;
 mod csv;
+mod decided;
 mod entities;
 mod html;
 mod json;
@@ -19,8 +21,9 @@ use thiserror::Error;
 use crate::contract::{Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
 pub use arrange::{Document, Group};
+pub use decided::{Decided, Remark};
 
-/// Formats this service writes.
+/// Formats that are written.
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
 
 /// Everything a report is made of: a copy, so that it stays what it was when its scans are deleted.
@@ -32,6 +35,9 @@ pub struct ReportData {
     pub group_by: GroupBy,
     pub filters: ReportFilters,
     pub findings: Vec<ReportFinding>,
+    /// What was decided belongs into it.
+    #[serde(default)]
+    pub with_decisions: bool,
     /// Targets in question, also those without findings.
     pub targets: Vec<String>,
     /// The scans in question, for the appendix.
@@ -48,6 +54,16 @@ pub struct ReportFinding {
     pub found_at: Option<Stamp>,
     /// Older findings of the same duplicate group, newest first.
     pub history: Vec<Earlier>,
+    /// What was decided about it; the service knows nothing of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Decided>,
+}
+
+impl ReportFinding {
+    /// The risk it counts as: a person's before the scanner's.
+    pub fn risk(&self) -> Risk {
+        self.decided.as_ref().and_then(|decided| decided.severity).unwrap_or(self.finding.risk_level)
+    }
 }
 
 /// An older finding of the same duplicate group.
@@ -130,6 +146,7 @@ mod tests {
             tool: Tool::WEBSITE,
             found_at: at,
             history: vec![Earlier { id: FindingId(90), found_at: at, risk: Risk::Low }],
+            decided: None,
         };
         ReportData {
             workspace: "Acme <external>".into(),
@@ -142,6 +159,7 @@ mod tests {
                 of("api.test", finding(3, "Server names its version", Risk::Info, "version")),
             ],
             targets: vec!["api.test".into(), "quiet.test".into(), "shop.test".into()],
+            with_decisions: false,
             scans: vec![ReportScan {
                 scan: Scan {
                     id: ScanId(7),
@@ -191,6 +209,52 @@ mod tests {
         );
         assert!(!page.contains("href=\"javascript"));
         assert!(page.contains("Acme &lt;external&gt;"));
+    }
+
+    /// The same data with a decision about the worst finding.
+    fn decided() -> ReportData {
+        let mut data = data(GroupBy::Target);
+        data.with_decisions = true;
+        data.findings[1].decided = Some(Decided {
+            verdict: "risk accepted".into(),
+            reason: "deferred".into(),
+            who: "ada <x@y>".into(),
+            severity: Some(Risk::Low),
+            now: "still there".into(),
+            notes: vec![Remark { text: "=see <b>114</b>".into(), who: "ada".into(), at: "2026-11-20 10:00:00".into() }],
+            ..Decided::default()
+        });
+        data
+    }
+
+    #[test]
+    fn what_was_decided_stands_beside_what_the_scanner_said_in_every_format() {
+        let page = text(&decided(), ReportFormat::Html);
+        for words in [
+            "risk accepted",
+            "deferred",
+            "ada &lt;x@y&gt;",
+            "still there",
+            "=see &lt;b&gt;114",
+            "critical by the scanner",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        let groups: serde_json::Value = serde_json::from_str(&text(&decided(), ReportFormat::Json)).unwrap();
+        let worst = &groups[0]["findings"][0];
+        assert_eq!((&worst["decided"]["severity"], &worst["risk_level"]), (&1.into(), &4.into()));
+        let table = text(&decided(), ReportFormat::Csv);
+        let mut reader = ::csv::Reader::from_reader(table.as_bytes());
+        let heads = reader.headers().unwrap().clone();
+        let place = heads.iter().position(|head| head == "notes").unwrap();
+        assert!(reader.records().any(|row| &row.unwrap()[place] == "'=see <b>114</b>"), "{table}");
+    }
+
+    #[test]
+    fn without_decisions_a_report_says_nothing_of_them() {
+        assert!(!text(&data(GroupBy::Target), ReportFormat::Csv).contains("verdict"));
+        assert!(!text(&data(GroupBy::Target), ReportFormat::Html).contains("Verdict"));
+        assert!(!text(&data(GroupBy::Target), ReportFormat::Json).contains("decided"));
     }
 
     #[test]

@@ -29,12 +29,29 @@ const HEADS: [&str; 21] = [
     "references",
 ];
 
+/// Heads of what was decided, behind the others where it belongs into the report.
+const DECIDED: [&str; 11] = [
+    "verdict",
+    "again",
+    "reason",
+    "until",
+    "decided_by",
+    "decided_at",
+    "own_severity",
+    "now",
+    "tags",
+    "notes",
+    "fingerprint",
+];
+
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(HEADS)?;
+    let more: &[&str] = if document.with_decisions { &DECIDED } else { &[] };
+    writer.write_record(HEADS.iter().chain(more))?;
     for group in &document.groups {
         for found in &group.findings {
-            writer.write_record(row(&group.name, found).iter().map(|cell| neutral(cell)))?;
+            let decided = if document.with_decisions { decided(found).to_vec() } else { Vec::new() };
+            writer.write_record(row(&group.name, found).iter().chain(&decided).map(|cell| neutral(cell)))?;
         }
     }
     writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))
@@ -67,8 +84,26 @@ fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
     ]
 }
 
+fn decided(found: &ReportFinding) -> [String; DECIDED.len()] {
+    let decided = found.decided.clone().unwrap_or_default();
+    let notes: Vec<String> = decided.notes.into_iter().map(|note| note.text).collect();
+    [
+        decided.verdict,
+        decided.again,
+        decided.reason,
+        decided.until,
+        decided.who,
+        decided.at,
+        decided.severity.map(|risk| risk.to_string()).unwrap_or_default(),
+        decided.now,
+        decided.tags.join(" "),
+        notes.join("\n"),
+        decided.fingerprint,
+    ]
+}
+
 /// Evidence in one cell: a line a row, `head: cell` pairs.
-fn evidence(view: &EvidenceView) -> String {
+pub(crate) fn evidence(view: &EvidenceView) -> String {
     match view {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text.clone(),
@@ -87,6 +122,6 @@ fn evidence(view: &EvidenceView) -> String {
 }
 
 /// A spreadsheet takes a cell that starts with one of these for a formula; an apostrophe makes it text.
-fn neutral(cell: &str) -> String {
+pub(crate) fn neutral(cell: &str) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell.to_owned() }
 }

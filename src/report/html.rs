@@ -5,11 +5,11 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Document, RenderError, ReportFinding, ReportScan, entities};
+use super::{Decided, Document, RenderError, ReportFinding, ReportScan, entities};
 use crate::contract::finding::EvidenceView;
 use crate::contract::{Risk, Tool};
 
-const TEMPLATE: &str = include_str!("../../../assets/reports/report.html");
+const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 
 /// A finding as the template reads it.
 #[derive(Serialize)]
@@ -30,6 +30,9 @@ struct Entry {
     links: Vec<String>,
     other_references: Vec<String>,
     history: Vec<(i64, String, &'static str)>,
+    own: bool,
+    scanner_risk: &'static str,
+    decided: Option<Decided>,
 }
 
 /// Evidence as the template reads it.
@@ -90,7 +93,10 @@ fn entry(found: &ReportFinding) -> Entry {
         id: finding.id.0,
         name: finding.name.to_string(),
         target: found.target.clone(),
-        risk: finding.risk_level.as_str(),
+        risk: found.risk().as_str(),
+        own: found.decided.as_ref().is_some_and(|decided| decided.own),
+        scanner_risk: finding.risk_level.as_str(),
+        decided: found.decided.clone(),
         confirmed: finding.confirmed,
         place: format!("{}/{} {}", finding.port, finding.protocol, finding.service),
         found_at: found.found_at.map(|at| at.to_string()).unwrap_or_default(),
