@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Row;
 use crate::contract::Stamp;
 use crate::triage::case::{Again, Source};
+use crate::triage::{Change, Event};
 
 /// The object of a row.
 pub fn row(row: &Row) -> Value {
@@ -33,13 +34,21 @@ pub fn row(row: &Row) -> Value {
         "decided_by": stance.who,
         "severity": stance.severity,
         "tags": stance.tags,
-        "notes": stance.notes,
+        "notes": notes(row),
         "duplicate_of": stance.duplicate_of,
     });
     if let (Value::Object(fields), Value::Object(ours)) = (&mut value, ours) {
         fields.extend(ours);
     }
     value
+}
+
+fn notes(row: &Row) -> Vec<Value> {
+    let told = |event: &std::sync::Arc<Event>| match &event.change {
+        Change::Note(text) => Some(json!({"text": text, "who": event.who, "at": event.at})),
+        _ => None,
+    };
+    row.notes.iter().filter_map(told).collect()
 }
 
 /// Why a decision holds no more.

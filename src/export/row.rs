@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::contract::Shared;
-use crate::triage::{Case, Stance};
+use url::Url;
+
+use crate::contract::{Risk, Shared};
+use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
+
+/// Duplicates of duplicates are followed so far.
+const FAR: usize = 8;
 
 /// A finding, what is said about it, and the names of what it refers to.
 #[derive(Clone, Debug)]
@@ -18,4 +23,115 @@ pub struct Row {
     pub tool: Option<i64>,
     /// Name of its workspace.
     pub workspace: Shared,
+    /// Notes, oldest first.
+    pub notes: Vec<Arc<Event>>,
+    /// The decisions that hold: several where persons did not know of each other.
+    pub decisions: Vec<Arc<Event>>,
+    /// The verdict on what it duplicates.
+    pub original: Option<Verdict>,
+}
+
+impl Row {
+    /// Takes from the state what the stance leaves out.
+    pub fn new(
+        case: Arc<Case>,
+        stance: Stance,
+        state: &State,
+        target: Shared,
+        tool: Option<i64>,
+        workspace: Shared,
+    ) -> Self {
+        let standing = state.standing(case.key());
+        let notes = standing.map(|standing| standing.notes.clone()).unwrap_or_default();
+        let decisions = standing.map(|standing| standing.heads.clone()).unwrap_or_default();
+        let original = stance.duplicate_of.and_then(|key| original(state, key));
+        Self { case, stance, target, tool, workspace, notes, decisions, original }
+    }
+
+    /// The risk it counts as: a person's before the scanner's.
+    pub fn risk(&self) -> Risk {
+        self.stance.severity.unwrap_or(self.case.risk_level)
+    }
+
+    /// The verdict that counts now: one that holds no more leaves the finding open.
+    pub fn verdict(&self) -> Verdict {
+        if self.stance.again.is_some() { Verdict::Open } else { self.stance.verdict }
+    }
+
+    /// Kind of finding; never empty.
+    pub fn class(&self) -> &str {
+        [&**self.case.class(), &*self.case.vuln_id, &*self.case.name]
+            .into_iter()
+            .find(|name| !name.trim().is_empty())
+            .unwrap_or("unnamed")
+    }
+
+    /// Where it is, as a URI: the target where that is one, else its address with scheme and port.
+    pub fn place(&self) -> String {
+        let (case, target) = (&self.case, self.target.trim());
+        let as_url = Url::parse(target).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        if let Some(url) = as_url {
+            return url.to_string();
+        }
+        let scheme = if case.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
+        let host = if target.contains(':') && !target.starts_with('[') { format!("[{target}]") } else { target.into() };
+        let port = if case.port > 0 { format!(":{}", case.port) } else { String::new() };
+        // What is no host at all is named as a part of a path, where everything can be encoded.
+        match Url::parse(&format!("{scheme}://{host}{port}")) {
+            Ok(url) => url.to_string(),
+            Err(_) => {
+                let mut url = String::from("target:");
+                url.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
+                url
+            }
+        }
+    }
+
+    /// Why it was decided so, in one line: reason, notes, who and when, until when. Empty where nobody said anything.
+    pub fn told(&self) -> String {
+        let stance = &self.stance;
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(stance.reason.map(|reason| format!("reason: {reason}")));
+        parts.extend(self.note_texts().map(|note| note.to_string()));
+        if let Some(who) = &stance.who {
+            let at = stance.at.map(|at| format!(" on {at}")).unwrap_or_default();
+            parts.push(format!("{} by {who}{at}", stance.verdict));
+        }
+        parts.extend(stance.until.map(|day| format!("until {day}")));
+        parts.join("; ")
+    }
+
+    /// Texts of the notes, oldest first.
+    pub fn note_texts(&self) -> impl Iterator<Item = &Shared> {
+        self.notes.iter().filter_map(|event| match &event.change {
+            Change::Note(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// Numbers of the CWEs it names.
+    pub fn cwes(&self) -> Vec<u64> {
+        let numbers = self.case.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+        numbers.filter(|number| *number > 0).collect()
+    }
+
+    /// References that are addresses of the web.
+    pub fn links(&self) -> Vec<&str> {
+        let is_link =
+            |text: &&str| (text.starts_with("https://") || text.starts_with("http://")) && Url::parse(text).is_ok();
+        self.case.references.iter().map(|text| &**text).filter(is_link).collect()
+    }
+}
+
+/// The verdict at the end of a chain of duplicates.
+fn original(state: &State, mut key: Key) -> Option<Verdict> {
+    for _ in 0..FAR {
+        let standing = state.standing(key)?;
+        let Some((_, decision)) = standing.shown() else { return Some(Verdict::Open) };
+        match decision.duplicate_of {
+            Some(next) if decision.verdict == Verdict::Duplicate => key = next,
+            _ => return Some(if standing.is_conflict() { Verdict::Open } else { decision.verdict }),
+        }
+    }
+    None
 }

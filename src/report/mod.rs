@@ -18,7 +18,7 @@ mod json;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::contract::{Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
+use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
 pub use arrange::{Document, Group};
 pub use decided::{Decided, Remark};
@@ -110,6 +110,16 @@ pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, Ren
     }
 }
 
+/// Evidence as the text of one cell: a line a row, `head: cell` pairs.
+pub fn evidence_cell(evidence: &Evidence) -> String {
+    csv::evidence(&entities::decoded(evidence.view()))
+}
+
+/// A cell that a spreadsheet would take for a formula, as text.
+pub fn neutral(cell: &str) -> String {
+    csv::neutral(cell)
+}
+
 /// The content type of a format's download.
 pub fn content_type(format: &ReportFormat) -> &'static str {
     match format {
@@ -123,7 +133,7 @@ pub fn content_type(format: &ReportFormat) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, ScanId, ScanStatus, TargetId};
+    use crate::contract::{ScanId, ScanStatus, TargetId};
 
     /// Two targets with three findings, one of them hostile, and a third target without any.
     pub(super) fn data(group_by: GroupBy) -> ReportData {

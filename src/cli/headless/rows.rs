@@ -96,14 +96,12 @@ impl Rows {
             ..Input::default()
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
-        let cases = arranged.cases.items().iter();
-        self.all.extend(cases.zip(arranged.stances).map(|(case, stance)| Row {
-            case: Arc::clone(case),
-            stance,
-            target: self.names.target_of(case),
-            tool: case.task_id.and_then(|scan| self.names.tool(scan)),
-            workspace: workspace.name.clone(),
-        }));
+        let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
+            let tool = case.task_id.and_then(|scan| self.names.tool(scan));
+            let target = self.names.target_of(case);
+            Row::new(Arc::clone(case), stance, &self.names.state, target, tool, workspace.name.clone())
+        });
+        self.all.extend(rows);
         Ok(())
     }
 

@@ -1,0 +1,72 @@
+//! The report with the decisions: the same writers as the service's, told what was decided.
+
+use super::{Export, Row, json};
+use crate::contract::{GroupBy, ReportFilters, ReportFormat, Stamp, Tool};
+use crate::report::{Decided, Document, Earlier, Remark, RenderError, ReportData, ReportFinding, render};
+use crate::triage::Change;
+use crate::triage::compare::occurrences;
+
+/// Writes the report, a chapter a target.
+///
+/// # Errors
+/// When the format is none that is made (`html`, `json`, `csv`), or a writer fails.
+pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
+    render(&Document::new(&data(export, GroupBy::Target)), format)
+}
+
+/// What the report is made of. Nothing is filtered: the rows are what was asked for.
+pub fn data(export: &Export<'_>, group_by: GroupBy) -> ReportData {
+    let filters = ReportFilters {
+        include_finding_history: true,
+        include_false_positives: true,
+        include_ignored: true,
+        ..ReportFilters::default()
+    };
+    ReportData {
+        workspace: export.title.to_owned(),
+        generated: export.made,
+        group_by,
+        filters,
+        findings: export.rows.iter().map(finding).collect(),
+        with_decisions: true,
+        targets: Vec::new(),
+        scans: Vec::new(),
+    }
+}
+
+fn finding(row: &Row) -> ReportFinding {
+    let case = &row.case;
+    let history = occurrences(case).skip(1).zip(case.earlier.iter().skip(1));
+    ReportFinding {
+        finding: (*case.finding).clone(),
+        target: row.target.to_string(),
+        tool: Tool(row.tool.unwrap_or(0)),
+        found_at: case.last_seen,
+        history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
+        decided: Some(decided(row)),
+    }
+}
+
+fn decided(row: &Row) -> Decided {
+    let (case, stance) = (&row.case, &row.stance);
+    let note = |event: &std::sync::Arc<crate::triage::Event>| match &event.change {
+        Change::Note(text) => {
+            Some(Remark { text: text.to_string(), who: event.who.to_string(), at: event.at.to_string() })
+        }
+        _ => None,
+    };
+    Decided {
+        verdict: stance.verdict.as_str().replace('_', " "),
+        again: stance.again.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
+        reason: stance.reason.map(|reason| reason.as_str().replace('_', " ")).unwrap_or_default(),
+        until: stance.until.map(|day| day.to_string()).unwrap_or_default(),
+        who: stance.who.as_ref().map(ToString::to_string).unwrap_or_default(),
+        at: stance.at.map(|at: Stamp| at.to_string()).unwrap_or_default(),
+        severity: stance.severity,
+        now: case.presence.word().to_owned(),
+        own: case.own.is_some(),
+        tags: stance.tags.iter().map(ToString::to_string).collect(),
+        notes: row.notes.iter().filter_map(note).collect(),
+        fingerprint: case.key().to_string(),
+    }
+}
