@@ -80,7 +80,7 @@ enum Command {
     /// Scans: list, show, start, watch, stop, delete, output, raw, tests, diff
     #[cfg(feature = "dashboard")]
     Scans(headless::scans::ScansArgs),
-    /// Findings: list, show
+    /// Findings with their decisions: list, show, decide, export
     #[cfg(feature = "dashboard")]
     Findings(headless::findings::FindingsArgs),
     /// Reports: list, show, create, download, delete

@@ -1,14 +1,19 @@
-//! `scandeck findings`: list, show.
+//! `scandeck findings`: list, show, decide, export.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 
+use super::decide::{self, DecideArgs};
 use super::rows::Rows;
-use super::{ServiceArgs, Session, Table};
+use super::{ServiceArgs, Session, Table, save};
+use crate::app::decide::counted;
 use crate::cli::advised::Advised;
-use crate::contract::FindingId;
-use crate::export::{self, Row};
+use crate::contract::{FindingId, Stamp};
+use crate::export::{self, Export, Format, Row};
 use crate::query::{Kind, Query};
 
 /// `scandeck findings …`.
@@ -17,6 +22,8 @@ use crate::query::{Kind, Query};
   scandeck findings list --query 'risk>=high is:undecided' --workspace \"Acme external\"
   scandeck findings list --all-scans --json
   scandeck findings show 4711
+  scandeck findings decide 4711 4712 --verdict false_positive --reason not_reproducible
+  scandeck findings export --format sarif -o scandeck.sarif
 
 A row is one finding, whatever the number of scans that saw it; --all-scans shows every occurrence.")]
 pub struct FindingsArgs {
@@ -42,6 +49,38 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT")]
         id: String,
     },
+    /// Says what a person says about findings: verdict, reason, note, severity, tags
+    Decide(Box<DecideArgs>),
+    /// Writes them with what was decided, for other tools and for people
+    Export(ExportArgs),
+}
+
+/// Options of `scandeck findings export`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  scandeck findings export --format markdown -o hand-over.md
+  scandeck findings export --query 'risk>=medium' --format sarif > scandeck.sarif
+
+csv           a row a finding; cells that start a formula are neutralised
+markdown      a hand-over: what is left, what was decided by whom, what has no reason
+jsonl         one object a finding, as `list --json` has it
+defectdojo    Generic Findings Import
+sarif         SARIF 2.1.0, with baselineState and suppressions
+vex           CycloneDX 1.6
+html, json    the report, with the decisions")]
+struct ExportArgs {
+    #[command(flatten)]
+    which: Which,
+    /// csv, markdown, jsonl, defectdojo, sarif, vex, html, json
+    #[arg(long, value_parser = format)]
+    format: Format,
+    /// The file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    Format::named(text).ok_or_else(|| Format::ALL.map(Format::as_str).join(", "))
 }
 
 /// Which findings.
@@ -76,8 +115,30 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
             session.out.list(&shown, || table(&rows))?;
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
+        FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
+        FindingsCommand::Export(args) => write(&session, &args).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn write(session: &Session, args: &ExportArgs) -> anyhow::Result<()> {
+    let query = args.which.query();
+    let rows = Rows::load(session).await?.that(&query);
+    let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
+    let title = match workspaces.len() {
+        1 => workspaces.into_iter().collect(),
+        _ => session.name.clone(),
+    };
+    let export = Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string() };
+    let bytes = export::write(args.format, &export)?;
+    match &args.output {
+        Some(path) => {
+            save::over(path, &bytes)?;
+            eprintln!("scandeck: {} in {}", counted(rows.len()), path.display());
+        }
+        None => session.out.outside(&bytes),
+    }
+    Ok(())
 }
 
 async fn show(session: &Session, id: &str) -> anyhow::Result<()> {

@@ -10,6 +10,9 @@
 //! waits for `--yes`.
 
 pub mod api;
+pub mod decide;
+pub mod decisions;
+pub mod diff;
 pub mod findings;
 pub mod loggers;
 pub mod print;

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::Session;
+use super::{Session, decisions};
 use crate::app::table::Table;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::Row;
 use crate::query::{Judged, Kind, Others, Query};
-use crate::triage::{Case, Input, State, arrange};
+use crate::triage::{Case, Change, Input, Key, State, arrange};
 
 /// Reads a query of the command line; the error names the place.
 ///
@@ -23,11 +24,18 @@ pub fn query(text: &str) -> Result<Query, String> {
     Query::parse(text, Kind::Findings).map_err(|error| error.to_string())
 }
 
+/// The day that decides what has expired.
+pub fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::system()).date()
+}
+
 /// Rows of the workspaces in question, with what they refer to.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// The worst first.
     pub all: Vec<Row>,
+    /// The scans that saw them.
+    pub scans: Table<Scan>,
     names: Names,
     now: i64,
 }
@@ -53,6 +61,12 @@ impl Others for Names {
     fn tool(&self, scan: ScanId) -> Option<i64> {
         self.tools.get(&scan).copied()
     }
+
+    fn notes(&self, key: Key) -> Vec<&Shared> {
+        let notes = self.state.standing(key).map(|standing| standing.notes.as_slice()).unwrap_or_default();
+        let text = |event| if let Change::Note(text) = event { Some(text) } else { None };
+        notes.iter().filter_map(|event| text(&event.change)).collect()
+    }
 }
 
 impl Rows {
@@ -61,7 +75,7 @@ impl Rows {
     /// # Errors
     /// Those of the calls.
     pub async fn load(session: &Session) -> anyhow::Result<Self> {
-        let mut rows = Self { now: Timestamp::now().as_second(), ..Self::default() };
+        let mut rows = Self::empty(session).await?;
         for workspace in session.workspaces().await? {
             rows.read(session, &workspace).await?;
         }
@@ -75,9 +89,20 @@ impl Rows {
     /// Those of the calls.
     pub async fn load_one(session: &Session, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
         let Some(id) = workspace else { return Self::load(session).await };
-        let mut rows = Self { now: Timestamp::now().as_second(), ..Self::default() };
+        let mut rows = Self::empty(session).await?;
         rows.read(session, &session.client.get_workspace(id).await?).await?;
         Ok(rows)
+    }
+
+    /// No rows, but what was decided.
+    async fn empty(session: &Session) -> anyhow::Result<Self> {
+        let names = Names { state: decisions::read(&session.memory).await?, ..Names::default() };
+        Ok(Self { now: Timestamp::now().as_second(), names, ..Self::default() })
+    }
+
+    /// What was decided.
+    pub fn state(&self) -> &State {
+        &self.names.state
     }
 
     async fn read(&mut self, session: &Session, workspace: &Workspace) -> anyhow::Result<()> {
@@ -86,13 +111,17 @@ impl Rows {
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
         self.names.learn(workspace, &scans, &targets);
+        let scans = Table::new(scans);
+        self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         let input = Input {
             findings: Arc::new(Table::new(findings)),
-            scans: Arc::new(Table::new(scans)),
+            scans: Arc::new(scans),
             targets: Arc::new(Table::new(targets)),
             state: self.names.state.clone(),
             workspace: workspace.name.clone(),
-            today: Timestamp::now().to_zoned(TimeZone::system()).date(),
+            today: today(),
+            now: self.now,
+            alias: session.alias.clone(),
             ..Input::default()
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
@@ -111,6 +140,16 @@ impl Rows {
         let judged: Vec<Judged> = self.all.iter().map(|row| Judged { case: &row.case, stance: &row.stance }).collect();
         let taken = query.matches(&crate::query::Rows { rows: &judged, others: &self.names, now: self.now });
         taken.rows().map(|at| self.all[at].clone()).collect()
+    }
+
+    /// A scan of the workspaces in question.
+    pub fn scan(&self, id: ScanId) -> Option<&Arc<Scan>> {
+        self.scans.items().iter().find(|scan| scan.id == id)
+    }
+
+    /// The findings alone, in the order of the rows.
+    pub fn cases(&self) -> Table<Case> {
+        Table::new(self.all.iter().map(|row| Arc::clone(&row.case)))
     }
 
     /// A row for every occurrence in place of one for every identity.

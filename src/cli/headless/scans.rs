@@ -1,4 +1,4 @@
-//! `scandeck scans`: list, show, start, watch, stop, delete, output, raw, tests.
+//! `scandeck scans`: list, show, start, watch, stop, delete, output, raw, tests, diff.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::print::{count, stamp};
 use super::start::StartArgs;
-use super::{ServiceArgs, Session, Table, start, targets, watch};
+use super::{ServiceArgs, Session, Table, diff, start, targets, watch};
 use crate::cli::advised::Advised;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
@@ -59,6 +59,16 @@ enum ScansCommand {
         /// Do it
         #[arg(long)]
         yes: bool,
+    },
+    /// What a later scan saw of what an earlier one told: new, gone, changed, covered less
+    Diff {
+        /// One scan
+        id: ScanId,
+        /// The other [default: the finished one before it, of the same target and tool]
+        other: Option<ScanId>,
+        /// Also what is the same
+        #[arg(long)]
+        all: bool,
     },
     /// What its tool made of it, as JSON
     Output {
@@ -161,6 +171,7 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
             )?;
             client.delete_scan(id).await?;
         }
+        ScansCommand::Diff { id, other, all } => diff::run(&session, id, other, all).await?,
         ScansCommand::Output { id, output: Some(path), .. } => {
             let pdf = client.scan_output_pdf(id).await?;
             super::save::over(&path, &pdf)?;

@@ -8,8 +8,9 @@ use clap::Args;
 use super::print::Output;
 use crate::cli::advised::Advised;
 use crate::client::{Client, ClientSettings};
-use crate::config::{Config, Connection, Environment, Flags};
-use crate::contract::{Workspace, WorkspaceId};
+use crate::config::{Config, Connection, Environment, Flags, ServiceName};
+use crate::contract::{Shared, Workspace, WorkspaceId};
+use crate::runtime::Memory;
 
 /// Which service, which workspace, which form: what every command takes.
 #[derive(Args, Clone, Debug, Default)]
@@ -50,8 +51,10 @@ pub struct Session {
     pub out: Output,
     /// What the configuration calls it.
     pub name: String,
-    /// Where things are kept.
-    pub environment: Environment,
+    /// Where decisions are kept, and who decides.
+    pub memory: Memory,
+    /// What stands for the workspace in fingerprints; usually empty.
+    pub alias: Shared,
     workspace: Option<String>,
     read_only: bool,
 }
@@ -73,16 +76,21 @@ impl Session {
             config: args.config.clone(),
         };
         let config = Config::load(&flags, &environment).map_err(Advised::from)?;
-        let settings = match config.connection {
-            Connection::At { base, key } => ClientSettings::new(base, key.read().await.map_err(Advised::from)?),
-            Connection::Here => local(&environment, true).await?,
-            Connection::Ask => local(&environment, false).await?,
+        let (settings, service) = match &config.connection {
+            Connection::At { base, key } => {
+                let key = key.read().await.map_err(Advised::from)?;
+                (ClientSettings::new(base.clone(), key), config.service(base))
+            }
+            Connection::Here => (local(&environment, true).await?, ServiceName::Local),
+            Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
         };
+        let memory = Memory { directory: environment.state_dir().of_service(&service), who: config.user.clone() };
         Ok(Self {
             client: Client::new(settings)?,
             out: Output::new(args.json),
             name: config.name,
-            environment,
+            memory,
+            alias: config.alias.as_str().into(),
             workspace: args.workspace.clone(),
             read_only: config.read_only,
         })

@@ -1,0 +1,172 @@
+//! `scandeck findings decide`: says about findings what a verdict key says.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use jiff::civil::Date;
+
+use super::rows::{Rows, today};
+use super::{Session, decisions, findings};
+use crate::app::decide::{Draft, Wish, sighting};
+use crate::cli::advised::Advised;
+use crate::contract::{Risk, Shared};
+use crate::export::Row;
+use crate::query::Query;
+use crate::text;
+use crate::triage::{Key, Reason, Subject, Verdict};
+
+/// Options of `scandeck findings decide`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  scandeck findings decide 4711 --verdict false_positive --reason not_reproducible --note \"see ticket 114\"
+  scandeck findings decide --query 'class:tls-expired target:*.lab.test' --verdict risk_accepted --until 2027-01-31
+
+Decisions stay on this machine, beside the service. An accepted risk holds 90 days unless --until says otherwise.
+The dashboard shows them at once, and its u takes them back.")]
+pub struct DecideArgs {
+    /// Which: ids at the service, of any occurrence, or fingerprints
+    #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query")]
+    ids: Vec<String>,
+    /// Which: all that match
+    #[arg(long, value_name = "QUERY", value_parser = super::rows::query, conflicts_with = "ids")]
+    query: Option<Query>,
+    /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
+    #[arg(long, value_name = "VERDICT", value_parser = verdict,
+          required_unless_present_any = ["note", "severity", "tag", "untag"])]
+    verdict: Option<Verdict>,
+    /// Why, as a code that belongs to the verdict, such as not_reproducible or will_not_fix
+    #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
+    reason: Option<Reason>,
+    /// Added to the notes
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Last day it holds
+    #[arg(long, value_name = "YYYY-MM-DD", requires = "verdict")]
+    until: Option<Date>,
+    /// A severity of one's own: critical, high, medium, low, info; `scanner` goes back to the scanner's
+    #[arg(long, value_name = "RISK", value_parser = severity)]
+    severity: Option<Severity>,
+    /// Puts a tag on; may be said again
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Takes a tag off; may be said again
+    #[arg(long, value_name = "TAG")]
+    untag: Vec<String>,
+    /// What it duplicates
+    #[arg(long, value_name = "ID|FINGERPRINT", required_if_eq("verdict", "duplicate"))]
+    duplicate_of: Option<String>,
+}
+
+/// A severity of one's own, or none.
+#[derive(Clone, Copy, Debug)]
+struct Severity(Option<Risk>);
+
+fn verdict(text: &str) -> Result<Verdict, String> {
+    let names = || Verdict::ALL.map(Verdict::as_str).join(", ");
+    Verdict::named(text).ok_or_else(names)
+}
+
+fn reason(text: &str) -> Result<Reason, String> {
+    let names = || Reason::ALL.map(Reason::as_str).join(", ");
+    Reason::named(text).ok_or_else(names)
+}
+
+fn severity(text: &str) -> Result<Severity, String> {
+    let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
+    match named {
+        Some(risk) => Ok(Severity(Some(risk))),
+        None if text == "scanner" => Ok(Severity(None)),
+        None => Err("critical, high, medium, low, info or scanner".to_owned()),
+    }
+}
+
+/// Decides.
+///
+/// # Errors
+/// When a finding is unknown, the reason is none of the verdict's, or the decision cannot be kept.
+pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode> {
+    if let (Some(verdict), Some(reason)) = (args.verdict, args.reason)
+        && !verdict.reasons().contains(&reason)
+    {
+        let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
+        let hint = if names.is_empty() { "leave --reason out".to_owned() } else { format!("take one of: {}", names.join(", ")) };
+        return Err(Advised::usage(format!("{reason} is no reason for {verdict}"), hint).into());
+    }
+    let rows = Rows::load(session).await?;
+    let chosen = chosen(&rows, &args)?;
+    let draft = draft(&rows, args)?;
+    let (mut drafts, mut workspaces) = (Vec::new(), Vec::new());
+    for row in &chosen {
+        for change in draft.changes(&row.case, &row.stance, sighting(&row.case), None, today()) {
+            drafts.push((Subject::Finding((*row.case.identity).clone()), change));
+            workspaces.push(row.workspace.clone());
+        }
+    }
+    if drafts.is_empty() {
+        eprintln!("scandeck: nothing to say: {}", match chosen.len() { 0 => "no finding matches", _ => "it all stands already" });
+    } else {
+        decisions::write(&session.memory, drafts, workspaces).await?;
+    }
+    told(session, &chosen).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen(rows: &Rows, args: &DecideArgs) -> anyhow::Result<Vec<Row>> {
+    if let Some(query) = &args.query {
+        return Ok(rows.that(query));
+    }
+    let mut chosen: Vec<Row> = Vec::new();
+    for id in &args.ids {
+        let row = known(rows, id)?;
+        if chosen.iter().all(|one| one.case.key() != row.case.key()) {
+            chosen.push(row.clone());
+        }
+    }
+    Ok(chosen)
+}
+
+fn known<'a>(rows: &'a Rows, id: &str) -> anyhow::Result<&'a Row> {
+    let unknown = || Advised::new(format!("there is no finding {id:?}"), "`scandeck findings list` shows them");
+    Ok(rows.all.iter().find(|row| findings::is_named(row, id)).ok_or_else(unknown)?)
+}
+
+fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
+    fn said<T>(value: Option<T>) -> Wish<T> {
+        value.map_or(Wish::Usual, Wish::This)
+    }
+    let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
+    let duplicate_of: Option<Key> = match &args.duplicate_of {
+        Some(id) => Some(known(rows, id)?.case.key()),
+        None => None,
+    };
+    Ok(Draft {
+        verdict: args.verdict,
+        reason: said(args.reason),
+        note: said(args.note.map(Shared::from)),
+        until: said(args.until),
+        severity: match args.severity {
+            None => Wish::Usual,
+            Some(Severity(None)) => Wish::Nothing,
+            Some(Severity(Some(risk))) => Wish::This(risk),
+        },
+        tag: shared(args.tag),
+        untag: shared(args.untag),
+        duplicate_of,
+        ..Draft::default()
+    })
+}
+
+/// The findings as they stand now.
+async fn told(session: &Session, chosen: &[Row]) -> anyhow::Result<()> {
+    let rows = Rows::load(session).await?;
+    let now: Vec<Row> = rows
+        .all
+        .into_iter()
+        .filter(|row| chosen.iter().any(|one| (one.case.key(), &one.workspace) == (row.case.key(), &row.workspace)))
+        .collect();
+    let shown: Vec<_> = now.iter().map(crate::export::json::row).collect();
+    if !session.out.json {
+        eprintln!("{}", text::clean(&crate::app::decide::counted(now.len())));
+    }
+    session.out.list(&shown, || findings::table(&now))
+}

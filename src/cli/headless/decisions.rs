@@ -1,0 +1,69 @@
+//! The decisions kept beside the service: read for every list of findings, written by `findings decide`.
+
+use std::sync::Arc;
+
+use crate::cli::advised::Advised;
+use crate::contract::Stamp;
+use crate::runtime::Memory;
+use crate::text;
+use crate::triage::store::{Opened, Store, StoreError};
+use crate::triage::{Change, Event, Pen, State, Subject};
+
+/// What was decided. Where nothing was ever kept nothing is made.
+///
+/// # Errors
+/// When the file cannot be read: a list that shows everything as open would be wrong.
+pub async fn read(memory: &Memory) -> anyhow::Result<State> {
+    if !memory.directory.join("decisions.db").exists() {
+        return Ok(State::default());
+    }
+    let (store, state) = open(memory).await?;
+    store.close().await;
+    Ok(state)
+}
+
+async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
+    let Opened { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
+    for note in notes {
+        eprintln!("scandeck: {}", text::clean(&note));
+    }
+    let state = tokio::task::spawn_blocking(move || State::from_events(events)).await?;
+    Ok((store, state))
+}
+
+/// Writes these changes as one batch of one person; returns how many there are.
+///
+/// # Errors
+/// When the file cannot be written; nothing of the batch is kept then.
+pub async fn write(
+    memory: &Memory,
+    drafts: Vec<(Subject, Change)>,
+    workspaces: Vec<crate::contract::Shared>,
+) -> anyhow::Result<usize> {
+    let (mut store, state) = open(memory).await?;
+    if !store.is_writable() {
+        return Err(Advised::new(
+            format!("decisions cannot be kept: {} is read-only", store.file().display()),
+            "make it writable, or set XDG_STATE_HOME",
+        )
+        .into());
+    }
+    let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
+    let (at, clock, batch) = (Stamp(jiff::Timestamp::now()), state.clock() + 1, pen.next());
+    let mut events: Vec<Arc<Event>> = Vec::with_capacity(drafts.len());
+    for ((subject, change), workspace) in drafts.into_iter().zip(workspaces) {
+        let after = match (&subject, &change) {
+            (Subject::Finding(identity), Change::Decide(_)) => state.heads(identity.key),
+            _ => Vec::new(),
+        };
+        pen.workspace = workspace;
+        events.push(Arc::new(pen.write((at, clock), batch, after, subject, change)));
+    }
+    store.record(&events).await.map_err(advised)?;
+    store.close().await;
+    Ok(events.len())
+}
+
+fn advised(error: StoreError) -> Advised {
+    Advised::new(&error, error.hint())
+}
