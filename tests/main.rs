@@ -5,6 +5,8 @@
 mod api;
 #[cfg(feature = "dashboard")]
 mod client;
+#[cfg(feature = "dashboard")]
+mod exports;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod headless;
 mod imports;

@@ -55,3 +55,66 @@ async fn a_finding_goes_by_the_id_of_any_occurrence_or_its_fingerprint() {
     desk.run(&["findings", "show", "x"]).await.refused(1, "no finding");
     desk.world.stop().await;
 }
+
+#[tokio::test]
+async fn what_is_decided_stands_in_every_later_command_and_over_a_new_scan() {
+    let desk = scanned(1).await;
+    let worst = desk.json(&["findings", "list"]).await[0]["id"].to_string();
+    let decide = ["findings", "decide", &worst, "--verdict", "false_positive"];
+    desk.run(&[&decide[..], &["--reason", "will_not_fix"]].concat()).await.refused(2, "not_reproducible");
+    let more = ["--reason", "not_reproducible", "--note", "see 114", "--tag", "q4", "--severity", "low"];
+    let told = desk.json(&[&decide[..], &more].concat()).await;
+    assert_eq!((&told[0]["verdict"], &told[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));
+    assert!(told[0]["decided_by"].as_str().unwrap().contains('@'), "{told}");
+
+    let scan = desk.world.scan(1).await;
+    desk.world.script.let_end(1);
+    desk.world.until_status(scan, "finished").await;
+    let kept = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
+    assert_eq!((kept.as_array().unwrap().len(), &kept[0]["notes"][0]["text"]), (1, &"see 114".into()));
+    assert_ne!(kept[0]["id"].to_string(), worst, "the new scan gave it a new id");
+    let left = desk.json(&["findings", "list", "--query", "is:undecided"]).await;
+    assert_eq!(left.as_array().unwrap().len(), 1);
+    desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "no finding");
+    desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "--query");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn all_that_match_are_decided_in_one_batch() {
+    let desk = scanned(1).await;
+    let until = ["--verdict", "risk_accepted", "--until", "2999-01-31", "--reason", "deferred"];
+    let told = desk.json(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
+    let rows = told.as_array().unwrap();
+    assert!(
+        rows.len() == 2 && rows.iter().all(|row| row["until"] == "2999-01-31" && row["undecided"] == false),
+        "{told}"
+    );
+    let again = desk.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
+    assert!(again.code == 0 && again.err.contains("it all stands already"), "{again:?}");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn every_form_is_written_to_a_pipe_or_a_file() {
+    let desk = scanned(1).await;
+    for (format, words) in [
+        ("csv", "fingerprint"),
+        ("markdown", "# Hand-over: "),
+        ("jsonl", "\"verdict\":\"open\""),
+        ("defectdojo", "unique_id_from_tool"),
+        ("sarif", "baselineState"),
+        ("vex", "CycloneDX"),
+        ("html", "<!doctype html>"),
+        ("json", "\"decided\""),
+    ] {
+        let query = ["--query", "risk:critical"];
+        let ended = desk.command(&[&["findings", "export", "--format", format][..], &query].concat()).output().await;
+        let out = String::from_utf8(ended.unwrap().stdout).unwrap();
+        assert!(out.contains(words) && !out.contains("web.csp"), "{format}: {out}");
+    }
+    desk.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
+    assert!(std::fs::read_to_string(desk.home.path().join("out.sarif")).unwrap().contains("web.csp"));
+    desk.run(&["findings", "export", "--format", "pdf"]).await.refused(2, "markdown");
+    desk.world.stop().await;
+}

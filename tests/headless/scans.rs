@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use scandeck::contract::Risk;
+use scandeck::service::engine::{Event, Outcome};
+
 use super::Desk;
-use crate::service::runner::usual;
-use scandeck::service::engine::Outcome;
+use crate::service::runner::{finding, tested, usual};
 
 const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
 
@@ -74,5 +76,34 @@ async fn a_build_fails_for_what_is_still_undecided() {
     let passed = fail_on("risk>=high verdict:confirmed").await;
     assert_eq!(passed.code, 0, "{passed:?}");
     desk.run(&[&START[..], &["127.0.0.1", "--fail-on", "risk>>high"]].concat()).await.refused(2, "risk>>high");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn two_scans_are_compared_finding_by_finding() {
+    let desk = Desk::new().await;
+    let target = desk.world.target("127.0.0.1").await;
+    let scan = async |events| {
+        desk.world.script.tells(events);
+        let id = desk.world.scan(target).await;
+        desk.world.script.let_end(1);
+        desk.world.until_status(id, "finished").await;
+        id.to_string()
+    };
+    let first = scan(usual()).await;
+    let header = vec![finding("web.csp", Risk::Info, ""), finding("web.hsts", Risk::Low, "")];
+    let nothing = tested("web.nothing", 1, vec![]);
+    let second = scan(vec![Event::Planned(3), tested("web.headers", 1, header), nothing.clone(), nothing]).await;
+    let diff = desk.json(&["scans", "diff", &first, &second]).await;
+    let mut outcomes: Vec<(&str, &str)> = diff
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["vuln_id"].as_str().unwrap(), one["outcome"].as_str().unwrap()))
+        .collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, [("web.hsts", "new"), ("web.key", "gone")]);
+    assert!(desk.does(&["scans", "diff", &second, "--all"]).await.contains("same"));
+    desk.run(&["scans", "diff", &first]).await.refused(1, "name the scan to compare with");
     desk.world.stop().await;
 }

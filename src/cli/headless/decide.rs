@@ -89,7 +89,11 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
         && !verdict.reasons().contains(&reason)
     {
         let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
-        let hint = if names.is_empty() { "leave --reason out".to_owned() } else { format!("take one of: {}", names.join(", ")) };
+        let hint = if names.is_empty() {
+            "leave --reason out".to_owned()
+        } else {
+            format!("take one of: {}", names.join(", "))
+        };
         return Err(Advised::usage(format!("{reason} is no reason for {verdict}"), hint).into());
     }
     let rows = Rows::load(session).await?;
@@ -103,7 +107,13 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
         }
     }
     if drafts.is_empty() {
-        eprintln!("scandeck: nothing to say: {}", match chosen.len() { 0 => "no finding matches", _ => "it all stands already" });
+        eprintln!(
+            "scandeck: nothing to say: {}",
+            match chosen.len() {
+                0 => "no finding matches",
+                _ => "it all stands already",
+            }
+        );
     } else {
         decisions::write(&session.memory, drafts, workspaces).await?;
     }

@@ -16,7 +16,8 @@ use crate::triage::compare::{self, Compared};
 pub async fn run(session: &Session, a: ScanId, b: Option<ScanId>, all: bool) -> anyhow::Result<()> {
     let workspace = session.client.get_scan(a).await?.workspace_id;
     let rows = Rows::load_one(session, workspace).await?;
-    let unknown = |id| Advised::new(format!("scan {id} is not among those of its workspace"), "compare scans of one workspace");
+    let unknown =
+        |id| Advised::new(format!("scan {id} is not among those of its workspace"), "compare scans of one workspace");
     let first = rows.scan(a).ok_or_else(|| unknown(a))?;
     let second = match b {
         Some(b) => rows.scan(b).ok_or_else(|| unknown(b))?,
@@ -26,9 +27,14 @@ pub async fn run(session: &Session, a: ScanId, b: Option<ScanId>, all: bool) -> 
         })?,
     };
     let (before, after) = compare::in_order(first, second);
-    let mut compared = compare::compare(&rows.cases(), before, after);
-    compared.retain(|one| all || one.outcome != compare::Outcome::Same);
-    let compared: Vec<(&Row, Compared)> = compared.into_iter().map(|one| (&rows.all[one.at], one)).collect();
+    let cases = rows.cases();
+    let wanted = |one: &Compared| all || one.outcome != compare::Outcome::Same;
+    let row = |one: Compared| {
+        let id = cases.items()[one.at].id;
+        rows.all.iter().find(|row| row.case.id == id).map(|row| (row, one))
+    };
+    let compared: Vec<(&Row, Compared)> =
+        compare::compare(&cases, before, after).into_iter().filter(wanted).filter_map(row).collect();
     let shown: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
     session.out.list(&shown, || table(&compared))
 }

@@ -64,8 +64,10 @@ impl Others for Names {
 
     fn notes(&self, key: Key) -> Vec<&Shared> {
         let notes = self.state.standing(key).map(|standing| standing.notes.as_slice()).unwrap_or_default();
-        let text = |event| if let Change::Note(text) = event { Some(text) } else { None };
-        notes.iter().filter_map(|event| text(&event.change)).collect()
+        notes
+            .iter()
+            .filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
+            .collect()
     }
 }
 

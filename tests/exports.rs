@@ -1,0 +1,308 @@
+//! Exports against their published schemas, vendored under `tests/schemas`: rows with every verdict, every presence,
+//! hostile texts and odd targets. Nothing is fetched.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::civil::date;
+use jsonschema::{Retrieve, Uri, Validator};
+use proptest::prelude::*;
+use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
+use scandeck::export::{Export, Format, Row, write};
+use scandeck::triage::case::Again;
+use scandeck::triage::{
+    Case, Change, Decision, Event, EventId, Identity, Key, Pen, Presence, Reason, Stance, State, Subject, Verdict,
+};
+use serde_json::{Value, json};
+
+/// Text that wants to act on whoever reads it.
+const HOSTILE: &str =
+    "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
+
+fn schema(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// What a schema refers to comes from beside it, and from nowhere else.
+struct Beside;
+
+impl Retrieve for Beside {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        match uri.as_str() {
+            "http://cyclonedx.org/schema/spdx.SNAPSHOT.schema.json" => Ok(schema("spdx.json")),
+            "http://cyclonedx.org/schema/jsf-0.82.SNAPSHOT.schema.json" => Ok(schema("jsf-0.82.json")),
+            other => Err(format!("{other} is not here").into()),
+        }
+    }
+}
+
+fn validator(name: &str) -> Validator {
+    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema(name)).unwrap()
+}
+
+#[track_caller]
+fn holds(validator: &Validator, value: &Value) {
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+fn stamp(text: &str) -> Stamp {
+    Stamp::parse(text).unwrap()
+}
+
+fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
+    let finding = Finding {
+        id: FindingId(number),
+        name: name.into(),
+        vuln_description: HOSTILE.into(),
+        recommendation: "Mend it".into(),
+        risk_level: Risk::from(number % 5),
+        vuln_id: format!("class-{}", number % 3).as_str().into(),
+        cve: vec!["CVE-2024-1".into(), "CVE-2024-2".into()],
+        cwe: "CWE-79".into(),
+        port: 443,
+        protocol: "tcp".into(),
+        references: vec!["https://example.org/a".into(), "javascript:alert(1)".into()],
+        vuln_evidence: Evidence::table(&["Request"], [vec!["=1+1 &lt;b&gt;".into()]]),
+        target_id: Some(TargetId(1)),
+        task_id: Some(ScanId(7)),
+        ..Finding::default()
+    };
+    let identity = Identity {
+        key: Key(number as u128 + 1),
+        f1: Key(1000 + number as u128),
+        asset: target.into(),
+        class: finding.vuln_id.clone(),
+        service: "tcp/443".into(),
+        name: finding.name.clone(),
+        ..Identity::default()
+    };
+    Case {
+        id: Key(number as u128 + 1).into(),
+        identity: Arc::new(identity),
+        finding: Arc::new(finding),
+        presence,
+        first_seen: Some(stamp("2026-11-01 10:00:00")),
+        last_seen: Some(stamp("2026-11-20 10:00:00")),
+        ..Case::default()
+    }
+}
+
+fn row(number: i64, verdict: Verdict, again: Option<Again>) -> Row {
+    let targets = ["shop.test", "http://shop.test:8080/a b?q=<x>", "::1", "10.0.0.1", HOSTILE, ""];
+    let target = targets[number as usize % targets.len()];
+    let presence = Presence::ALL[number as usize % Presence::ALL.len()];
+    let name = if number == 3 { HOSTILE } else { "Weak cipher" };
+    let case = Arc::new(case(number, target, name, presence));
+    let decided = verdict != Verdict::Open;
+    let stance = Stance {
+        verdict,
+        again,
+        reason: verdict.reasons().first().copied(),
+        until: (verdict == Verdict::RiskAccepted).then(|| date(2027, 1, 31)),
+        at: decided.then(|| stamp("2026-11-21 09:00:00")),
+        who: decided.then(|| "ada@box".into()),
+        severity: (number == 1).then_some(Risk::Low),
+        tags: vec!["=tag".into()],
+        duplicate_of: (verdict == Verdict::Duplicate).then_some(Key(77)),
+        ..Stance::default()
+    };
+    Row::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into())
+}
+
+/// Two decisions of the file: the original of a duplicate is accepted, and finding 3 has a note.
+fn state() -> State {
+    let mut pen = Pen { who: "ada@box".into(), instance: 7, ..Pen::default() };
+    let mut write = |subject: u128, change: Change| -> Arc<Event> {
+        let identity = Identity { key: Key(subject), ..Identity::default() };
+        let (at, batch) = (stamp("2026-11-21 09:00:00"), pen.next());
+        Arc::new(pen.write((at, 1), batch, Vec::<EventId>::new(), Subject::Finding(identity), change))
+    };
+    let accepted = Decision { verdict: Verdict::RiskAccepted, ..Decision::default() };
+    let events = [write(77, Change::Decide(accepted)), write(4, Change::Note(Shared::from(HOSTILE)))];
+    State::from_events(events)
+}
+
+/// Every verdict, and one that holds no more for each reason.
+fn rows() -> Vec<Row> {
+    let standing = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
+    let again = [
+        (Verdict::Fixed, Some(Again::Regression)),
+        (Verdict::RiskAccepted, Some(Again::Expired)),
+        (Verdict::FalsePositive, Some(Again::Conflict)),
+    ];
+    standing.chain(again).enumerate().map(|(number, (verdict, again))| row(number as i64, verdict, again)).collect()
+}
+
+fn bytes(format: Format, rows: &[Row]) -> Vec<u8> {
+    let made = stamp("2026-11-21 12:00:00");
+    write(format, &Export { rows, title: "Acme <external>", made, query: "risk>=low" }).unwrap()
+}
+
+fn text(format: Format) -> String {
+    String::from_utf8(bytes(format, &rows())).unwrap()
+}
+
+fn document(format: Format) -> Value {
+    serde_json::from_str(&text(format)).unwrap()
+}
+
+fn place(verdict: Verdict) -> usize {
+    Verdict::ALL.iter().position(|one| *one == verdict).unwrap()
+}
+
+#[test]
+fn sarif_is_within_its_schema_and_tells_presence_and_suppressions() {
+    let sarif = document(Format::Sarif);
+    holds(&validator("sarif-2.1.0.json"), &sarif);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let status = |at: usize| results[at]["suppressions"][0]["status"].clone();
+    assert_eq!(status(place(Verdict::FalsePositive)), "accepted");
+    assert_eq!(status(place(Verdict::InReview)), "underReview");
+    assert_eq!(results[place(Verdict::Confirmed)]["suppressions"], json!([]));
+    assert_eq!(status(9), "underReview", "an expired acceptance suppresses nothing");
+    let states: Vec<&str> = results.iter().map(|one| one["baselineState"].as_str().unwrap()).collect();
+    assert_eq!(states[..6], ["new", "unchanged", "updated", "new", "unchanged", "absent"]);
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 3, "a rule a class");
+    for result in results {
+        assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
+    }
+}
+
+#[test]
+fn vex_is_within_its_schema_and_maps_every_verdict() {
+    let vex = document(Format::Vex);
+    holds(&validator("cyclonedx-1.6.json"), &vex);
+    let analysis = |at: usize| vex["vulnerabilities"][at]["analysis"].clone();
+    for (verdict, state) in [
+        (Verdict::Open, "in_triage"),
+        (Verdict::InReview, "in_triage"),
+        (Verdict::Confirmed, "exploitable"),
+        (Verdict::FalsePositive, "false_positive"),
+        (Verdict::RiskAccepted, "exploitable"),
+        (Verdict::NotApplicable, "not_affected"),
+        (Verdict::Fixed, "resolved"),
+        (Verdict::Duplicate, "exploitable"),
+    ] {
+        assert_eq!(analysis(place(verdict))["state"], state, "{verdict}");
+    }
+    assert_eq!(analysis(place(Verdict::RiskAccepted))["response"], json!(["will_not_fix"]));
+    assert_eq!(analysis(place(Verdict::Duplicate))["response"], json!(["will_not_fix"]), "that of its original");
+    assert_eq!(analysis(8)["state"], "in_triage", "a regression is not resolved");
+}
+
+#[test]
+fn defectdojo_takes_every_field() {
+    let file = document(Format::DefectDojo);
+    holds(&validator("defectdojo-generic.json"), &file);
+    let finding = |verdict| file["findings"][place(verdict)].clone();
+    assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].case.identity.f1.to_string());
+    assert_eq!(
+        (&finding(Verdict::FalsePositive)["false_p"], &finding(Verdict::FalsePositive)["active"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(finding(Verdict::Fixed)["is_mitigated"], true);
+    assert_eq!((&file["findings"][1]["severity"], rows()[1].case.risk_level), (&json!("Low"), Risk::Low));
+}
+
+#[test]
+fn an_empty_export_is_valid_too() {
+    for (format, name) in [
+        (Format::Sarif, "sarif-2.1.0.json"),
+        (Format::Vex, "cyclonedx-1.6.json"),
+        (Format::DefectDojo, "defectdojo-generic.json"),
+    ] {
+        holds(&validator(name), &serde_json::from_slice(&bytes(format, &[])).unwrap());
+    }
+    for format in Format::ALL {
+        assert!(String::from_utf8(bytes(format, &[])).is_ok(), "{}", format.as_str());
+    }
+}
+
+#[test]
+fn no_cell_starts_a_formula_and_every_row_is_whole() {
+    let table = text(Format::Csv);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), rows().len());
+    for cell in records.iter().flatten() {
+        assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell:?}");
+    }
+    assert!(table.contains("'=cmd|"));
+}
+
+#[test]
+fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
+    let mut bare = row(20, Verdict::FalsePositive, None);
+    bare.stance.reason = None;
+    let all: Vec<Row> = rows().into_iter().chain([bare]).collect();
+    let text = String::from_utf8(bytes(Format::Markdown, &all)).unwrap();
+    for words in [
+        "# Hand-over: Acme &lt;external\\>",
+        "## What is left: 5",
+        "## What was decided: 7",
+        "### false positive: 2",
+        "not reproducible",
+        "## Decided without a reason or a note: 1",
+        "- ada\\@box: ",
+        "low (scanner: ",
+    ] {
+        assert!(text.contains(words), "{words}:\n{text}");
+    }
+    assert!(!text.contains("<script") && !text.contains("](http"), "{text}");
+}
+
+#[test]
+fn a_line_of_json_is_a_finding_with_its_values_as_they_are() {
+    let text = text(Format::Jsonl);
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[3]["name"]), (rows().len(), &json!(HOSTILE)));
+    assert_eq!(
+        (&lines[3]["notes"][0]["text"], &lines[3]["reason"]),
+        (&json!(HOSTILE), &json!(Reason::NotReproducible.as_str()))
+    );
+}
+
+#[test]
+fn nothing_that_is_written_acts_on_a_terminal() {
+    for format in Format::ALL.into_iter().filter(|format| !matches!(format, Format::Html | Format::Json)) {
+        let acting = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
+        assert!(!text(format).contains(acting), "{}", format.as_str());
+    }
+}
+
+#[test]
+fn the_report_tells_decisions_beside_what_the_scanner_said() {
+    let page = text(Format::Html);
+    assert!(page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"), "{page}");
+    let groups = document(Format::Json);
+    assert!(groups[0]["findings"][0]["decided"]["fingerprint"].is_string());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_text_stays_within_the_schemas(name in any::<String>(), target in any::<String>(), class in any::<String>(), port in any::<i64>()) {
+        let mut one = case(2, &target, &name, Presence::New);
+        let mut finding = (*one.finding).clone();
+        (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
+        one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });
+        one.finding = Arc::new(finding);
+        let row = Row::new(Arc::new(one), Stance::default(), &State::default(), target.as_str().into(), None, name.as_str().into());
+        thread_local! {
+            static ALL: [(Format, Validator); 3] = [
+                (Format::Sarif, validator("sarif-2.1.0.json")),
+                (Format::Vex, validator("cyclonedx-1.6.json")),
+                (Format::DefectDojo, validator("defectdojo-generic.json")),
+            ];
+        }
+        ALL.with(|all| for (format, validator) in all {
+            let value = serde_json::from_slice(&bytes(*format, std::slice::from_ref(&row))).unwrap();
+            holds(validator, &value);
+        });
+    }
+}
