@@ -38,7 +38,13 @@ impl Retrieve for Beside {
 }
 
 fn validator(name: &str) -> Validator {
-    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema(name)).unwrap()
+    let mut schema = schema(name);
+    // The published schema of SARIF has a stray bracket in the pattern of a field that we never write, which makes it
+    // no schema to a strict reader.
+    if let Some(language) = schema.pointer_mut("/definitions/run/properties/language") {
+        language.as_object_mut().unwrap().remove("pattern");
+    }
+    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema).unwrap()
 }
 
 #[track_caller]
@@ -104,7 +110,7 @@ fn row(number: i64, verdict: Verdict, again: Option<Again>) -> Row {
         until: (verdict == Verdict::RiskAccepted).then(|| date(2027, 1, 31)),
         at: decided.then(|| stamp("2026-11-21 09:00:00")),
         who: decided.then(|| "ada@box".into()),
-        severity: (number == 1).then_some(Risk::Low),
+        severity: (number == 1).then_some(Risk::High),
         tags: vec!["=tag".into()],
         duplicate_of: (verdict == Verdict::Duplicate).then_some(Key(77)),
         ..Stance::default()
@@ -205,7 +211,7 @@ fn defectdojo_takes_every_field() {
         (&json!(true), &json!(false))
     );
     assert_eq!(finding(Verdict::Fixed)["is_mitigated"], true);
-    assert_eq!((&file["findings"][1]["severity"], rows()[1].case.risk_level), (&json!("Low"), Risk::Low));
+    assert_eq!((&file["findings"][1]["severity"], rows()[1].case.risk_level), (&json!("High"), Risk::Low));
 }
 
 #[test]
@@ -248,7 +254,7 @@ fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
         "not reproducible",
         "## Decided without a reason or a note: 1",
         "- ada\\@box: ",
-        "low (scanner: ",
+        "high (scanner: low)",
     ] {
         assert!(text.contains(words), "{words}:\n{text}");
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::{Export, Row, json};
 use crate::contract::Risk;
 use crate::text;
-use crate::triage::{Change, Decision, Verdict};
+use crate::triage::{Change, Decision, Event, Verdict};
 
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
@@ -57,16 +57,19 @@ fn state(row: &Row) -> String {
     match stance.again {
         None => stance.verdict.as_str().replace('_', " "),
         Some(again) => {
-            let said: Vec<String> = row
-                .decisions
-                .iter()
-                .filter_map(|event| match &event.change {
-                    Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
-                    _ => None,
-                })
-                .collect();
+            let mut said: Vec<String> = row.decisions.iter().filter_map(|event| told(event)).collect();
+            if said.is_empty() {
+                said.push(format!("{} by {}", row.stance.verdict, who(row)));
+            }
             format!("{} ({})", json::again(again), said.join(", "))
         }
+    }
+}
+
+fn told(event: &Event) -> Option<String> {
+    match &event.change {
+        Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
+        _ => None,
     }
 }
 
