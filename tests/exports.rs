@@ -39,10 +39,12 @@ impl Retrieve for Beside {
 
 fn validator(name: &str) -> Validator {
     let mut schema = schema(name);
-    // The published schema of SARIF has a stray bracket in the pattern of a field that we never write, which makes it
+    // The published schema of SARIF has a stray bracket in the pattern of two fields that we never write, which makes it
     // no schema to a strict reader.
-    if let Some(language) = schema.pointer_mut("/definitions/run/properties/language") {
-        language.as_object_mut().unwrap().remove("pattern");
+    for place in ["run", "toolComponent"] {
+        if let Some(language) = schema.pointer_mut(&format!("/definitions/{place}/properties/language")) {
+            language.as_object_mut().unwrap().remove("pattern");
+        }
     }
     jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema).unwrap()
 }
@@ -258,7 +260,7 @@ fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
     ] {
         assert!(text.contains(words), "{words}:\n{text}");
     }
-    assert!(!text.contains("<script") && !text.contains("](http"), "{text}");
+    assert!(!text.contains("<script") && !text.contains("[a]("), "{text}");
 }
 
 #[test]
