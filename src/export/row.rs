@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use url::Url;
+use url::{Position, Url};
 
 use crate::contract::{Risk, Shared};
 use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
@@ -69,16 +69,15 @@ impl Row {
     /// Where it is, as a URI: the target where that is one, else its address with scheme and port.
     pub fn place(&self) -> String {
         let (case, target) = (&self.case, self.target.trim());
-        let as_url = Url::parse(target).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        if let Some(url) = as_url {
-            return url.to_string();
+        if let Some(url) = web_address(target) {
+            return url;
         }
         let scheme = if case.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
         let host = if target.contains(':') && !target.starts_with('[') { format!("[{target}]") } else { target.into() };
         let port = if case.port > 0 { format!(":{}", case.port) } else { String::new() };
         // What is no host at all is named as a part of a path, where everything can be encoded.
         match Url::parse(&format!("{scheme}://{host}{port}")) {
-            Ok(url) => url.to_string(),
+            Ok(url) => strict(&url),
             Err(_) => {
                 let mut url = String::from("target:");
                 url.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
@@ -116,11 +115,36 @@ impl Row {
     }
 
     /// References that are addresses of the web.
-    pub fn links(&self) -> Vec<&str> {
-        let is_link =
-            |text: &&str| (text.starts_with("https://") || text.starts_with("http://")) && Url::parse(text).is_ok();
-        self.case.references.iter().map(|text| &**text).filter(is_link).collect()
+    pub fn links(&self) -> Vec<String> {
+        self.case.references.iter().filter_map(|text| web_address(text)).collect()
     }
+}
+
+/// An address of the web as a URI that the strictest reader takes.
+fn web_address(text: &str) -> Option<String> {
+    Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https")).map(|url| strict(&url))
+}
+
+/// URLs allow more in path, query and fragment than RFC 3986 does; the rest is encoded.
+fn strict(url: &Url) -> String {
+    let text = url.as_str();
+    let (head, tail) = text.split_at(url[..Position::BeforePath].len());
+    let mut out = head.to_owned();
+    let mut in_fragment = false;
+    for (at, byte) in tail.bytes().enumerate() {
+        let encoded = tail.as_bytes()[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2;
+        let stays = match byte {
+            b'%' => encoded,
+            b'#' => !std::mem::replace(&mut in_fragment, true),
+            _ => byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte),
+        };
+        if stays {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
 }
 
 /// The verdict at the end of a chain of duplicates.
