@@ -1,8 +1,9 @@
 //! One finding as it leaves the program.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use url::{Position, Url};
+use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
 use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
@@ -73,15 +74,19 @@ impl Row {
             return url;
         }
         let scheme = if case.protocol.eq_ignore_ascii_case("udp") { "udp" } else { "tcp" };
-        let host = if target.contains(':') && !target.starts_with('[') { format!("[{target}]") } else { target.into() };
-        let port = if case.port > 0 { format!(":{}", case.port) } else { String::new() };
-        // What is no host at all is named as a part of a path, where everything can be encoded.
-        match Url::parse(&format!("{scheme}://{host}{port}")) {
-            Ok(url) => strict(&url),
-            Err(_) => {
-                let mut url = String::from("target:");
-                url.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
-                url
+        let host = match target.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(IpAddr::V6(address)) => Some(format!("[{address}]")),
+            Ok(IpAddr::V4(address)) => Some(address.to_string()),
+            Err(_) => Some(target.to_owned()).filter(|name| is_host_name(name)),
+        };
+        let port = if (1..=65535).contains(&case.port) { format!(":{}", case.port) } else { String::new() };
+        match host {
+            Some(host) => format!("{scheme}://{host}{port}"),
+            // What is no host at all is named where everything can be encoded.
+            None => {
+                let mut uri = String::from("target:");
+                uri.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
+                uri
             }
         }
     }
@@ -120,9 +125,19 @@ impl Row {
     }
 }
 
-/// An address of the web as a URI that the strictest reader takes.
+/// An address of the web as a URI that the strictest reader takes. Who is named in it is left out: that can hold a
+/// password.
 fn web_address(text: &str) -> Option<String> {
-    Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https")).map(|url| strict(&url))
+    let mut url = Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let plain = url.host().is_some_and(|host| match host {
+        Host::Domain(name) => is_host_name(name),
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
+    });
+    (plain && url.set_username("").is_ok() && url.set_password(None).is_ok()).then(|| strict(&url))
+}
+
+fn is_host_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
 }
 
 /// URLs allow more in path, query and fragment than RFC 3986 does; the rest is encoded.
