@@ -8,6 +8,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use crate::contract::{Capture, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::input::Action;
+use crate::query::{Expr, Query};
 use crate::text;
 use crate::triage::CaseId;
 
@@ -230,14 +231,54 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     value.ok()
 }
 
-/// The command that opens this service and workspace again.
-fn command(model: &Model) -> String {
+/// The command that shows the present view: without a screen where there is one for it, else the dashboard here.
+fn command(model: &mut Model) -> String {
     let mut words = vec!["scandeck".to_owned()];
+    let headless = headless(model);
+    words.extend(headless.iter().flat_map(|(noun, _)| noun).cloned());
     if !model.session.base_url.is_empty() {
         words.extend(["--base-url".to_owned(), quoted(&model.session.base_url)]);
     }
     if let Some(workspace) = model.workspace() {
         words.extend(["--workspace".to_owned(), quoted(&workspace.name)]);
     }
+    if let Some(query) = headless.map(|(_, query)| query).filter(|query| !query.is_empty()) {
+        words.extend(["--query".to_owned(), quoted(&query)]);
+    }
     words.join(" ")
+}
+
+/// The command without a screen that lists what is shown here, and the query for it.
+fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
+    let pane = model.focus.pane;
+    let noun = match pane {
+        Pane::Workspaces => "workspaces",
+        Pane::Targets => "targets",
+        Pane::Findings => "findings",
+        Pane::Scans => "scans",
+        Pane::Loggers => "loggers",
+        Pane::Reports => "reports",
+        Pane::Wordlists => "wordlists",
+        Pane::Captures => return None,
+    };
+    let command = |verb: &str| vec![noun.to_owned(), verb.to_owned()];
+    if model.focus.in_detail && matches!(pane, Pane::Findings | Pane::Scans) {
+        let id = model.service_id(pane, model.selected_id(pane)?);
+        return Some(([command("show"), vec![id.to_string()]].concat(), String::new()));
+    }
+    let filter = model.cursor(pane).filter().0.trim().to_owned();
+    if pane == Pane::Findings {
+        let alone = model.scope.target.is_none() && model.scope.scan.is_none();
+        let has_or = Query::parse(&filter, pane.kind()).is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
+        let filter = if alone || !has_or { filter } else { format!("({filter})") };
+        let chips = [
+            model.scope.target.map(|target| format!("target_id:{target}")),
+            model.scope.scan.map(|scan| format!("scan:{scan}")),
+        ];
+        let clauses: Vec<String> = chips.into_iter().flatten().chain(Some(filter)).collect();
+        return Some((command("list"), clauses.join(" ").trim_end().to_owned()));
+    }
+    // The other lists take no query there.
+    let whole = filter.is_empty() && (pane != Pane::Scans || model.scope.target.is_none());
+    whole.then(|| (command("list"), String::new()))
 }

@@ -228,3 +228,32 @@ fn every_example_of_the_table_can_be_run() {
         assert!(!desk.told().contains(&format!(":{}", command.name)), "{}: {}", command.example, desk.told());
     }
 }
+
+#[test]
+fn the_command_of_a_view_is_the_one_that_lists_it_without_a_screen() {
+    let mut desk = desk();
+    let mut copied = |keys: &str| {
+        let copy = desk.keys(&format!("{keys} y v")).into_iter().find_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text),
+            _ => None,
+        });
+        copy.unwrap_or_default().replace(" --base-url 'http://127.0.0.1:8765/api/v2'", "")
+    };
+    for (keys, command) in [
+        ("3", "scandeck findings list --workspace 'Acme' --query 'is:undecided'"),
+        (
+            ": 'findings risk>=high or name:git' enter",
+            "scandeck findings list --workspace 'Acme' --query 'risk>=high or name:git'",
+        ),
+        (
+            ": 'target t1' enter",
+            "scandeck findings list --workspace 'Acme' --query 'target_id:1 (risk>=high or name:git)'",
+        ),
+        ("enter", "scandeck findings show 1 --workspace 'Acme'"),
+        (": 'targets' enter", "scandeck targets list --workspace 'Acme'"),
+        (": 'targets t1' enter", "scandeck --workspace 'Acme'"),
+        ("5", "scandeck --workspace 'Acme'"),
+    ] {
+        assert_eq!(copied(keys), command, "{keys}");
+    }
+}
