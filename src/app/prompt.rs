@@ -15,8 +15,7 @@ use super::modal::line_text;
 use super::typing::type_key;
 use super::update::board::Plan;
 use crate::input::Key;
-use crate::triage::EventId;
-use crate::triage::{Change, Subject};
+use crate::triage::{Change, EventId, Subject};
 
 /// No answer counts before a prompt has been up for this long.
 pub const DEAF: Duration = Duration::from_millis(200);

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
+use super::super::decide::Draft;
+use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
 use crate::triage::{Baseline, CaseId};
 
 /// One argument.
@@ -20,6 +21,10 @@ pub enum Value {
     /// Which of the fixed words.
     Choice(&'static str),
     Baseline(Option<Baseline>),
+    /// What is said with a verdict.
+    Details(Box<Draft>),
+    /// Put on, and taken off.
+    Tags((Vec<Shared>, Vec<Shared>)),
 }
 
 /// The arguments of a line, in the order of the slots; those left out are missing.
@@ -56,4 +61,15 @@ getters! {
     finding Finding CaseId;
     choice Choice &'static str;
     baseline Baseline Option<Baseline>;
+    tags Tags (Vec<Shared>, Vec<Shared>);
+}
+
+impl Args {
+    /// What is said with a verdict.
+    pub fn details(&self) -> Option<Draft> {
+        self.values.iter().find_map(|(_, value)| match value {
+            Value::Details(draft) => Some((**draft).clone()),
+            _ => None,
+        })
+    }
 }

@@ -13,6 +13,7 @@
 //! of it.
 
 pub mod args;
+pub mod details;
 pub mod docs;
 pub mod fuzzy;
 pub mod history;

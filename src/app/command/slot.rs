@@ -8,11 +8,12 @@ use jiff::civil::Date;
 use super::super::model::Model;
 use super::super::table::{Item, Table};
 use super::args::{Args, Value};
-use super::{Fault, trimmed};
-use crate::contract::{FindingId, ScanId};
+use super::{Fault, details, trimmed};
+use crate::contract::{FindingId, ScanId, Shared};
 use crate::query::error::nearest;
 use crate::query::order::SortKey;
 use crate::query::{Kind, Query};
+use crate::triage::verdict::Verdict;
 use crate::triage::{Baseline, CaseId};
 
 /// One argument of a command.
@@ -49,8 +50,14 @@ pub enum Shape {
     Scan,
     /// Id of a finding, or words of its name.
     Finding,
-    /// One of a few words.
-    Choice(&'static [&'static str]),
+    /// A query for the findings, as [`Shape::Query`].
+    Findings,
+    /// What can be said with a verdict.
+    Details,
+    /// Tags put on and taken off: `+x -y`.
+    Tags,
+    /// One of a few words, and how it is called.
+    Choice(&'static [&'static str], &'static str),
     /// A day, ids of scans, or `none`.
     Baseline,
 }
@@ -64,6 +71,11 @@ impl Slot {
     /// An argument that can be left out.
     pub const fn optional(shape: Shape) -> Self {
         Self { lead: "", shape, optional: true }
+    }
+
+    /// An argument after a word.
+    pub const fn lead(lead: &'static str, shape: Shape) -> Self {
+        Self { lead, shape, optional: false }
     }
 
     /// An optional argument after a word.
@@ -85,13 +97,15 @@ impl fmt::Display for Slot {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Query(_) | Self::Here => f.write_str("QUERY"),
+            Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
             Self::Order => f.write_str("FIELDS"),
             Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
             Self::Finding => f.write_str("ID|WORDS"),
-            Self::Choice(words) => f.write_str(&words.join("|")),
+            Self::Details => f.write_str("KEY=VALUE…"),
+            Self::Tags => f.write_str("+TAG -TAG"),
+            Self::Choice(_, name) => f.write_str(name),
             Self::Baseline => f.write_str("DATE|SCANS|none"),
         }
     }
@@ -100,7 +114,7 @@ impl fmt::Display for Shape {
 impl Shape {
     /// It is one word; the others take what is left.
     fn is_word(self) -> bool {
-        matches!(self, Self::Choice(_))
+        matches!(self, Self::Choice(..))
     }
 }
 
@@ -145,7 +159,7 @@ fn plain_parts(slots: &[Slot], plain: &[usize], text: &str, within: Range<usize>
 }
 
 /// The words of a text from a place on; what stands in quotes is one.
-fn words(text: &str, from: usize) -> Vec<Range<usize>> {
+pub(super) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let (mut start, mut quoted) = (None, false);
     for (at, letter) in text[from..].char_indices().map(|(at, letter)| (from + at, letter)) {
@@ -172,8 +186,11 @@ pub(super) fn read_all(model: &Model, slots: &[Slot], text: &str, from: usize) -
         let slot = &slots[*slot];
         match place.is_empty() {
             true if slot.optional && slot.lead.is_empty() => {}
-            true => return Err(Fault::new(text.len()..text.len(), format!("{} is missing", slot.shape))),
-            false => args.values.push((place.clone(), read_one(model, slot.shape, text, place)?)),
+            true => return Err(missing(text, slot)),
+            false => {
+                let value = read_one(model, &args, slot.shape, text, place.clone())?;
+                args.values.push((place, value));
+            }
         }
     }
     if slots.is_empty() && !text[from..].trim().is_empty() {
@@ -181,16 +198,27 @@ pub(super) fn read_all(model: &Model, slots: &[Slot], text: &str, from: usize) -
     }
     let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
     match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
-        Some(nth) => Err(Fault::new(text.len()..text.len(), format!("{} is missing", slots[nth].shape))),
+        Some(nth) => Err(missing(text, &slots[nth])),
         None => Ok(args),
     }
 }
 
-fn read_one(model: &Model, shape: Shape, text: &str, place: Range<usize>) -> Result<Value, Fault> {
+fn missing(text: &str, slot: &Slot) -> Fault {
+    let lead = if slot.lead.is_empty() { String::new() } else { format!("{} ", slot.lead) };
+    Fault::new(text.len()..text.len(), format!("{lead}{} is missing", slot.shape))
+}
+
+fn read_one(model: &Model, before: &Args, shape: Shape, text: &str, place: Range<usize>) -> Result<Value, Fault> {
     let typed = &text[place.clone()];
     let data = &model.data;
     match shape {
         Shape::Query(kind) => query(kind, typed, &place),
+        Shape::Findings => query(Kind::Findings, typed, &place),
+        Shape::Details => {
+            let verdict = before.choice().and_then(Verdict::named);
+            details::read(verdict, text, place).map(|draft| Value::Details(Box::new(draft)))
+        }
+        Shape::Tags => tags(typed, place),
         Shape::Here => query(model.focus.pane.kind(), typed, &place),
         Shape::Order => match SortKey::parse_all(typed, model.focus.pane.kind()) {
             Ok(_) => Ok(Value::Text(typed.to_owned())),
@@ -203,7 +231,7 @@ fn read_one(model: &Model, shape: Shape, text: &str, place: Range<usize>) -> Res
             known.then(|| Value::Text(typed.to_owned())).ok_or_else(unknown)
         }
         Shape::Text(_) => Ok(Value::Text(typed.to_owned())),
-        Shape::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
+        Shape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
             Some(word) => Ok(Value::Choice(word)),
             None => Err(with_nearest(Fault::new(place, format!("one of {}", words.join(", "))), typed, words)),
         },
@@ -289,6 +317,18 @@ fn finding(model: &Model, typed: &str) -> Option<CaseId> {
     let has = |id: &CaseId| table.get(*id).is_some_and(|case| case.name.to_lowercase().contains(&wanted));
     let shown = model.lists.findings.shown(table).find(has);
     shown.or_else(|| table.items().iter().map(|case| case.id).find(has))
+}
+
+fn tags(typed: &str, place: Range<usize>) -> Result<Value, Fault> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for word in typed.split([' ', ',']).filter(|word| !word.is_empty()) {
+        match (word.strip_prefix('-'), word.strip_prefix('+').unwrap_or(word)) {
+            (Some(""), _) | (_, "") => return Err(Fault::new(place, "+ or - needs a tag behind it")),
+            (Some(tag), _) => remove.push(Shared::from(tag)),
+            (None, tag) => add.push(Shared::from(tag)),
+        }
+    }
+    Ok(Value::Tags((add, remove)))
 }
 
 fn baseline(typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {

@@ -182,7 +182,12 @@ impl Model {
     }
 
     /// A rule with this query: the one there is, or a new one, named by the event that will make it.
-    fn rule(&self, place: usize, query: Shared, decision: crate::triage::Decision) -> (Subject, Change) {
+    pub(in crate::app) fn rule(
+        &self,
+        place: usize,
+        query: Shared,
+        decision: crate::triage::Decision,
+    ) -> (Subject, Change) {
         let known = self.triage.state.rules().into_iter().find(|rule| rule.query == query && !rule.off);
         let next = self.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
         let new = EventId { number: next.number + place as u64, ..next };

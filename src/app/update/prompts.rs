@@ -52,9 +52,13 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::Quit => effects.push(Effect::Quit),
         Then::Decide(deed) => model.carry_out(*deed, effects),
         Then::Turn { batch, undo } => model.turn(batch, undo, effects),
-        Then::Record(drafts) => {
-            model.record(drafts, effects);
-        }
+        Then::Record(drafts) => match model.record(drafts, effects) {
+            Some(batch) => {
+                let told = format!("{}; {} undoes", model.described(batch), model.undo_key());
+                model.say(Tone::Good, told);
+            }
+            None => model.say(Tone::Bad, "this cannot be kept"),
+        },
         Then::Retest(plan) => model.begin_retest(*plan, effects),
         Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
     }

@@ -1,13 +1,17 @@
 //! What could be meant by what is typed up to the cursor: names of commands, then values of their arguments.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::super::super::command::details::{KEYS, RISKS};
 use super::super::super::command::{self, Command, Offer, Shape, fuzzy, slot, split, trimmed};
 use super::super::super::model::{Model, Pane};
+use crate::contract::Shared;
 use crate::query::complete::{Completion, complete};
 use crate::query::field::Values;
 use crate::query::{Field, Kind};
 use crate::text;
+use crate::triage::verdict::Verdict;
 
 /// So many are offered at most.
 const MOST: usize = 100;
@@ -56,6 +60,9 @@ fn values(model: &mut Model, command: &'static Command, typed: &str, from: usize
     let parts = slot::parts(command.slots, typed, from);
     let Some((nth, part)) = parts.into_iter().next_back() else { return Vec::new() };
     let start = part.end - typed[part.clone()].trim_start().len();
+    let begun = typed[start..part.end].rfind(char::is_whitespace).map_or(start, |blank| start + blank + 1);
+    let by_word = matches!(command.slots[nth].shape, Shape::Details | Shape::Tags);
+    let start = if by_word { begun } else { start };
     of_shape(model, command.slots[nth].shape, typed, start..part.end)
 }
 
@@ -63,12 +70,15 @@ fn of_shape(model: &mut Model, shape: Shape, typed: &str, place: Range<usize>) -
     let data = &model.data;
     let (workspaces, targets, loggers) = (data.workspaces.value(), data.targets.value(), data.loggers.value());
     let names: Vec<String> = match shape {
-        Shape::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        Shape::Choice(words, _) => words.iter().map(|word| (*word).to_owned()).collect(),
         Shape::Workspace => workspaces.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect(),
         Shape::Target => targets.iter().flat_map(|all| all.items()).map(|item| item.name.to_string()).collect(),
         Shape::Logger => loggers.iter().flat_map(|all| all.items()).map(|item| item.label.to_string()).collect(),
         Shape::Scan => return scans(model, typed, place),
         Shape::Tab => model.tabs.saved.iter().map(|saved| saved.name.clone()).collect(),
+        Shape::Findings => return of_query(model, Kind::Findings, typed, place),
+        Shape::Details => return said(typed, place),
+        Shape::Tags => tags(model),
         Shape::Query(kind) => return of_query(model, kind, typed, place),
         Shape::Here => return of_query(model, model.focus.pane.kind(), typed, place),
         Shape::Order => return fields(model, typed, place),
@@ -102,6 +112,30 @@ fn fields(model: &Model, typed: &str, place: Range<usize>) -> Vec<Offer> {
         .filter(|spec| !matches!(spec.values, Values::Search | Values::Flags))
         .map(|spec| (spec.name.to_owned(), spec.words.to_owned()));
     ranked(ordered.collect(), typed, (begun + dash)..place.end)
+}
+
+/// What can be said with a verdict: the word before it, or what can stand behind that.
+fn said(typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let word = &typed[place.clone()];
+    let Some((key, _)) = word.split_once('=') else {
+        let keys = KEYS.iter().map(|(key, words)| ((*key).to_owned(), (*words).to_owned()));
+        return ranked(keys.collect(), typed, place);
+    };
+    let verdict =
+        Verdict::ALL.into_iter().find(|verdict| typed.split_whitespace().any(|word| word == verdict.as_str()));
+    let values: Vec<&str> = match key {
+        "reason" => verdict.map(Verdict::reasons).unwrap_or_default().iter().map(|reason| reason.as_str()).collect(),
+        "severity" => RISKS.iter().map(|risk| risk.as_str()).collect(),
+        _ => Vec::new(),
+    };
+    let values = values.into_iter().map(|value| (value.to_owned(), String::new())).collect();
+    ranked(values, typed, (place.start + key.len() + 1)..place.end)
+}
+
+/// Tags in use, as they are put on.
+fn tags(model: &Model) -> Vec<String> {
+    let used: BTreeSet<&Shared> = model.triage.stances.iter().flat_map(|stance| &stance.tags).collect();
+    used.into_iter().map(|tag| format!("+{tag}")).collect()
 }
 
 /// Scans by id, the newest first, with their words.

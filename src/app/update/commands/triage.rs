@@ -1,29 +1,147 @@
-//! Commands about what is decided.
+//! Commands about what is decided: verdicts with their details, notes, tags, rules, the baseline.
 
+use super::super::super::command::details::VERDICTS;
 use super::super::super::command::{Args, Command, Shape, Slot};
+use super::super::super::decide::{self, Deed, Draft, Wish};
 use super::super::super::effect::Effect;
-use super::super::super::model::Model;
+use super::super::super::model::{Model, Pane};
 use super::super::super::notices::Tone;
-use crate::triage::{Baseline, Change, Subject};
+use super::super::super::prompt::{Prompt, Then};
+use super::super::decide::decide;
+use super::lists::taken;
+use crate::triage::verdict::Verdict;
+use crate::triage::{Baseline, CaseId, Change, Subject};
 
 /// The commands of this area.
-pub(super) static COMMANDS: &[Command] = &[Command::new(
-    "baseline",
-    &[Slot::needed(Shape::Baseline)],
-    "what counts as new is counted from this day, or from these scans; none: from the scan before",
-    "baseline 2026-10-01",
-    baseline,
-)
-.off_when(undecidable)];
+pub(super) static COMMANDS: &[Command] = &[
+    Command::new(
+        "verdict",
+        &[
+            Slot::needed(Shape::Choice(VERDICTS, "VERDICT")),
+            Slot::optional(Shape::Details),
+            Slot::after("on", Shape::Findings),
+        ],
+        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag",
+        "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
+        verdict,
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "rule",
+        &[
+            Slot::needed(Shape::Choice(VERDICTS, "VERDICT")),
+            Slot::optional(Shape::Details),
+            Slot::lead("on", Shape::Findings),
+        ],
+        "decide whatever the query takes, now and later; what a person decides beats it",
+        "rule not_applicable reason=test_system on target:t2*",
+        rule,
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "note",
+        &[Slot::needed(Shape::Text("TEXT"))],
+        "append a note to what is chosen",
+        "note asked the owner",
+        |model, args, effects| {
+            let note = Wish::This(args.text().unwrap_or_default().as_str().into());
+            on_chosen(model, Draft { note, ..Draft::default() }, effects)
+        },
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "tag",
+        &[Slot::needed(Shape::Tags)],
+        "put tags on what is chosen, or take them off",
+        "tag +client -later",
+        |model, args, effects| {
+            let (tag, untag) = args.tags().unwrap_or_default();
+            on_chosen(model, Draft { tag, untag, ..Draft::default() }, effects)
+        },
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "seen",
+        &[Slot::optional(Shape::Findings)],
+        "count what is chosen, or what the query takes, as seen",
+        "seen risk:info",
+        seen,
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "baseline",
+        &[Slot::needed(Shape::Baseline)],
+        "what counts as new is counted from this day, or from these scans; none: from the scan before",
+        "baseline 2026-10-01",
+        baseline,
+    )
+    .off_when(Model::cannot_decide),
+];
 
-/// Why nothing can be decided.
-fn undecidable(model: &Model) -> Option<String> {
-    if model.triage.pen.is_some() {
-        return None;
+/// The findings list has the focus: what is chosen there is meant.
+fn in_findings(model: &Model) -> Result<(), String> {
+    match model.focus.pane {
+        Pane::Findings => Ok(()),
+        _ => Err("this is about findings: go there first (3)".to_owned()),
     }
-    let why =
-        model.triage.problem.as_ref().map_or_else(|| "the store is not open yet".to_owned(), |why| why.to_string());
-    Some(format!("decisions cannot be kept: {why}"))
+}
+
+fn on_chosen(model: &mut Model, draft: Draft, effects: &mut Vec<Effect>) -> Result<(), String> {
+    in_findings(model)?;
+    decide(model, draft, false, effects);
+    Ok(())
+}
+
+fn draft(args: &Args) -> Draft {
+    let verdict = args.choice().and_then(Verdict::named);
+    Draft { verdict, ..args.details().unwrap_or_default() }
+}
+
+fn cases(model: &mut Model, query: &str) -> Result<Vec<CaseId>, String> {
+    Ok(taken(model, Pane::Findings, query)?.into_iter().map(CaseId).collect())
+}
+
+fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let draft = draft(args);
+    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let ids = cases(model, &query)?;
+    if ids.is_empty() {
+        return Err(format!("no finding is {query}"));
+    }
+    // What a query takes is not on the screen as a whole: its number is named first.
+    let words = draft.verdict.map(decide::words).unwrap_or_default();
+    let question = format!("{} become {words}: {query}", decide::counted(ids.len()));
+    let deed = Deed { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    Ok(())
+}
+
+fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let (draft, query) = (draft(args), args.query().unwrap_or_default());
+    let now = cases(model, &query)?.len();
+    let decision = draft.decision(None, model.today()).ok_or("which verdict?")?;
+    let words = decide::words(decision.verdict);
+    let wish = model.rule(0, query.as_str().into(), decision);
+    let question = format!("A rule: {words} on {query}, {} now", decide::counted(now));
+    let then = Then::Record(vec![wish]);
+    let prompt = Prompt::new(question, then).with_line("What a person decides beats it; undo takes it back.");
+    model.open_prompt(prompt.with_enter());
+    Ok(())
+}
+
+fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let ids = match args.query() {
+        Some(query) => cases(model, &query)?,
+        None => {
+            in_findings(model)?;
+            model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect()
+        }
+    };
+    let table = model.data.findings.value().cloned().unwrap_or_default();
+    let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
+    model.say(Tone::Plain, format!("{} counted as seen", decide::counted(keys.len())));
+    model.see(keys, effects);
+    Ok(())
 }
 
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
