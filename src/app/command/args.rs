@@ -65,6 +65,15 @@ getters! {
 }
 
 impl Args {
+    /// Every scan, in order.
+    pub fn scans(&self) -> Vec<ScanId> {
+        let scan = |(_, value): &(Range<usize>, Value)| match value {
+            Value::Scan(id) => Some(*id),
+            _ => None,
+        };
+        self.values.iter().filter_map(scan).collect()
+    }
+
     /// What is said with a verdict.
     pub fn details(&self) -> Option<Draft> {
         self.values.iter().find_map(|(_, value)| match value {

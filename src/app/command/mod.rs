@@ -69,6 +69,19 @@ impl Command {
         Self { name: Cow::Borrowed(name), slots, words, example, action: None, run: Some(run), off: |_| None }
     }
 
+    /// An action under another name than that of the key table.
+    pub const fn act(name: &'static str, action: Action, words: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            slots: &[],
+            words,
+            example: "",
+            action: Some(action),
+            run: None,
+            off: |_| None,
+        }
+    }
+
     /// The same; its name alone asks for an action.
     #[must_use]
     pub const fn or(mut self, action: Action) -> Self {
@@ -123,7 +136,7 @@ pub fn all() -> &'static [Command] {
         let keymap = Keymap::builtin();
         for &action in Action::ALL.iter().filter(|&&action| is_typed(&keymap, action)) {
             let command = Command::of_action(action);
-            if table.iter().all(|other| other.name != command.name) {
+            if table.iter().all(|other| other.name != command.name && other.action != Some(action)) {
                 table.push(command);
             }
         }

@@ -114,7 +114,7 @@ impl fmt::Display for Shape {
 impl Shape {
     /// It is one word; the others take what is left.
     fn is_word(self) -> bool {
-        matches!(self, Self::Choice(..))
+        matches!(self, Self::Choice(..) | Self::Scan)
     }
 }
 

@@ -259,7 +259,7 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
         Pane::Loggers => "loggers",
         Pane::Reports => "reports",
         Pane::Wordlists => "wordlists",
-        Pane::Captures => return None,
+        Pane::Captures | Pane::Board => return None,
     };
     let command = |verb: &str| vec![noun.to_owned(), verb.to_owned()];
     if model.focus.in_detail && matches!(pane, Pane::Findings | Pane::Scans) {

@@ -294,7 +294,7 @@ fn a_verdict_on_a_query_names_the_number_first() {
         (recorded(&effects), desk.prompt().question.as_str()),
         (vec![], "2 findings become risk accepted: name:git")
     );
-    desk.at += std::time::Duration::from_secs(1);
+    desk.at += Duration::from_secs(1);
     let changes = recorded(&desk.keys("enter"));
     assert_eq!(changes.len(), 2);
     let until = changes
@@ -310,7 +310,7 @@ fn a_rule_is_previewed_and_recorded_after_enter() {
     let mut desk = desk();
     desk.keys(": 'rule not_applicable reason=by_design on name:git' enter");
     assert_eq!(desk.prompt().question, "A rule: not applicable on name:git, 2 findings now");
-    desk.at += std::time::Duration::from_secs(1);
+    desk.at += Duration::from_secs(1);
     let changes = recorded(&desk.keys("enter"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
     assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "what the rule decides is no longer undecided");
@@ -332,4 +332,16 @@ fn findings_are_counted_as_seen_by_a_query() {
     let mut desk = desk();
     let effects = run(&mut desk, "seen risk:info");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2)));
+}
+
+#[test]
+fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
+    let mut desk = desk();
+    run(&mut desk, "compare 1 4");
+    assert_eq!(desk.model.focus.pane, Pane::Board);
+    desk.keys("3 : 'compare 1 9'");
+    assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "no scan 9 here");
+    desk.keys("ctrl-u 'compare 1 1' enter");
+    assert!(desk.told().contains("name two"), "{}", desk.told());
+    run(&mut desk, "retest");
 }
