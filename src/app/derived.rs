@@ -37,11 +37,15 @@ impl Model {
             return None;
         }
         let id = self.selected_id(pane)?;
-        Some((pane, id, self.detail.tab(pane)))
+        let tab = self.reviewing().map_or_else(|| self.detail.tab(pane), |review| review.tab);
+        Some((pane, id, tab))
     }
 
-    /// The id of a pane's selected row, as a number.
+    /// The id of a pane's selected row, as a number; of the findings under review that of the card.
     pub fn selected_id(&self, pane: Pane) -> Option<i64> {
+        if let (Pane::Findings, Some(review)) = (pane, self.reviewing()) {
+            return Some(review.row_id());
+        }
         let lists = &self.lists;
         match pane {
             Pane::Workspaces => lists.workspaces.selected.map(i64::from),
@@ -96,7 +100,7 @@ impl Model {
         if let Some(prefix) = self.pending {
             return vec![prefix.context()];
         }
-        let pane = self.focus.pane.context();
+        let pane = if self.reviewing().is_some() { Context::Review } else { self.focus.pane.context() };
         match (self.focus.in_detail, &self.detail.search) {
             (true, Some(_)) => vec![Context::Search, pane, Context::Text, Context::Everywhere],
             (true, None) => vec![pane, Context::Text, Context::Everywhere],

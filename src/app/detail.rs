@@ -6,11 +6,14 @@ use super::model::Pane;
 use super::plan::ScanPart;
 
 /// A tab of a detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Tab {
+    #[default]
     Overview,
     Evidence,
+    /// Of a review card: its members.
+    Where,
     References,
     History,
     Summary,
@@ -38,6 +41,7 @@ impl Tab {
         match self {
             Self::Overview => "Overview",
             Self::Evidence => "Evidence",
+            Self::Where => "Where",
             Self::References => "Refs",
             Self::History => "History",
             Self::Summary => "Summary",

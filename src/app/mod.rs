@@ -32,6 +32,7 @@ pub mod problem;
 pub mod prompt;
 pub mod remote;
 pub mod retest;
+pub mod review;
 mod rows;
 pub mod screen;
 mod seen;

@@ -20,6 +20,7 @@ use super::notices::Notices;
 use super::plan::{Budget, Generation, Link, Noun};
 use super::problem::Problem;
 use super::remote::Remote;
+use super::review::Review;
 use super::screen::{Measures, Size};
 use super::stream::{Stream, StreamList};
 use super::table::Table;
@@ -70,6 +71,8 @@ pub struct Model {
     pub triage: Triage,
     /// Holds verdicts back from rows that nobody has seen.
     pub guard: Guard,
+    /// Cards that are decided one after another.
+    pub review: Option<Box<Review>>,
     /// Saved queries of the findings.
     pub tabs: Tabs,
     /// What is on the board: a retest, or two scans.
@@ -326,6 +329,7 @@ impl Model {
             drafts: BTreeMap::new(),
             triage: Triage::default(),
             guard: Guard::default(),
+            review: None,
             tabs,
             board: None,
             watch: Watch::default(),

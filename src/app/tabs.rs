@@ -224,7 +224,7 @@ impl Model {
         self.remember(HISTORY, value, effects);
     }
 
-    fn remember(&mut self, key: &'static str, value: String, effects: &mut Vec<Effect>) {
+    pub(super) fn remember(&mut self, key: &'static str, value: String, effects: &mut Vec<Effect>) {
         let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) else { return };
         self.triage.settings.insert((key.into(), workspace.clone()), value.clone());
         effects.push(Effect::Remember { key, workspace, value });

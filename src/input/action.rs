@@ -148,6 +148,12 @@ actions! {
     DecideAgain "decide_again" "again" "the last decision again, and next";
     Undo "undo" "undo" "undo the last decision, and go there";
     Redo "redo" "" "redo what was undone last";
+    Review "review" "review" "review what is shown card by card, or go on with the review";
+    ReviewSkip "review_skip" "skip" "skip this card";
+    ReviewBack "review_back" "back" "the card before";
+    ReviewLeaveOut "review_leave_out" "" "on the tab Where: leave this finding out of the decision, or take it in";
+    ReviewEnd "review_end" "stop" "stop here: to the summary of what was decided";
+    ReviewClose "review_close" "" "on the summary: end the review";
     // forms, prompts, lines
     NextField "next_field" "next" "next field";
     PreviousField "previous_field" "" "previous field";

@@ -31,6 +31,8 @@ pub enum Context {
     Wordlists,
     /// The board of a retest, or of two scans.
     Board,
+    /// A review card.
+    Review,
     /// A detail or any other text has the keys.
     Text,
     /// A text in which a search is open.
@@ -64,6 +66,7 @@ impl Context {
         Context::Reports,
         Context::Wordlists,
         Context::Board,
+        Context::Review,
         Context::Text,
         Context::Search,
         Context::Form,
@@ -90,6 +93,7 @@ impl Context {
             Self::Reports => "reports",
             Self::Wordlists => "wordlists",
             Self::Board => "board",
+            Self::Review => "review",
             Self::Text => "text",
             Self::Search => "search",
             Self::Form => "forms",
@@ -117,6 +121,7 @@ impl Context {
             Self::Reports => "Reports",
             Self::Wordlists => "Word lists",
             Self::Board => "Board of a retest, or of two scans",
+            Self::Review => "Review",
             Self::Text => "Any text",
             Self::Search => "While a search is open",
             Self::Form => "Forms",

@@ -10,6 +10,7 @@
 //! Everything here is pure: no I/O, no clock. Only `store` below reads and writes. Events are append-only; the state is
 //! their fold, and any order and repetition of the same events gives the same state.
 
+pub mod alike;
 pub mod arrange;
 #[cfg(test)]
 mod arrange_tests;

@@ -35,6 +35,9 @@ pub(super) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
 /// Workspace, pane, service.
 fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     let theme = cx.theme;
+    if let Some(review) = cx.model.reviewing() {
+        return super::panes::review::place(cx, review);
+    }
     let workspace = cx.model.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
     let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
     let mut pane = cx.model.focus.pane.title().to_lowercase();

@@ -1,5 +1,6 @@
 //! Which group each finding belongs to: counted once a table, used with every filter.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -44,20 +45,8 @@ impl Keys {
         let mut titles: Vec<Shared> = Vec::new();
         let mut of = Vec::with_capacity(table.len());
         let mut of_others = Vec::with_capacity(table.len());
-        let port = |case: &Case| match case.port {
-            ..=0 => Shared::default(),
-            port if case.protocol.is_empty() => port.to_string().into(),
-            port => format!("{port}/{}", case.protocol).into(),
-        };
         for case in table.items() {
-            let key = match by {
-                By::Class => keys.number(case.class()),
-                By::Target => keys.number(target(case)),
-                By::Cve => keys.number(case.cve.first().unwrap_or(&Shared::default())),
-                By::Cwe => keys.number(&case.cwe),
-                By::Owasp => keys.number(owasp(case)),
-                By::Port => keys.number(&port(case)),
-            };
+            let key = keys.number(&key(by, case));
             if by == By::Class {
                 match titles.get_mut(key as usize) {
                     None => titles.push(case.name.clone()),
@@ -80,6 +69,27 @@ impl Keys {
     /// Whether these are the groups of this table.
     pub fn fits(&self, by: By, table: &Arc<Table<Case>>) -> bool {
         self.by == by && Arc::ptr_eq(&self.table, table)
+    }
+}
+
+/// Whether a finding belongs to the group of this key.
+pub fn belongs(by: By, case: &Case, of: &str) -> bool {
+    **key(by, case) == *of
+}
+
+/// What a finding is grouped by.
+fn key(by: By, case: &Case) -> Cow<'_, Shared> {
+    match by {
+        By::Class => Cow::Borrowed(case.class()),
+        By::Target => Cow::Borrowed(target(case)),
+        By::Cve => case.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
+        By::Cwe => Cow::Borrowed(&case.cwe),
+        By::Owasp => Cow::Borrowed(owasp(case)),
+        By::Port => Cow::Owned(match case.port {
+            ..=0 => Shared::default(),
+            port if case.protocol.is_empty() => port.to_string().into(),
+            port => format!("{port}/{}", case.protocol).into(),
+        }),
     }
 }
 

@@ -16,8 +16,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub(super) use cursor::GroupRows;
-pub use keys::{Keys, Name, head_id};
+pub use keys::{Keys, Name, belongs, head_id};
 
 use super::list::List;
 use super::table::Table;
@@ -25,7 +27,8 @@ use crate::contract::Risk;
 use crate::triage::{Case, CaseId, Presence, Stance};
 
 /// What findings have in common in a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum By {
     Class,

@@ -26,6 +26,7 @@ mod moves;
 mod news;
 mod own;
 mod prompts;
+mod review;
 mod things;
 mod undo;
 
@@ -83,6 +84,7 @@ fn settle(model: &mut Model) {
         model.dirty = true;
     }
     model.detail.belong_to(shown);
+    review::settle(model);
     let covered = model.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
     match shown.map(|(pane, id, _)| (pane, id)).filter(|_| !covered) {
         Some((pane, id)) => match model.looking {

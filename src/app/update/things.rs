@@ -188,6 +188,9 @@ fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
 impl Model {
     /// What an action in a pane is about: in a list the marked rows or the selected one, in a detail that row alone.
     pub(in crate::app) fn chosen(&mut self, pane: Pane) -> Chosen {
+        if let (Pane::Findings, Some(ids)) = (pane, self.on_card()) {
+            return Chosen { ids: ids.into_iter().map(i64::from).collect(), ..Chosen::default() };
+        }
         if self.focus.in_detail && self.focus.pane == pane {
             return Chosen { ids: self.selected_id(pane).into_iter().collect(), ..Chosen::default() };
         }

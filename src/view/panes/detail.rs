@@ -90,18 +90,24 @@ pub(super) fn draw_detail(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mu
     };
     area = draw_head(buf, area, &detail.head);
     area = take_top(area, u16::from(area.height > 6)).1;
-    if let Some(Modal::Line(typed)) = cx.model.modals.last()
-        && typed.purpose == LinePurpose::Search
-    {
-        let (rest, line) = take_bottom(area, 1);
-        let mut search = Line::from(Span::styled("/", cx.theme.key()));
-        search.extend(input_spans(cx.theme, &typed.input));
-        draw_line(buf, indented(line), &search);
-        area = rest;
-    }
+    area = draw_search_line(cx, buf, area);
     let first = draw_text(cx, buf, indented(area), slot.pane, tab, detail, cache);
     let measured = cache.measures;
     draw_place(cx, buf, edge, tab, first, measured.detail_rows, measured.detail_lines);
+}
+
+/// The search that is being typed, in the last line. Returns what is left.
+pub(super) fn draw_search_line(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) -> Rect {
+    match cx.model.modals.last() {
+        Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Search => {
+            let (rest, line) = take_bottom(area, 1);
+            let mut search = Line::from(Span::styled("/", cx.theme.key()));
+            search.extend(input_spans(cx.theme, &typed.input));
+            draw_line(buf, indented(line), &search);
+            rest
+        }
+        _ => area,
+    }
 }
 
 /// The upper edge of a detail without a frame: the tabs in a rule.
@@ -146,7 +152,7 @@ fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, r
 }
 
 /// The head, wrapped, over at most a third of the area. Returns what is left.
-fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
+pub(super) fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
     let lines = wrap(head.to_vec(), indented(area).width);
     let rows = (lines.len() as u16).min((area.height / HEAD_SHARE).max(1));
     let (top, rest) = take_top(area, rows);
@@ -156,7 +162,7 @@ fn draw_head(buf: &mut Buffer, area: Rect, head: &[Line<'static>]) -> Rect {
     rest
 }
 
-fn draw_text(
+pub(super) fn draw_text(
     cx: &Cx<'_>,
     buf: &mut Buffer,
     area: Rect,

@@ -13,6 +13,7 @@ pub(super) mod list;
 mod loggers;
 mod query_help;
 mod reports;
+pub(super) mod review;
 mod scans;
 mod targets;
 mod wordlists;

@@ -22,7 +22,7 @@ pub(super) fn pieces(finding: &Finding) -> usize {
 }
 
 /// All of it; cells of tables come HTML-encoded.
-pub(super) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'static>> {
+pub(in crate::view::panes) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'static>> {
     match finding.vuln_evidence.view() {
         EvidenceView::Nothing => vec![words("There is no evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),

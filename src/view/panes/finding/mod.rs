@@ -8,10 +8,10 @@
 //!   History    every event about it, and the earlier scans that saw it
 //! ```
 
-mod evidence;
+pub(super) mod evidence;
 mod history;
-mod overview;
-mod references;
+pub(super) mod overview;
+pub(super) mod references;
 pub(in crate::view) mod standing;
 
 use std::any::Any;
@@ -59,7 +59,7 @@ pub(super) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Count
 }
 
 /// What a text with decisions and ages in it depends on beside its table: the events, and the minute.
-fn turn(cx: &Cx<'_>) -> u64 {
+pub(super) fn turn(cx: &Cx<'_>) -> u64 {
     let minute = cx.model.now.wall.as_second() / 60;
     (cx.model.triage.state.len() as u64) << 32 ^ minute as u64
 }
@@ -110,7 +110,7 @@ fn place_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
 }
 
 /// `shop.acme.test  443/tcp https`.
-fn place(cx: &Cx<'_>, finding: &Finding) -> Option<String> {
+pub(super) fn place(cx: &Cx<'_>, finding: &Finding) -> Option<String> {
     let named = finding.target_name.as_deref().map(|name| text::clean(name).into_owned());
     let target = cx.finding_target(finding).map(|id| cx.target_name(id).into_owned()).or(named);
     let port = (finding.port > 0).then(|| {
@@ -122,14 +122,14 @@ fn place(cx: &Cx<'_>, finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("  "))
 }
 
-fn heading(theme: Theme, name: impl Into<std::borrow::Cow<'static, str>>, lines: &mut Vec<Line<'static>>) {
+pub(super) fn heading(theme: Theme, name: impl Into<std::borrow::Cow<'static, str>>, lines: &mut Vec<Line<'static>>) {
     if !lines.is_empty() {
         lines.push(Line::default());
     }
     lines.push(words(name, theme.strong()));
 }
 
-fn indent(mut line: Line<'static>) -> Line<'static> {
+pub(super) fn indent(mut line: Line<'static>) -> Line<'static> {
     line.spans.insert(0, Span::raw("  "));
     line
 }

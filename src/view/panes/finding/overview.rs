@@ -17,7 +17,7 @@ const EXCERPT: usize = 8;
 const ELSEWHERE: usize = 8;
 
 /// What it is made of, captured while drawing; the lines are made when they are not in the cache.
-pub(super) struct Overview<'a> {
+pub(in crate::view::panes) struct Overview<'a> {
     cx: Cx<'a>,
     case: &'a Case,
 }
@@ -152,7 +152,7 @@ fn pair(theme: Theme, name: &'static str, value: String, lines: &mut Vec<Line<'s
     }
 }
 
-fn section(theme: Theme, name: &'static str, outside: &str, lines: &mut Vec<Line<'static>>) {
+pub(in crate::view::panes) fn section(theme: Theme, name: &'static str, outside: &str, lines: &mut Vec<Line<'static>>) {
     if !outside.trim().is_empty() {
         heading(theme, name, lines);
         lines.extend(plain(text::clean_text(outside.trim()).as_ref(), theme.text()));

@@ -8,7 +8,7 @@ use crate::text;
 use crate::view::context::words;
 use crate::view::theme::Theme;
 
-pub(super) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
+pub(in crate::view::panes) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut list = |name: &'static str, all: Vec<&str>| {
         let all: Vec<&str> = all.into_iter().filter(|item| !item.is_empty()).collect();

@@ -1,0 +1,217 @@
+//! What a card shows of its members now: where they are, how new, which have the same evidence, what was decided before.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use super::Card;
+use crate::app::group::belongs;
+use crate::app::table::Table;
+use crate::contract::{Shared, Stamp};
+use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, State, Verdict, alike};
+
+/// Evidence of at most so many bytes is compared on one card.
+const MOST: usize = 1024 * 1024;
+/// Places that are named for each kind of evidence.
+const PLACES: usize = 3;
+/// The history of at most so many members is told.
+const TOLD: usize = 500;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The members that are still known, in the order of the card.
+    pub cases: Vec<Arc<Case>>,
+    /// How many are not known any more.
+    pub gone: usize,
+    /// How many of the same kind came since.
+    pub more: usize,
+    /// How many by presence, in the order of [`Presence::ALL`].
+    pub presence: [usize; 6],
+    /// On how many targets.
+    pub targets: usize,
+    /// Which have the same evidence, the most first.
+    pub evidence: Arc<Evidence>,
+    /// The decision before on the same class.
+    pub before: Option<Before>,
+    /// What was done to the members, the latest first.
+    pub history: Vec<Done>,
+    /// What they are made of.
+    basis: Basis,
+}
+
+/// What facts depend on.
+#[derive(Clone, Debug, Default)]
+struct Basis {
+    at: usize,
+    table: Option<Arc<Table<Case>>>,
+    events: usize,
+}
+
+/// Kinds of evidence on a card.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The most frequent first.
+    pub kinds: Vec<Alike>,
+    /// How many members were looked at: the first ones, where there is too much to compare.
+    pub looked_at: usize,
+}
+
+/// Members with the same evidence.
+#[derive(Clone, Debug)]
+pub struct Alike {
+    /// How many.
+    pub count: usize,
+    /// One of them.
+    pub example: Arc<Case>,
+    /// What tells it from the most frequent kind; of that kind its first line.
+    pub says: String,
+    /// The first few, for naming where they are.
+    pub places: Vec<Arc<Case>>,
+}
+
+/// The decision before.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Before {
+    pub verdict: Verdict,
+    pub reason: Option<Reason>,
+    pub until: Option<Date>,
+    /// The note written with it.
+    pub note: Option<Shared>,
+    pub who: Shared,
+    pub at: Stamp,
+    /// The workspace it was made in.
+    pub workspace: Shared,
+    /// On how many findings of the class.
+    pub count: usize,
+}
+
+/// One batch about members of a card.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Done {
+    pub batch: EventId,
+    pub at: Stamp,
+    pub who: Shared,
+    /// About how many members.
+    pub count: usize,
+}
+
+impl Facts {
+    /// Whether they are still what they would be made anew.
+    pub fn fit(&self, at: usize, table: &Arc<Table<Case>>, state: &State) -> bool {
+        self.is_of(at, table) && self.basis.events == state.len()
+    }
+
+    fn is_of(&self, at: usize, table: &Arc<Table<Case>>) -> bool {
+        self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
+    }
+
+    /// Of a card: `frozen` are all members of all cards, so that a finding moved to another card counts as known.
+    pub fn of(at: usize, card: Option<&Card>, table: &Arc<Table<Case>>, state: &State, before: &Facts) -> Self {
+        let basis = Basis { at, table: Some(Arc::clone(table)), events: state.len() };
+        let Some(card) = card else { return Self { basis, ..Self::default() } };
+        let cases: Vec<Arc<Case>> = card.ids.iter().filter_map(|&id| table.get(CaseId(id)).cloned()).collect();
+        let mut presence = [0; 6];
+        let mut targets = BTreeSet::new();
+        for case in &cases {
+            presence[Presence::ALL.iter().position(|&one| one == case.presence).unwrap_or(1)] += 1;
+            targets.insert((case.target_id, &case.identity.asset));
+        }
+        let evidence = match before.is_of(at, table) {
+            true => Arc::clone(&before.evidence),
+            false => Arc::new(evidence(&cases)),
+        };
+        Self {
+            gone: card.ids.len() - cases.len(),
+            more: more(card, table),
+            presence,
+            targets: targets.len(),
+            evidence,
+            before: cases.first().and_then(|case| decided_before(case.class(), state)),
+            history: history(&cases, state),
+            cases,
+            basis,
+        }
+    }
+}
+
+/// Findings that would be on this card if it were made now, and are not.
+fn more(card: &Card, table: &Table<Case>) -> usize {
+    let Some(by) = card.by else { return 0 };
+    let known: BTreeSet<i64> = card.ids.iter().copied().collect();
+    table.items().iter().filter(|case| belongs(by, case, &card.key) && !known.contains(&case.id.0)).count()
+}
+
+fn evidence(cases: &[Arc<Case>]) -> Evidence {
+    let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Case>>)> = HashMap::new();
+    let (mut bytes, mut looked_at) = (0, 0);
+    for case in cases {
+        bytes += case.vuln_evidence.as_json().len();
+        if bytes > MOST && looked_at > 0 {
+            break;
+        }
+        looked_at += 1;
+        let lines = alike::lines(case);
+        kinds.entry(alike::digest(&lines)).or_insert_with(|| (lines, Vec::new())).1.push(case);
+    }
+    let mut kinds: Vec<_> = kinds.into_values().collect();
+    let place = |cases: &[&Arc<Case>]| cases.first().map(|case| case.id);
+    kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
+    let usual: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
+    let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
+        let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !usual.contains(line)) };
+        let less = || if lines.is_empty() { "nothing" } else { "the same with less" };
+        Some(Alike {
+            count: of.len(),
+            example: Arc::clone(of.first()?),
+            says: says.cloned().unwrap_or_else(|| less().to_owned()),
+            places: of.iter().take(PLACES).map(|&case| Arc::clone(case)).collect(),
+        })
+    });
+    Evidence { kinds: kinds.collect(), looked_at }
+}
+
+/// The newest decision that stands on any finding of a class, expired ones too.
+fn decided_before(class: &Shared, state: &State) -> Option<Before> {
+    let of_class = || state.identities().filter(|(_, standing)| standing.identity.class == *class);
+    let newest = of_class().filter_map(|(_, standing)| standing.shown()).max_by_key(|(event, _)| (event.clock, event.id));
+    let (event, decision) = newest?;
+    let in_batch = |event: &Arc<Event>, batch| event.batch == batch;
+    let count = of_class().filter(|(_, one)| one.heads.iter().any(|head| in_batch(head, event.batch))).count();
+    let note = state.batch(event.batch).iter().find_map(|beside| match &beside.change {
+        Change::Note(note) if beside.subject == event.subject => Some(note.clone()),
+        _ => None,
+    });
+    Some(Before {
+        verdict: decision.verdict,
+        reason: decision.reason,
+        until: decision.until,
+        note,
+        who: event.who.clone(),
+        at: event.at,
+        workspace: event.workspace.clone(),
+        count,
+    })
+}
+
+fn history(cases: &[Arc<Case>], state: &State) -> Vec<Done> {
+    let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<CaseId>)> = BTreeMap::new();
+    for case in cases.iter().take(TOLD) {
+        for event in state.history(case.key()) {
+            let (_, about) = batches.entry(event.batch).or_insert_with(|| (Arc::clone(&event), BTreeSet::new()));
+            about.insert(case.id);
+        }
+    }
+    let mut done: Vec<_> = batches.into_iter().collect();
+    done.sort_by_key(|(batch, (event, _))| std::cmp::Reverse((event.clock, *batch)));
+    let told = |(batch, (event, about)): (EventId, (Arc<Event>, BTreeSet<CaseId>))| Done {
+        batch,
+        at: event.at,
+        who: event.who.clone(),
+        count: about.len(),
+    };
+    done.into_iter().map(told).collect()
+}

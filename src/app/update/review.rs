@@ -1,0 +1,323 @@
+//! Keys on a review: beginning and pausing it, going from card to card, leaving members out, the summary.
+//!
+//! A verdict takes the way of any other (`update::decide`): what is chosen are the members of the card. When it is
+//! recorded, [`Model::reviewed`] goes on to the next card.
+
+use std::sync::Arc;
+
+use super::super::detail::Tab;
+use super::super::effect::Effect;
+use super::super::model::{Focus, Model, Pane};
+use super::super::notices::Tone;
+use super::super::prompt::{Prompt, Then};
+use super::super::review::{Card, Cards, Decided, Facts, Review, TABS};
+use super::moves;
+use crate::contract::Shared;
+use crate::input::Action;
+use crate::triage::{CaseId, Change, EventId, Subject, Verdict};
+
+/// Under this name the cards are kept.
+const CARDS: &str = "review";
+/// Under this one how far they were taken.
+const PROGRESS: &str = "review_progress";
+
+/// Carries out an action on the review; false where it means there what it means everywhere.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    if action == Action::Review {
+        go_on_or_begin(model, effects);
+        return true;
+    }
+    let Some((on_summary, on_where)) = model.reviewing().map(|review| (review.card().is_none(), review.tab == Tab::Where))
+    else {
+        return false;
+    };
+    match action {
+        Action::Back if model.detail.search.is_some() => return false,
+        Action::Back | Action::Quit => leave(model, effects),
+        Action::ReviewSkip => skip(model, effects),
+        Action::ReviewBack => step(model, -1, effects),
+        Action::ReviewEnd => to_summary(model, effects),
+        Action::ReviewClose if on_summary => end(model, effects),
+        Action::ReviewClose => model.say(Tone::Plain, "a verdict key decides; esc pauses"),
+        Action::Undo if on_summary => ask_undo_all(model),
+        Action::PreviousTab | Action::TabLeft => walk_tabs(model, -1),
+        Action::NextTab | Action::TabRight => walk_tabs(model, 1),
+        Action::Zoom | Action::MarkThis | Action::CopyPrefix => model.say(Tone::Plain, "no use on a review card"),
+        _ if on_summary && (action.verdict().is_some() || action == Action::DecideAgain) => {
+            model.say(Tone::Plain, "this is the summary: K goes back to the cards");
+        }
+        Action::ReviewLeaveOut if on_where => leave_out(model, effects),
+        Action::ReviewLeaveOut => return moves::perform(model, Action::PageDown),
+        _ if on_where => return walk_members(model, action),
+        _ => return false,
+    }
+    true
+}
+
+/// `B`: the paused review goes on, also one of an earlier session; else what is shown becomes one.
+fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.reviewing().is_some() {
+        return model.say(Tone::Plain, "this is the review; esc pauses it");
+    }
+    if let Some(review) = model.review.take().or_else(|| kept(model).map(Box::new)) {
+        model.review = Some(review);
+        return open(model);
+    }
+    let cards = cards(model);
+    if cards.cards.is_empty() {
+        return model.say(Tone::Plain, "nothing is shown that could be reviewed");
+    }
+    if let Ok(json) = serde_json::to_string(&cards) {
+        model.remember(CARDS, json, effects);
+    }
+    model.review = Some(Box::new(Review::new(cards)));
+    keep(model, effects);
+    open(model);
+}
+
+/// The review that was kept for this workspace, if it has not ended.
+fn kept(model: &Model) -> Option<Review> {
+    let workspace = model.workspace()?.name.clone();
+    let setting = |key: &str| model.triage.settings.get(&(Shared::from(key), workspace.clone()));
+    Review::kept(setting(CARDS)?, setting(PROGRESS)?)
+}
+
+/// What is shown as cards: a group each, or a finding each.
+fn cards(model: &Model) -> Cards {
+    let begun = model.now.wall.as_second();
+    let Some(table) = model.data.findings.value() else { return Cards::default() };
+    let id = |&position: &u32| table.items()[position as usize].id.0;
+    let groups = &model.lists.groups;
+    let cards = match groups.by {
+        Some(by) => groups.all().iter().filter_map(|group| {
+            let name = groups.name(group)?;
+            let ids = groups.members(group).iter().map(id).collect();
+            Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
+        }),
+        None => return Cards { begun, cards: model.lists.findings.rows.iter().map(|at| single(table, *at)).collect() },
+    };
+    Cards { begun, cards: cards.collect() }
+}
+
+fn single(table: &crate::app::table::Table<crate::triage::Case>, position: u32) -> Card {
+    let case = &table.items()[position as usize];
+    Card { by: None, key: Shared::default(), title: case.name.clone(), ids: vec![case.id.0] }
+}
+
+fn open(model: &mut Model) {
+    let before = model.focus;
+    model.focus = Focus { pane: Pane::Findings, in_detail: true, zoomed: true };
+    model.detail.search = None;
+    if let Some(review) = &mut model.review {
+        review.open = Some(Focus { pane: Pane::Findings, in_detail: false, ..before });
+    }
+    came_to_card(model);
+}
+
+/// A card takes a verdict only after it was seen, however one came to it.
+fn came_to_card(model: &mut Model) {
+    if let Some(review) = &mut model.review {
+        review.tab = Tab::Overview;
+        review.row = 0;
+        model.guard.came_to(Some(review.row_id()));
+    }
+    model.detail.search = None;
+    refresh(model);
+}
+
+/// esc: back to the list. From the summary the review has ended.
+fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
+    match model.reviewing().is_some_and(|review| review.card().is_none()) {
+        true => end(model, effects),
+        false => {
+            pause(model);
+            model.say(Tone::Plain, format!("the review is paused: {} goes on", review_key(model)));
+        }
+    }
+}
+
+fn pause(model: &mut Model) {
+    let Some(before) = model.review.as_mut().and_then(|review| review.open.take()) else { return };
+    // Where the focus went elsewhere by a key of everywhere, it stays there.
+    let stayed = model.focus.pane == Pane::Findings && model.focus.in_detail;
+    model.focus = if stayed { before } else { Focus { zoomed: before.zoomed, ..model.focus } };
+    model.dirty = true;
+}
+
+fn review_key(model: &Model) -> String {
+    model.keymap.key_of(Pane::Findings.context(), Action::Review).unwrap_or_else(|| "review".to_owned())
+}
+
+/// The review is over: nothing of it is kept but the decisions.
+fn end(model: &mut Model, effects: &mut Vec<Effect>) {
+    pause(model);
+    model.review = None;
+    model.remember(CARDS, String::new(), effects);
+    model.remember(PROGRESS, String::new(), effects);
+    model.say(Tone::Good, "the review has ended; its decisions stay");
+}
+
+fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.review else { return };
+    let at = review.progress.at;
+    if at < review.len() && review.decided(at, &model.triage.state).is_none() {
+        review.progress.skipped.insert(at);
+    }
+    step(model, 1, effects);
+}
+
+fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.review else { return };
+    let at = review.progress.at.saturating_add_signed(by).min(review.len());
+    match (at == review.progress.at, by < 0) {
+        (true, true) => return model.say(Tone::Plain, "this is the first card"),
+        (true, false) => return model.say(Tone::Plain, "this is the summary; enter ends the review"),
+        _ => review.progress.at = at,
+    }
+    keep(model, effects);
+    came_to_card(model);
+}
+
+fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
+    if let Some(review) = &mut model.review {
+        review.progress.at = review.len();
+    }
+    keep(model, effects);
+    came_to_card(model);
+}
+
+fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+    let json = model.review.as_ref().and_then(|review| serde_json::to_string(&review.progress).ok());
+    if let Some(json) = json {
+        model.remember(PROGRESS, json, effects);
+    }
+}
+
+fn walk_tabs(model: &mut Model, by: isize) {
+    let Some(review) = &mut model.review else { return };
+    let at = TABS.iter().position(|&tab| tab == review.tab).unwrap_or(0).saturating_add_signed(by);
+    review.tab = TABS[at.min(TABS.len() - 1)];
+    model.detail.search = None;
+}
+
+/// On the tab Where the keys that scroll walk the members.
+fn walk_members(model: &mut Model, action: Action) -> bool {
+    let page = isize::from(model.measures.detail_rows.max(2) as i16);
+    let Some(review) = &mut model.review else { return false };
+    let by = match action {
+        Action::Down => 1,
+        Action::Up => -1,
+        Action::HalfDown => page / 2,
+        Action::HalfUp => -page / 2,
+        Action::PageDown => page - 1,
+        Action::PageUp => 1 - page,
+        Action::Top | Action::GoTop => isize::MIN,
+        Action::Bottom => isize::MAX,
+        _ => return false,
+    };
+    review.row = review.row.saturating_add_signed(by).min(review.facts.cases.len().saturating_sub(1));
+    true
+}
+
+/// `space`: a member is left out, or taken in again.
+fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.review else { return };
+    let Some(id) = review.facts.cases.get(review.row).map(|case| case.id.0) else { return };
+    let out = review.progress.out.entry(review.progress.at).or_default();
+    if !out.remove(&id) {
+        out.insert(id);
+    }
+    review.row = (review.row + 1).min(review.facts.cases.len().saturating_sub(1));
+    keep(model, effects);
+}
+
+fn ask_undo_all(model: &mut Model) {
+    let Some(review) = &model.review else { return };
+    let outcome = review.outcome(&model.triage.state);
+    if outcome.batches.is_empty() {
+        return model.say(Tone::Plain, "nothing was decided in this review");
+    }
+    let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
+    let question = format!("Undo everything decided in this review: {} on {findings}?", cards_words(outcome.decided()));
+    model.open_prompt(Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."));
+}
+
+fn cards_words(cards: usize) -> String {
+    if cards == 1 { "1 card".to_owned() } else { format!("{cards} cards") }
+}
+
+/// From the question whether so many are decided: some are picked first.
+pub(super) fn pick(model: &mut Model) -> bool {
+    let Some(review) = model.review.as_mut().filter(|review| review.open.is_some()) else { return false };
+    review.tab = Tab::Where;
+    true
+}
+
+/// What holds after every message: facts are of what is there now, and a card that lost the focus is paused.
+pub(super) fn settle(model: &mut Model) {
+    if model.reviewing().is_none() {
+        return;
+    }
+    if !(model.focus.pane == Pane::Findings && model.focus.in_detail) {
+        return pause(model);
+    }
+    refresh(model);
+}
+
+fn refresh(model: &mut Model) {
+    let Some(table) = model.data.findings.value() else { return };
+    let Some(review) = &mut model.review else { return };
+    if !review.facts.fit(review.progress.at, table, &model.triage.state) {
+        let facts = Facts::of(review.progress.at, review.card(), table, &model.triage.state, &review.facts);
+        review.facts = Arc::new(facts);
+        review.row = review.row.min(review.facts.cases.len().saturating_sub(1));
+        model.dirty = true;
+    }
+}
+
+impl Model {
+    /// What is said of the members of a card was recorded, or stands already: on to the next one.
+    pub(in crate::app) fn reviewed(
+        &mut self,
+        verdict: Verdict,
+        count: usize,
+        batch: Option<EventId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(review) = &mut self.review else { return };
+        let at = review.progress.at;
+        review.progress.decided.entry(at).or_default().push(Decided { verdict, count, batch });
+        review.progress.skipped.remove(&at);
+        step(self, 1, effects);
+    }
+
+    /// Undoes batches, the newest first, as one.
+    pub(in crate::app) fn undo_all(&mut self, batches: Vec<EventId>, effects: &mut Vec<Effect>) {
+        let count = batches.len();
+        let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
+        match self.record(drafts, effects) {
+            Some(_) => self.say(Tone::Good, format!("undone: {count} decisions")),
+            None => {
+                let why = self.cannot_decide().unwrap_or_default();
+                self.say(Tone::Bad, why);
+            }
+        }
+        refresh(self);
+    }
+
+    /// A batch was undone or redone: the review goes to its card; false when it is of none.
+    pub(in crate::app) fn review_goes_to(&mut self, batch: EventId, effects: &mut Vec<Effect>) -> bool {
+        let Some(review) = self.review.as_mut().filter(|review| review.open.is_some()) else { return false };
+        let of = |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
+        let Some(at) = review.progress.decided.iter().find(of).map(|(&at, _)| at) else { return false };
+        review.progress.at = at;
+        keep(self, effects);
+        came_to_card(self);
+        true
+    }
+
+    /// The ids that a verdict decides on the card that is shown.
+    pub(in crate::app) fn on_card(&self) -> Option<Vec<CaseId>> {
+        Some(self.reviewing()?.taken())
+    }
+}

@@ -1,0 +1,177 @@
+//! Which findings of a class have the same evidence: what differs from answer to answer by itself is taken out first.
+//!
+//! Dates, request ids, nonces, tokens and the values of headers that count or stamp go, and so does the host; status
+//! lines, names and versions stay. Two answers of an unchanged server, and the same answer of two servers, are alike.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::contract::Finding;
+use crate::contract::finding::EvidenceView;
+
+/// Evidence is looked at up to so many bytes.
+const MOST: usize = 16 * 1024;
+
+/// Headers of which only the name counts.
+const STAMPED: [&str; 16] = [
+    "date",
+    "expires",
+    "last-modified",
+    "age",
+    "etag",
+    "host",
+    "location",
+    "content-length",
+    "x-request-id",
+    "x-correlation-id",
+    "x-trace-id",
+    "x-amz-cf-id",
+    "x-runtime",
+    "cf-ray",
+    "server-timing",
+    "via",
+];
+
+/// What varies within a line, with a word that stands for it.
+static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let parts = [
+        // scheme and host of a URL
+        r"\b[a-z][a-z0-9+.-]*://[^\s/\x22'<>]+",
+        // addresses
+        r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b",
+        // dates and times
+        r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?\b",
+        r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? \d{1,2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d(?: [A-Z]{3})?",
+        r"\b\d\d:\d\d:\d\d\b",
+        // nonces
+        r"\bnonce(?:-|=)[\x22']?[A-Za-z0-9+/=_-]+",
+        // ids: uuid, long hex, long numbers
+        r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
+        r"\b[0-9a-fA-F]{16,}\b",
+        r"\b\d{6,}\b",
+        // tokens
+        r"[A-Za-z0-9+/_-]{32,}={0,2}",
+    ];
+    Regex::new(&parts.join("|")).ok()
+});
+
+/// The lines of a finding's evidence without what varies by itself.
+pub fn lines(finding: &Finding) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut room = MOST;
+    let mut put = |text: &str| {
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if room == 0 {
+                return;
+            }
+            room = room.saturating_sub(line.len());
+            lines.push(steady(line));
+        }
+    };
+    match finding.vuln_evidence.view() {
+        EvidenceView::Nothing => {}
+        EvidenceView::Text(text) => put(&text),
+        EvidenceView::Table { headers, rows } => {
+            put(&headers.join(" | "));
+            rows.iter().flatten().for_each(|cell| put(cell));
+        }
+        EvidenceView::Tree(value) => put(&value.to_string()),
+    }
+    lines
+}
+
+/// The same for all findings whose evidence is alike.
+pub fn digest(lines: &[String]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    lines.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn steady(line: &str) -> String {
+    if let Some((name, value)) = line.split_once(':') {
+        let name = name.trim();
+        if STAMPED.iter().any(|stamped| name.eq_ignore_ascii_case(stamped)) {
+            return format!("{}:", name.to_lowercase());
+        }
+        if name.eq_ignore_ascii_case("set-cookie") {
+            return format!("set-cookie:{}", cookie(value));
+        }
+    }
+    match VARIES.as_ref() {
+        Some(varies) => varies.replace_all(line, "…").into_owned(),
+        None => line.to_owned(),
+    }
+}
+
+/// A cookie's name and attributes, without values that are not words.
+fn cookie(value: &str) -> String {
+    let mut parts = value.split(';').map(str::trim);
+    let name = parts.next().and_then(|pair| pair.split('=').next()).unwrap_or_default();
+    let attributes = parts.map(|part| match part.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("samesite") => format!("{name}={value}"),
+        Some((name, _)) => name.to_owned(),
+        None => part.to_owned(),
+    });
+    let mut attributes: Vec<String> = attributes.map(|part| part.to_lowercase()).collect();
+    attributes.sort();
+    format!("{name};{}", attributes.join(";"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Evidence;
+
+    fn of(text: &str) -> u64 {
+        digest(&lines(&Finding { vuln_evidence: Evidence::from_value(&text.into()), ..Finding::default() }))
+    }
+
+    const ANSWER: &str = "GET https://shop.acme.test/login HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\
+        Date: Mon, 02 Nov 2026 10:00:00 GMT\r\nSet-Cookie: sid=4f9a17; Path=/; HttpOnly\r\nETag: \"33a64df5\"\r\n\
+        X-Request-Id: 7\r\nServer: nginx/1.24.0\r\nContent-Security-Policy: script-src 'nonce-r4nd0m'\r\n";
+
+    #[test]
+    fn what_varies_by_itself_makes_no_difference() {
+        for (was, is) in [
+            ("shop.acme.test", "api.acme.test:8443"),
+            ("Mon, 02 Nov 2026 10:00:00", "Tue, 03 Nov 2026 11:12:13"),
+            ("sid=4f9a17", "sid=00ff00aa"),
+            ("33a64df5", "99b1"),
+            ("X-Request-Id: 7", "X-Request-Id: b7c4a0e2"),
+            ("nonce-r4nd0m", "nonce-other+/=="),
+        ] {
+            assert!(ANSWER.contains(was));
+            assert_eq!(of(ANSWER), of(&ANSWER.replace(was, is)), "{was} or {is}");
+        }
+        let token = |token: &str| format!("Found the token {token} at 10.0.0.{} on {}", token.len(), "2026-11-02 10:00:00");
+        assert_eq!(of(&token(&"ab12".repeat(10))), of(&token(&"zX9_".repeat(12))));
+    }
+
+    #[test]
+    fn what_an_analyst_would_see_does() {
+        for (was, is) in [
+            ("200 OK", "301 Moved Permanently"),
+            ("nginx/1.24.0", "nginx/1.25.0"),
+            ("HttpOnly", "HttpOnly; Secure"),
+            ("/login", "/admin"),
+            ("sid=", "lang="),
+            ("script-src", "default-src"),
+        ] {
+            assert!(ANSWER.contains(was));
+            assert_ne!(of(ANSWER), of(&ANSWER.replace(was, is)), "{was} or {is}");
+        }
+        assert_ne!(of(ANSWER), of(""));
+    }
+
+    #[test]
+    fn tables_and_trees_are_read_by_their_cells() {
+        let table = |host: &str| {
+            let cells = [vec![format!("https://{host}/db.sql").as_str().into(), "200".into()]];
+            let evidence = Evidence::table(&["URL", "Status"], cells);
+            digest(&lines(&Finding { vuln_evidence: evidence, ..Finding::default() }))
+        };
+        assert_eq!(table("a.test"), table("b.test"));
+    }
+}

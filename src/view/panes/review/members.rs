@@ -1,0 +1,53 @@
+//! The tab Where of a card: its members, and which of them a verdict will decide.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::super::findings;
+use crate::app::review::Review;
+use crate::triage::Case;
+use crate::view::cache::ViewCache;
+use crate::view::context::{Cx, cell, words};
+use crate::view::format;
+use crate::view::layout::take_top;
+use crate::view::widgets::table::{Column, GUTTER, Row, draw_heads, draw_rows, widths, window};
+
+const COLUMNS: &[Column] = &[
+    Column::fixed("", 8),
+    Column::fixed("RISK", format::RISK),
+    Column::fixed("Δ", 1),
+    Column::flex("TARGET", 10, 1),
+    Column::fixed("PORT", 5).right(),
+    Column::flex("FINDING", 10, 2).from(60),
+    Column::fixed("DECISION", 12).expendable(1),
+];
+
+pub(super) fn draw(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, cache: &mut ViewCache) {
+    let cases = &review.facts.cases;
+    let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
+    let (heads, area) = take_top(area, u16::from(area.height > 2));
+    draw_heads(buf, heads, cx.theme, COLUMNS, &room);
+    let height = usize::from(area.height);
+    cache.measures.detail_rows = area.height;
+    let first = window(review.row.saturating_sub(height / 2), review.row, cases.len(), height);
+    let row = |(at, case): (usize, &std::sync::Arc<Case>)| {
+        let out = review.is_out(case.id);
+        let style = if out { cx.theme.dim() } else { cx.theme.text() };
+        Row { cells: cells(cx, case, out), style, marked: false, selected: at == review.row }
+    };
+    let shown = cases.iter().enumerate().skip(first).take(height).map(row);
+    draw_rows(buf, area, cx.theme, COLUMNS, &room, true, shown);
+}
+
+fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
+    vec![
+        if out { words("left out", cx.theme.warn()) } else { Line::default() },
+        Line::from(format::risk_span(cx.theme, case.risk_level)),
+        words(case.presence.sign(), cx.theme.text()),
+        findings::target(cx, case),
+        Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
+        cell(&case.name),
+        findings::decision(cx, cx.model.stance(case.id)),
+    ]
+}
