@@ -79,6 +79,8 @@ pub enum Then {
     Quit,
     /// Decides.
     Decide(Box<Deed>),
+    /// Undoes all of these batches.
+    UndoAll(Vec<EventId>),
     /// Undoes a batch, or redoes it.
     Turn {
         /// Which.

@@ -145,7 +145,8 @@ mod tests {
             assert!(ANSWER.contains(was));
             assert_eq!(of(ANSWER), of(&ANSWER.replace(was, is)), "{was} or {is}");
         }
-        let token = |token: &str| format!("Found the token {token} at 10.0.0.{} on {}", token.len(), "2026-11-02 10:00:00");
+        let token =
+            |token: &str| format!("Found the token {token} at 10.0.0.{} on {}", token.len(), "2026-11-02 10:00:00");
         assert_eq!(of(&token(&"ab12".repeat(10))), of(&token(&"zX9_".repeat(12))));
     }
 

@@ -9,9 +9,11 @@ use super::layout::indented;
 use super::widgets::hints::{Hint, hint_line};
 use super::widgets::lines::draw_line;
 use crate::app::decide::menu::{Choice, DecideMenu};
+use crate::app::detail::Tab;
 use crate::app::modal::Modal;
 use crate::app::model::Pane;
 use crate::app::prompt::{Answer, Prompt};
+use crate::app::review::Review;
 use crate::input::{Action, Context};
 use crate::view::panes::numbered;
 
@@ -40,6 +42,9 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
 /// The pane's own actions, then those of lists or texts, then those of everywhere.
 fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     let focus = cx.model.focus;
+    if let Some(review) = cx.model.reviewing() {
+        return review_hints(cx, review);
+    }
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Findings {
         all.insert(0, verdicts(cx));
@@ -57,6 +62,29 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         seen.push(hint.keys.clone());
         new
     });
+    all
+}
+
+/// The keys of a card; on the summary those that end it.
+fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
+    let keymap = &cx.model.keymap;
+    let key = |action| keymap.key_of(Context::Review, action).unwrap_or_default();
+    if review.card().is_none() {
+        let undo = keymap.key_of(Context::Everywhere, Action::Undo).unwrap_or_default();
+        let end = Hint::new(key(Action::ReviewClose), "end the review");
+        return vec![end, Hint::new(key(Action::ReviewBack), "back to the cards"), Hint::new(undo, "undo all of it")];
+    }
+    let verdicts = keymap.entries(Context::Review).filter(|entry| entry.action.verdict().is_some());
+    let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
+    let mut all = vec![Hint::new(keys.join(" "), "decide and next")];
+    if review.tab == Tab::Where {
+        all.push(Hint::new(key(Action::ReviewLeaveOut), "leave out, take in"));
+    }
+    all.extend(own_hints(cx, Context::Review).into_iter().filter(|hint| hint.keys != key(Action::Review)));
+    let of = |context, action| keymap.key_of(context, action).unwrap_or_default();
+    all.push(Hint::new(of(Context::Everywhere, Action::Undo), "undo"));
+    all.push(Hint::new(of(Context::Text, Action::TabRight), "tabs"));
+    all.push(Hint::new(of(Context::Everywhere, Action::Back), "pause"));
     all
 }
 

@@ -249,3 +249,28 @@ fn findings_in_groups() {
         model
     });
 }
+
+#[test]
+fn a_review_card_and_its_summary() {
+    let some = [(80, 24), (90, 50), (200, 60)];
+    hold("review", &some, |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 b w B");
+        model
+    });
+    hold("review_where", &some[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 b w B J > > space");
+        model
+    });
+    hold("review_finding", &some[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 B");
+        model
+    });
+    hold("review_summary", &some[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "3 b w B J S");
+        model
+    });
+}

@@ -158,7 +158,7 @@ impl Groups {
 
     /// The head of the group that a position belongs to.
     pub fn head_of(&self, position: u32) -> Option<CaseId> {
-        let keys = self.keys.as_ref()?;
+        let keys = self.keys.as_ref().filter(|_| self.by.is_some())?;
         Some(keys.names[*keys.of.get(position as usize)? as usize].id)
     }
 

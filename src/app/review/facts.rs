@@ -177,7 +177,8 @@ fn evidence(cases: &[Arc<Case>]) -> Evidence {
 /// The newest decision that stands on any finding of a class, expired ones too.
 fn decided_before(class: &Shared, state: &State) -> Option<Before> {
     let of_class = || state.identities().filter(|(_, standing)| standing.identity.class == *class);
-    let newest = of_class().filter_map(|(_, standing)| standing.shown()).max_by_key(|(event, _)| (event.clock, event.id));
+    let newest =
+        of_class().filter_map(|(_, standing)| standing.shown()).max_by_key(|(event, _)| (event.clock, event.id));
     let (event, decision) = newest?;
     let in_batch = |event: &Arc<Event>, batch| event.batch == batch;
     let count = of_class().filter(|(_, one)| one.heads.iter().any(|head| in_batch(head, event.batch))).count();

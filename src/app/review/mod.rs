@@ -174,7 +174,8 @@ impl Review {
 
     /// What came of it so far.
     pub fn outcome(&self, state: &State) -> Outcome {
-        let mut outcome = Outcome { left: self.cards.cards.iter().map(|card| card.ids.len()).sum(), ..Outcome::default() };
+        let mut outcome =
+            Outcome { left: self.cards.cards.iter().map(|card| card.ids.len()).sum(), ..Outcome::default() };
         let mut verdicts: BTreeMap<Verdict, (usize, usize)> = BTreeMap::new();
         for (&at, all) in &self.progress.decided {
             outcome.batches.extend(all.iter().filter_map(|one| one.batch).filter(|&batch| !state.is_undone(batch)));
@@ -185,7 +186,8 @@ impl Review {
             outcome.left -= self.cards.cards.get(at).map_or(0, |card| card.ids.len());
             outcome.out += self.progress.out.get(&at).map_or(0, BTreeSet::len);
         }
-        outcome.verdicts = verdicts.into_iter().map(|(verdict, (cards, findings))| (verdict, cards, findings)).collect();
+        outcome.verdicts =
+            verdicts.into_iter().map(|(verdict, (cards, findings))| (verdict, cards, findings)).collect();
         outcome.skipped = self.progress.skipped.iter().filter(|&&at| self.decided(at, state).is_none()).count();
         outcome.batches.sort();
         outcome.batches.reverse();

@@ -94,11 +94,15 @@ fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     let count = deed.ids.len();
     if hidden.is_empty() {
         let become_ = if count == 1 { "becomes" } else { "become" };
-        return Prompt::new(
+        let prompt = Prompt::new(
             format!("{} {become_} {verdict}: {kinds}", decide::counted(count)),
             Then::Decide(Box::new(deed)),
-        )
-        .with_enter();
+        );
+        let prompt = prompt.with_enter();
+        return match model.reviewing() {
+            Some(_) => prompt.with_line("space picks some of them first."),
+            None => prompt,
+        };
     }
     let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
@@ -212,11 +216,14 @@ impl Model {
                 }
             }
         }
-        if draft.verdict.is_some() {
+        let verdict = draft.verdict;
+        if verdict.is_some() {
             self.triage.last = Some(draft);
         }
-        if next {
-            self.go_on(&ids);
+        match verdict {
+            Some(verdict) if self.reviewing().is_some() => self.reviewed(verdict, ids.len(), batch, effects),
+            _ if next => self.go_on(&ids),
+            _ => {}
         }
     }
 

@@ -6,7 +6,9 @@ use super::super::effect::Effect;
 use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
-use super::{board, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, things, undo};
+use super::{
+    board, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, things, undo,
+};
 use crate::input::{Action, Context, Key};
 
 /// ctrl-c a second time within this long leaves at once.
@@ -71,6 +73,9 @@ fn handle_pane_key(model: &mut Model, key: Key, action: Option<Action>, effects:
 
 /// Carries out an action in the panes.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
+    if review::perform(model, action, effects) {
+        return;
+    }
     match action {
         Action::Help => model.modals.push(Modal::Help(Help::default())),
         Action::Commands => commands::open(model),

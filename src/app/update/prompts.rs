@@ -8,6 +8,7 @@ use super::super::modal::Modal;
 use super::super::model::Model;
 use super::super::notices::Tone;
 use super::super::prompt::{Answer, Prompt, Then, Verdict};
+use super::review;
 use crate::input::{Action, Key};
 
 /// A key while a prompt is up.
@@ -27,8 +28,11 @@ pub(super) fn handle_key(
     match verdict {
         Verdict::Deaf | Verdict::Typing => {}
         Verdict::No => {
+            let picks = key == Key::char(' ') && matches!(prompt.then, Then::Decide(_));
             model.modals.pop();
-            model.say(Tone::Plain, "left as it is");
+            if !(picks && review::pick(model)) {
+                model.say(Tone::Plain, "left as it is");
+            }
         }
         Verdict::Wider => {
             let Some(wider) = prompt.wider.take() else { return };
@@ -51,6 +55,7 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
         Then::Decide(deed) => model.carry_out(*deed, effects),
+        Then::UndoAll(batches) => model.undo_all(batches, effects),
         Then::Turn { batch, undo } => model.turn(batch, undo, effects),
         Then::Record(drafts) => match model.record(drafts, effects) {
             Some(batch) => {

@@ -27,7 +27,8 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         go_on_or_begin(model, effects);
         return true;
     }
-    let Some((on_summary, on_where)) = model.reviewing().map(|review| (review.card().is_none(), review.tab == Tab::Where))
+    let Some((on_summary, on_where)) =
+        model.reviewing().map(|review| (review.card().is_none(), review.tab == Tab::Where))
     else {
         return false;
     };
@@ -89,7 +90,7 @@ fn cards(model: &Model) -> Cards {
     let id = |&position: &u32| table.items()[position as usize].id.0;
     let groups = &model.lists.groups;
     let cards = match groups.by {
-        Some(by) => groups.all().iter().filter_map(|group| {
+        Some(by) => groups.all().iter().filter_map(move |group| {
             let name = groups.name(group)?;
             let ids = groups.members(group).iter().map(id).collect();
             Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
@@ -239,7 +240,9 @@ fn ask_undo_all(model: &mut Model) {
     }
     let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
     let question = format!("Undo everything decided in this review: {} on {findings}?", cards_words(outcome.decided()));
-    model.open_prompt(Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."));
+    model.open_prompt(
+        Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."),
+    );
 }
 
 fn cards_words(cards: usize) -> String {

@@ -63,13 +63,15 @@ impl Model {
             true => list.marks.extend(marks),
             false => marks.iter().for_each(|id| _ = list.marks.remove(id)),
         }
-        self.go_to_batch(batch);
+        if !self.review_goes_to(batch, effects) {
+            self.go_to_batch(batch);
+        }
     }
 
     /// The cursor goes to what a batch was about, where that is known here.
     fn go_to_batch(&mut self, batch: EventId) {
         let ids: Vec<CaseId> = self.triage.state.batch(batch).iter().filter_map(|event| case_of(event)).collect();
-        let Some(table) = self.data.findings.value() else { return };
+        let Some(table) = self.data.findings.value().cloned() else { return };
         let known: Vec<CaseId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
         let Some(&first) = known.first() else { return };
         if self.focus.pane != Pane::Findings {
@@ -77,8 +79,11 @@ impl Model {
         }
         self.keep_rows(&known);
         self.show_rows(Pane::Findings);
-        let at_one = self.lists.findings.selected.is_some_and(|id| known.contains(&id));
-        if !at_one && !self.cursor(Pane::Findings).select_id(first.0) {
+        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&CaseId(id)));
+        // Several findings of a folded group are found at its head.
+        let position = table.position(first).map(|at| at as u32);
+        let head = position.and_then(|at| self.lists.groups.head_of(at)).filter(|_| known.len() > 1);
+        if !at_one && !self.cursor(Pane::Findings).select_id(head.unwrap_or(first).0) {
             self.say(Tone::Plain, "it is not in what is shown here: backspace takes the chips off");
             return;
         }

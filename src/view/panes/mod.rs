@@ -40,7 +40,10 @@ pub(super) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             }
         }
         Part::Detail => {
-            detail::draw_detail(cx, buf, slot, cache);
+            match cx.model.reviewing() {
+                Some(review) => review::draw(cx, buf, slot.area, review, cache),
+                None => detail::draw_detail(cx, buf, slot, cache),
+            }
             if cx.model.focus.in_detail {
                 cache.measures.row = cx.model.selected_id(slot.pane);
             }

@@ -15,6 +15,7 @@ mod lists;
 mod own;
 mod properties;
 mod queries;
+mod review;
 mod seen;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The tab Where of a card: its members, and which of them a verdict will decide.
 
+use std::sync::Arc;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -23,7 +25,7 @@ const COLUMNS: &[Column] = &[
     Column::fixed("DECISION", 12).expendable(1),
 ];
 
-pub(super) fn draw(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, cache: &mut ViewCache) {
+pub(super) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
     let cases = &review.facts.cases;
     let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
     let (heads, area) = take_top(area, u16::from(area.height > 2));
@@ -31,7 +33,7 @@ pub(super) fn draw(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, c
     let height = usize::from(area.height);
     cache.measures.detail_rows = area.height;
     let first = window(review.row.saturating_sub(height / 2), review.row, cases.len(), height);
-    let row = |(at, case): (usize, &std::sync::Arc<Case>)| {
+    let row = |(at, case): (usize, &'a Arc<Case>)| {
         let out = review.is_out(case.id);
         let style = if out { cx.theme.dim() } else { cx.theme.text() };
         Row { cells: cells(cx, case, out), style, marked: false, selected: at == review.row }

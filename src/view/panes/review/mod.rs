@@ -39,7 +39,8 @@ pub(in crate::view) fn place(cx: &Cx<'_>, review: &Review) -> Line<'static> {
         Some(_) => format!("REVIEW {} of {}", review.progress.at + 1, review.len()),
         None => format!("REVIEW of {}: summary", review.len()),
     };
-    let letters: String = outcome.verdicts.iter().map(|(verdict, cards, _)| format!(" {cards}{}", letter(*verdict))).collect();
+    let letters: String =
+        outcome.verdicts.iter().map(|(verdict, cards, _)| format!(" {cards}{}", letter(*verdict))).collect();
     let decided = match outcome.decided() {
         0 => "none decided".to_owned(),
         decided => format!("{decided} decided:{letters}"),
@@ -64,7 +65,7 @@ fn letter(verdict: Verdict) -> char {
 }
 
 /// Draws what is under the header.
-pub(super) fn draw(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, cache: &mut ViewCache) {
+pub(super) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
     let Some(card) = review.card() else {
         let lines = text::summary(cx, review);
         for (y, line) in (0..area.height).zip(&lines) {
@@ -83,7 +84,8 @@ pub(super) fn draw(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, c
         return members::draw(cx, buf, area, review, cache);
     }
     let area = draw_search_line(cx, buf, area);
-    let detail = DetailPane { id: review.row_id(), head: Vec::new(), tabs: Vec::new(), text: text_of(cx, review, card, case) };
+    let detail =
+        DetailPane { id: review.row_id(), head: Vec::new(), tabs: Vec::new(), text: text_of(cx, review, card, case) };
     draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
 }
 
@@ -111,7 +113,8 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &Facts, case: Option<&Case>) -> Line<'
         line.push_span(format::risk_span(cx.theme, risk));
         line.push_span(Span::raw("  "));
     }
-    let target = case.filter(|_| card.by == Some(crate::app::group::By::Target)).and_then(|case| cx.finding_target(case));
+    let target =
+        case.filter(|_| card.by == Some(crate::app::group::By::Target)).and_then(|case| cx.finding_target(case));
     let name = target.map_or_else(|| clean(&card.title).into_owned(), |id| cx.target_name(id).into_owned());
     line.push_span(Span::styled(name, cx.theme.strong()));
     line
@@ -145,7 +148,8 @@ fn kind_line(cx: &Cx<'_>, facts: &Facts, case: &Case) -> Line<'static> {
     };
     let epss = facts.cases.iter().filter_map(|case| case.epss_score).reduce(f64::max);
     let epss = epss.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    let proven = format!("proven: {}   EPSS {epss}   KEV {}", some(|case| case.confirmed), some(|case| case.in_cisa_catalog));
+    let proven =
+        format!("proven: {}   EPSS {epss}   KEV {}", some(|case| case.confirmed), some(|case| case.in_cisa_catalog));
     let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
     parts.retain(|part| !part.is_empty());
     words(parts.join("     "), cx.theme.text())
