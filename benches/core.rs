@@ -127,6 +127,24 @@ fn queries(criterion: &mut Criterion) {
     }
 }
 
+fn groups(criterion: &mut Criterion) {
+    let mut model = loaded();
+    let mut press = |keys: &str| keys.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
+    press("3");
+    criterion.bench_function("group 100,000 by class", |bench| {
+        bench.iter_custom(|rounds| {
+            let mut spent = Duration::ZERO;
+            for _ in 0..rounds {
+                press("bb");
+                let begun = std::time::Instant::now();
+                press("bc");
+                spent += begun.elapsed();
+            }
+            spent
+        });
+    });
+}
+
 fn tables(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tables");
     group.sample_size(10);
@@ -196,5 +214,5 @@ fn decisions(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, keys, queries, tables, decisions);
+criterion_group!(benches, keys, queries, groups, tables, decisions);
 criterion_main!(benches);

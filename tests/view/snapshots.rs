@@ -9,10 +9,10 @@ use scandeck::app::msg::Msg;
 use scandeck::app::plan::{Link, News, Noun};
 use scandeck::app::problem::{Problem, ProblemKind};
 use scandeck::app::table::Table;
-use scandeck::contract::ScanId;
+use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
 use scandeck::view::{Scheme, Theme, ViewCache};
 
-use super::fixtures::{ago, blank, learn, parts, press, tell, world};
+use super::fixtures::{ago, blank, findings, learn, parts, press, tell, world};
 use super::{drawn, lines, text};
 
 const SIZES: [(u16, u16); 7] = [(80, 24), (80, 23), (90, 50), (120, 40), (200, 60), (40, 10), (1, 1)];
@@ -239,7 +239,7 @@ fn no_list_loses_its_last_column() {
 fn findings_in_groups() {
     let some = [(80, 24), (90, 50), (200, 60)];
     hold("groups", &some, |columns, rows| {
-        let mut model = world(columns, rows);
+        let mut model = with_a_class(columns, rows);
         press(&mut model, "3 b c");
         model
     });
@@ -250,17 +250,56 @@ fn findings_in_groups() {
     });
 }
 
+/// The world with a class on seven targets, whose evidence differs on one.
+fn with_a_class(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let missing = |target: i64| Finding {
+        id: (600 + target).into(),
+        name: "Content-Security-Policy missing".into(),
+        vuln_id: "WEB-CSP".into(),
+        risk_level: Risk::Low,
+        target_id: Some(target.into()),
+        task_id: Some(115.into()),
+        port: 443,
+        protocol: "tcp".into(),
+        cwe: "CWE-693".into(),
+        owasp: Owasp { owasp_2021: "A05:2021".into(), ..Owasp::default() },
+        risk_description: "No Content-Security-Policy header was sent, so injected script runs without a second \
+                           barrier."
+            .into(),
+        recommendation: "Send a policy; begin with report-only.".into(),
+        vuln_evidence: Evidence::from_value(&match target {
+            6 => "HTTP/1.1 301 Moved Permanently".into(),
+            _ => format!("HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:0{target} GMT\nContent-Type: text/html").into(),
+        }),
+        ..Finding::default()
+    };
+    learn(&mut model, 71_000, News::Findings(Arc::new(Table::new(findings().into_iter().chain((1..8).map(missing))))));
+    model
+}
+
 #[test]
 fn a_review_card_and_its_summary() {
     let some = [(80, 24), (90, 50), (200, 60)];
+    let last_class = "3 b c / C o n t e n t enter B";
     hold("review", &some, |columns, rows| {
-        let mut model = world(columns, rows);
-        press(&mut model, "3 b w B");
+        let mut model = with_a_class(columns, rows);
+        press(&mut model, last_class);
+        model
+    });
+    hold("review_evidence", &some[..1], |columns, rows| {
+        let mut model = with_a_class(columns, rows);
+        press(&mut model, &format!("{last_class} >"));
         model
     });
     hold("review_where", &some[..1], |columns, rows| {
+        let mut model = with_a_class(columns, rows);
+        press(&mut model, &format!("{last_class} > > j space"));
+        model
+    });
+    hold("review_by_cwe", &some[..1], |columns, rows| {
         let mut model = world(columns, rows);
-        press(&mut model, "3 b w B J > > space");
+        press(&mut model, "3 b w B");
         model
     });
     hold("review_finding", &some[..1], |columns, rows| {

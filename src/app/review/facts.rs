@@ -15,6 +15,8 @@ use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, Stat
 const MOST: usize = 1024 * 1024;
 /// Places that are named for each kind of evidence.
 const PLACES: usize = 3;
+/// Said of findings without evidence.
+pub const NOTHING: &str = "nothing";
 /// The history of at most so many members is told.
 const TOLD: usize = 500;
 
@@ -163,7 +165,7 @@ fn evidence(cases: &[Arc<Case>]) -> Evidence {
     let usual: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
         let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !usual.contains(line)) };
-        let less = || if lines.is_empty() { "nothing" } else { "the same with less" };
+        let less = || if lines.is_empty() { NOTHING } else { "the same with less" };
         Some(Alike {
             count: of.len(),
             example: Arc::clone(of.first()?),

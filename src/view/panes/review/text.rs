@@ -1,12 +1,16 @@
 //! The texts of a card: what it is, what its evidence has in common, what was decided before; and the summary.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use ratatui::text::{Line, Span};
 
 use super::super::finding::overview::{Overview, section};
 use super::super::finding::{evidence as evidence_of, heading, indent, standing};
 use super::outcome_words;
-use crate::app::review::facts::{Alike, Before, Evidence};
+use crate::app::review::facts::{Alike, Before, Evidence, NOTHING};
 use crate::app::review::{Card, Facts, Review};
+use crate::contract::Shared;
 use crate::text::{clean, clean_text, start, width as width_of};
 use crate::triage::Case;
 use crate::view::context::{Cx, words};
@@ -26,18 +30,47 @@ pub(super) fn overview(cx: &Cx<'_>, card: &Card, facts: &Facts, case: &Case, wid
         return lines;
     }
     let mut lines = Vec::new();
+    if kinds_of_finding(cx, facts, &mut lines) {
+        return lines;
+    }
     let why = if case.risk_description.trim().is_empty() { &case.vuln_description } else { &case.risk_description };
-    lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
+    if !why.trim().is_empty() {
+        lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
+    }
     kinds(cx, &facts.evidence, facts.cases.len(), usize::from(width), &mut lines);
     section(cx.theme, "Fix", &case.recommendation, &mut lines);
     before(cx, facts, &mut lines);
     lines
 }
 
+/// Where the members are of several classes: which, and how many of each. No text of one of them speaks for all.
+fn kinds_of_finding(cx: &Cx<'_>, facts: &Facts, lines: &mut Vec<Line<'static>>) -> bool {
+    let mut classes: BTreeMap<&Shared, (usize, &Case)> = BTreeMap::new();
+    for case in &facts.cases {
+        classes.entry(case.class()).or_insert((0, case)).0 += 1;
+    }
+    if classes.len() < 2 {
+        return false;
+    }
+    let mut classes: Vec<(usize, &Case)> = classes.into_values().collect();
+    classes.sort_by_key(|(count, case)| (Reverse((case.risk_level, *count)), case.name.clone()));
+    heading(cx.theme, format!("{} kinds of finding", classes.len()), lines);
+    for (count, case) in classes {
+        let mut line = Line::from(format!("{count:>6}  "));
+        line.push_span(format::risk_span(cx.theme, case.risk_level));
+        line.push_span(Span::raw(format!("  {}", clean(&case.name))));
+        lines.push(line);
+    }
+    true
+}
+
 /// `Evidence   55 alike, 2 differ`, and what tells them apart.
 fn kinds(cx: &Cx<'_>, evidence: &Evidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
     let Some(most) = evidence.kinds.first() else { return };
     let differ = evidence.looked_at - most.count;
+    if differ == 0 && most.says == NOTHING {
+        return;
+    }
     let mut told = match (differ, most.count) {
         (0, 1) => String::new(),
         (0, all) => format!("all {all} alike"),
@@ -173,6 +206,6 @@ pub(super) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     told(outcome.out, format!("{} left out of a decision", format::plural(outcome.out, "finding")));
     told(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
     lines.push(Line::default());
-    lines.push(words("enter ends the review, its decisions stay; u takes them all back after a question.", dim));
+    lines.push(words("enter ends the review, the decisions stay; u asks, and takes them back.", dim));
     lines
 }
