@@ -51,7 +51,7 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 21] = [
+    pub const ALL: [Context; 22] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,

@@ -221,7 +221,7 @@ impl Model {
             self.triage.last = Some(draft);
         }
         match verdict {
-            Some(verdict) if self.reviewing().is_some() => self.reviewed(verdict, ids.len(), batch, effects),
+            Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len(), batch, effects),
             _ if next => self.go_on(&ids),
             _ => {}
         }

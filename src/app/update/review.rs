@@ -319,6 +319,12 @@ impl Model {
         true
     }
 
+    /// Whether all of these are on the card that is shown: a command decides others too.
+    pub(in crate::app) fn is_on_card(&self, ids: &[CaseId]) -> bool {
+        let card = self.reviewing().and_then(Review::card);
+        card.is_some_and(|card| ids.iter().all(|id| card.ids.contains(&id.0)))
+    }
+
     /// The ids that a verdict decides on the card that is shown.
     pub(in crate::app) fn on_card(&self) -> Option<Vec<CaseId>> {
         Some(self.reviewing()?.taken())
