@@ -82,6 +82,7 @@ actions! {
     GroupCwe "group_cwe" "CWE" "by CWE";
     GroupOwasp "group_owasp" "OWASP" "by OWASP category";
     GroupPort "group_port" "port" "by port";
+    GroupNow "group_now" "now" "the board by NOW, each under a head";
     GroupNone "group_none" "none" "no groups";
     // lists and texts
     Down "down" "" "down";

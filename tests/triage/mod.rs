@@ -1,6 +1,7 @@
 //! Triage as a person does it, in the real binary on a generated workspace.
 
 mod generated;
+mod retest;
 
 use crate::pty::Session;
 use generated::Generated;

@@ -92,6 +92,8 @@ pub struct IdSet {
     pub words: String,
     pub source: ReportSource,
     pub ids: Vec<i64>,
+    /// Findings of our own among them, which the service does not know.
+    pub left_out: usize,
 }
 
 /// What a form is checked against.

@@ -79,8 +79,13 @@ pub(super) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
         *options = if none { vec!["there is none".to_owned()] } else { offered };
         *at = (*at).min(options.len() - 1);
     }
-    let count = sets(form).get(form.choice(FieldId::Resources)).map_or(0, |set| set.ids.len());
+    let chosen = sets(form).get(form.choice(FieldId::Resources)).map(|set| (set.ids.len(), set.left_out));
+    let (count, left_out) = chosen.unwrap_or_default();
     form.summary = vec![format!("It is made in the background, about {count} {}; d downloads it.", source(form))];
+    form.summary.push("The service makes it: decisions, notes and severities of our own are not in it.".to_owned());
+    if left_out > 0 {
+        form.summary.push(format!("{left_out} of our own left out: the service does not know them."));
+    }
     let mut wrong = Vec::new();
     if none {
         wrong.push((FieldId::Resources, format!("resources is required: there are no {}", source(form))));
@@ -119,7 +124,12 @@ mod tests {
     use super::*;
 
     fn form() -> Form {
-        let set = |words: &str, source, ids: &[i64]| IdSet { words: words.to_owned(), source, ids: ids.to_vec() };
+        let set = |words: &str, source, ids: &[i64]| IdSet {
+            words: words.to_owned(),
+            source,
+            ids: ids.to_vec(),
+            left_out: 0,
+        };
         let mut form = open(vec![
             set("marked", ReportSource::Findings, &[4, 5]),
             set("shown", ReportSource::Findings, &[1, 4, 5]),

@@ -38,12 +38,20 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         return true;
     }
     match (action, model.focus.pane) {
+        (Action::GroupNow, Pane::Board) => order(model, BY_NOW),
+        (Action::GroupNow, _) => model.say(Tone::Plain, "NOW stands on the board of a retest: s on findings opens it"),
+        (Action::GroupNone, Pane::Board) => order(model, 0),
         (Action::Retest, Pane::Findings | Pane::Board) => ask(model),
         (Action::Compare, Pane::Scans) => compare_scans(model),
         (Action::Compare, Pane::Findings | Pane::Board) => tell_difference(model),
         _ => return false,
     }
     true
+}
+
+fn order(model: &mut Model, sort: usize) {
+    model.lists.board.sort = sort;
+    model.show_rows(Pane::Board);
 }
 
 /// A verdict on what is chosen; several become fixed only where the retest has not seen them.

@@ -117,6 +117,13 @@ fn report(model: &mut Model) {
     let mut sets = Vec::new();
     let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
     for (pane, source) in panes {
+        let on_board = pane == Pane::Findings && model.focus.pane == Pane::Board;
+        if on_board {
+            let all =
+                model.data.board.value().map(|table| table.items().iter().map(|row| row.id.0).collect::<Vec<_>>());
+            let all = model.board_ids(&all.unwrap_or_default());
+            sets.push(("on the board".to_owned(), source.clone(), all.into_iter().map(i64::from).collect()));
+        }
         let chosen = if pane == model.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
         let words = if chosen.many { "marked" } else { "selected" };
         let mut put = |words: &str, ids: Vec<i64>| {
@@ -137,7 +144,10 @@ fn report(model: &mut Model) {
     }
     let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| {
         let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
-        IdSet { words, source, ids: ids.into_iter().map(|id| model.service_id(pane, id)).collect() }
+        let all = ids.len();
+        // Ids of our own are negative: the service does not know them.
+        let ids: Vec<i64> = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
+        IdSet { words, source, left_out: all - ids.len(), ids }
     };
     let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
     if model.focus.pane == Pane::Scans {

@@ -1,0 +1,155 @@
+//! A weakness of the practice target through its whole life: found, marked fixed, mended, retested; broken again, back.
+//!
+//! The dashboard's core is driven by keys; what it wants is carried out at a real service with its own engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use scandeck::app::board::BoardRow;
+use scandeck::app::model::{Pane, Session};
+use scandeck::app::msg::{Kept, Msg, Now, TriageNews};
+use scandeck::app::plan::{News, Update};
+use scandeck::app::retest;
+use scandeck::app::screen::Size;
+use scandeck::app::table::{Item, Table};
+use scandeck::app::{Answer, Call, Effect, Model, update};
+use scandeck::contract::{Finding, Scan, ScanCreated, ScanId, Stamp, Target, Workspace};
+use scandeck::demo::practice::Practice;
+use scandeck::service::{Parts, start_with};
+use scandeck::triage::case::Again;
+use scandeck::triage::compare::Outcome;
+use scandeck::triage::{Case, Pen, Presence, Stance, Verdict, arrange};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::service::{World, settings};
+
+/// The core, with a clock that goes half a second a message.
+struct Desk {
+    model: Model,
+    at: Duration,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let model = Model::new(Session::default(), Size { columns: 120, rows: 40 });
+        let mut desk = Self { model, at: Duration::ZERO };
+        let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
+        desk.send(Msg::Triage(TriageNews::Opened(Box::new(Kept { pen, ..Kept::default() }))));
+        desk
+    }
+
+    fn send(&mut self, msg: Msg) -> Vec<Effect> {
+        self.at += Duration::from_millis(500);
+        let now = Now { mono: self.at, wall: jiff::Timestamp::now() };
+        let mut effects = update(&mut self.model, now, msg);
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
+            if let Effect::Arrange(generation, input) = effects.remove(at) {
+                effects.extend(update(&mut self.model, now, Msg::Arranged(generation, Box::new(arrange(&input)))));
+            }
+        }
+        effects
+    }
+
+    fn feed(&mut self, news: News) {
+        let (generation, at) = (self.model.generation, Stamp(jiff::Timestamp::now()));
+        self.send(Msg::Update(Update { generation, at, news }));
+    }
+
+    fn press(&mut self, letter: char) -> Vec<Effect> {
+        self.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)))
+    }
+
+    /// The finding of a kind, with what is said about it.
+    fn of(&self, kind: &str) -> (Arc<Case>, Stance) {
+        let all = self.model.data.findings.value().unwrap();
+        let case = all.items().iter().find(|case| *case.vuln_id == *kind).unwrap_or_else(|| panic!("no {kind}"));
+        (Arc::clone(case), self.model.stance(case.id).cloned().unwrap())
+    }
+
+    fn now(&self, kind: &str) -> retest::Now {
+        let (case, _) = self.of(kind);
+        let rows: &Arc<Table<BoardRow>> = self.model.data.board.value().unwrap();
+        rows.get(case.id).unwrap().now
+    }
+}
+
+async fn read<T: Item + DeserializeOwned>(world: &World, path: &str) -> Arc<Table<T>> {
+    let answer = world.get(path).await;
+    let all: Vec<T> = serde_json::from_value(answer.data().clone()).unwrap();
+    Arc::new(Table::new(all))
+}
+
+/// Tells the core what the service has now.
+async fn learn(desk: &mut Desk, world: &World) {
+    desk.feed(News::Workspaces(read::<Workspace>(world, "/workspaces").await));
+    desk.feed(News::Targets(read::<Target>(world, "/targets").await));
+    desk.feed(News::Scans(read::<Scan>(world, "/scans?limit=100").await));
+    desk.feed(News::Findings(read::<Finding>(world, "/findings?limit=100").await));
+}
+
+/// Carries out the scans that keys asked for, waits for their end, and tells the core.
+async fn carry_out(desk: &mut Desk, world: &World, effects: Vec<Effect>) {
+    let mut started = Vec::new();
+    for effect in effects {
+        let Effect::Call(ticket, call) = effect else { continue };
+        let Call::StartScan(new) = *call else { continue };
+        let id = world.post("/scans", serde_json::to_value(&new).unwrap()).await.created();
+        let scan = ScanCreated { created_id: Some(ScanId(id)), target_id: None };
+        desk.send(Msg::Called { ticket, result: Ok(Answer::Scan(scan)) });
+        started.push(id);
+    }
+    assert_eq!(started.len(), 1, "one scan for what one scan found");
+    for id in started {
+        world.until_status(id, "finished").await;
+    }
+    learn(desk, world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
+    const GIT: &str = "web.exposed.git";
+    let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
+    let practice = Practice::start(stop.clone()).await.unwrap();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
+    let world = World::of(running, stop);
+    let body = json!({"tool_id": 170, "target_name": practice.http_url(), "tool_params": {"scan_type": "light"}});
+    let first = world.post("/scans", body).await.created();
+    world.until_status(first, "finished").await;
+
+    let mut desk = Desk::new();
+    learn(&mut desk, &world).await;
+    let (case, stance) = desk.of(GIT);
+    assert!(stance.is_undecided());
+    desk.model.focus.pane = Pane::Findings;
+    desk.model.lists.findings.filter = format!("vuln_id:{GIT}");
+    desk.model.show_rows(Pane::Findings);
+    desk.model.cursor(Pane::Findings).select_id(case.id.0);
+    desk.press('k');
+    desk.press('x');
+    assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.notices);
+
+    // Mended: the retest does not see it, and its decision stands.
+    assert!(practice.weaknesses.set("git", false));
+    desk.press(' ');
+    desk.press('s');
+    let effects = desk.press('y');
+    assert_eq!(desk.model.focus.pane, Pane::Board);
+    carry_out(&mut desk, &world, effects).await;
+    assert_eq!(desk.now(GIT), retest::Now::Is(Outcome::Gone));
+    let (case, stance) = desk.of(GIT);
+    assert_eq!((case.presence, stance.verdict, stance.again), (Presence::Absent, Verdict::Fixed, None));
+
+    // Broken again: still there says the board, a regression say the findings.
+    assert!(practice.weaknesses.set("git", true));
+    desk.press('s');
+    let effects = desk.press('y');
+    carry_out(&mut desk, &world, effects).await;
+    assert_eq!(desk.now(GIT), retest::Now::Is(Outcome::Same));
+    let (case, stance) = desk.of(GIT);
+    assert_eq!((case.presence, stance.again), (Presence::Reappeared, Some(Again::Regression)));
+    assert!(stance.is_undecided());
+    world.stop().await;
+}
