@@ -155,6 +155,21 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Text from outside as one visible line. Without the dashboard there is no door for outside text, and what is no
+/// printable ASCII is told by its code.
+#[cfg(feature = "service")]
+fn shown(text: &str) -> String {
+    #[cfg(feature = "dashboard")]
+    {
+        crate::text::clean(text).into_owned()
+    }
+    #[cfg(not(feature = "dashboard"))]
+    {
+        let code = |c: char| if matches!(c, ' '..='~') { c.to_string() } else { c.escape_unicode().to_string() };
+        text.chars().map(code).collect()
+    }
+}
+
 /// The error with its causes, once, where the program ends.
 fn failed(error: &anyhow::Error) -> ExitCode {
     eprintln!("{}", told(error));
@@ -192,6 +207,12 @@ mod tests {
         assert_eq!(told(&anyhow::anyhow!("plain")), "scandeck: plain");
         let unadvised = advised::Advised::from(Problem::local("no such thing"));
         assert_eq!(told(&unadvised.into()), "scandeck: no such thing");
+    }
+
+    #[cfg(feature = "service")]
+    #[test]
+    fn words_of_a_scope_file_cannot_act_on_the_terminal() {
+        assert_eq!(shown("SOW\x1b[2J \u{202e}gpj"), "SOW␛[2J <U+202E>gpj");
     }
 
     #[test]

@@ -169,8 +169,8 @@ fn line(verb: &str, entry: &Entry) -> String {
     }
     for text in [&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()) {
         line.push_str("  ");
-        // The file may hold anything; a terminal gets no control characters from it.
-        line.extend(text.chars().filter(|letter| !letter.is_control()));
+        // The file may hold anything.
+        line.push_str(&super::shown(text));
     }
     if let Some(added) = entry.added {
         line.push_str(&format!("  {added}"));

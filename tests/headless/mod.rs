@@ -3,6 +3,7 @@
 mod findings;
 mod nouns;
 mod scans;
+mod script;
 
 use std::path::Path;
 use std::process::Stdio;
