@@ -124,7 +124,6 @@ impl Rows {
             today: today(),
             now: self.now,
             alias: session.alias.clone(),
-            ..Input::default()
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {

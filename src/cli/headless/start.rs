@@ -89,7 +89,7 @@ async fn finish(session: &Session, id: ScanId, scan: Scan, fail_on: Option<Query
     if session.out.json {
         let mut value = serde_json::to_value(scans::Named::new(&scan, None))?;
         if fail_on.is_some() {
-            value["matched"] = found.iter().map(|row| crate::export::json::row(row)).collect();
+            value["matched"] = found.iter().map(crate::export::json::row).collect();
         }
         session.out.value(&value)?;
     } else {
