@@ -23,6 +23,8 @@ pub mod serve;
 pub mod status;
 #[cfg(feature = "service")]
 pub mod stop;
+#[cfg(feature = "dashboard")]
+pub mod triage;
 pub mod wordlists;
 
 use std::process::ExitCode;
@@ -91,6 +93,9 @@ enum Command {
     Loggers(headless::loggers::LoggersArgs),
     /// Word lists: list, show, contents, delete, and import into the local service
     Wordlists(wordlists::WordlistsArgs),
+    /// Decisions as JSON lines: export, import
+    #[cfg(feature = "dashboard")]
+    Triage(triage::TriageArgs),
     /// Any call of the API, for what has no command
     #[cfg(feature = "dashboard")]
     Api(headless::api::ApiArgs),
@@ -150,6 +155,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "dashboard")]
         Command::Loggers(args) => headless::loggers::run(args).await,
         Command::Wordlists(args) => wordlists::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Triage(args) => triage::run(args).await,
         #[cfg(feature = "dashboard")]
         Command::Api(args) => headless::api::run(args).await,
     }

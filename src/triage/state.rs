@@ -182,6 +182,18 @@ impl State {
         all.into_iter()
     }
 
+    /// What was recorded in a workspace, with what took it back or brought it back wherever that was, by (clock, id).
+    pub fn events_of(&self, workspace: &str) -> Vec<Arc<Event>> {
+        let here = |event: &Event| *event.workspace == *workspace;
+        let about = |event: &Event| match event.subject {
+            Subject::Batch(batch) => {
+                self.batches.get(&batch).is_some_and(|batch| batch.events.iter().any(|one| here(one)))
+            }
+            _ => false,
+        };
+        self.events().filter(|event| here(event) || about(event)).cloned().collect()
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.known.len()

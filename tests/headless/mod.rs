@@ -4,6 +4,7 @@ mod findings;
 mod nouns;
 mod scans;
 mod script;
+mod triage;
 
 use std::path::Path;
 use std::process::Stdio;

@@ -22,7 +22,11 @@ pub async fn read(memory: &Memory) -> anyhow::Result<State> {
     Ok(state)
 }
 
-async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
+/// Opens the store, which is made where there is none, and says what a person should know about it.
+///
+/// # Errors
+/// When it cannot be opened or made.
+pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
     let Opened { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
     for note in notes {
         eprintln!("scandeck: {}", text::clean(&note));
@@ -40,14 +44,7 @@ pub async fn write(
     drafts: Vec<(Subject, Change)>,
     workspaces: Vec<crate::contract::Shared>,
 ) -> anyhow::Result<usize> {
-    let (mut store, state) = open(memory).await?;
-    if !store.is_writable() {
-        return Err(Advised::new(
-            format!("decisions cannot be kept: {} is read-only", store.file().display()),
-            "make it writable, or set XDG_STATE_HOME",
-        )
-        .into());
-    }
+    let (mut store, state) = writable(memory).await?;
     let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
     let (at, clock, batch) = (Stamp(jiff::Timestamp::now()), state.clock() + 1, pen.next());
     let mut events: Vec<Arc<Event>> = Vec::with_capacity(drafts.len());
@@ -64,6 +61,23 @@ pub async fn write(
     Ok(events.len())
 }
 
-fn advised(error: StoreError) -> Advised {
+/// Opens the store to write into it.
+///
+/// # Errors
+/// When it cannot be written.
+pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, State)> {
+    let (store, state) = open(memory).await?;
+    if !store.is_writable() {
+        return Err(Advised::new(
+            format!("decisions cannot be kept: {} is read-only", store.file().display()),
+            "make it writable, or set XDG_STATE_HOME",
+        )
+        .into());
+    }
+    Ok((store, state))
+}
+
+/// With what to do about it.
+pub fn advised(error: StoreError) -> Advised {
     Advised::new(&error, error.hint())
 }

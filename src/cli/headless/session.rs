@@ -8,7 +8,7 @@ use clap::Args;
 use super::print::Output;
 use crate::cli::advised::Advised;
 use crate::client::{Client, ClientSettings};
-use crate::config::{Config, Connection, Environment, Flags, ServiceName};
+use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
 use crate::contract::{Shared, Workspace, WorkspaceId};
 use crate::runtime::Memory;
 
@@ -59,23 +59,26 @@ pub struct Session {
     read_only: bool,
 }
 
+/// What is kept on this machine about a service.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Where decisions are kept, and who decides.
+    pub memory: Memory,
+    /// What stands for the workspace in fingerprints; usually empty.
+    pub alias: Shared,
+    /// What the configuration calls the service.
+    pub service: String,
+    /// Everything the program remembers.
+    pub state: StateDir,
+}
+
 impl Session {
     /// Finds the service.
     ///
     /// # Errors
     /// When the configuration is wrong, or no service is configured and none runs here.
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
-        let environment = Environment::of_process();
-        let flags = Flags {
-            base_url: args.base_url.clone(),
-            api_key_file: args.api_key_file.clone(),
-            profile: args.profile.clone(),
-            workspace: None,
-            read_only: false,
-            insecure_http: args.insecure_http,
-            config: args.config.clone(),
-        };
-        let config = Config::load(&flags, &environment).map_err(Advised::from)?;
+        let (environment, config) = configured(args)?;
         let (settings, service) = match &config.connection {
             Connection::At { base, key } => {
                 let key = key.read().await.map_err(Advised::from)?;
@@ -84,7 +87,7 @@ impl Session {
             Connection::Here => (local(&environment, true).await?, ServiceName::Local),
             Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
         };
-        let memory = Memory { directory: environment.state_dir().of_service(&service), who: config.user.clone() };
+        let memory = memory(&environment, &config, &service);
         Ok(Self {
             client: Client::new(settings)?,
             out: Output::new(args.json),
@@ -154,6 +157,39 @@ impl Session {
             Some(_) => Ok(self.workspaces().await?.first().map(|one| one.id)),
         }
     }
+}
+
+/// Where decisions about the service in question are kept. The service need not be there.
+///
+/// # Errors
+/// When the configuration is wrong.
+pub fn place(args: &ServiceArgs) -> anyhow::Result<Place> {
+    let (environment, config) = configured(args)?;
+    let service = match &config.connection {
+        Connection::At { base, .. } => config.service(base),
+        Connection::Here | Connection::Ask => ServiceName::Local,
+    };
+    let memory = memory(&environment, &config, &service);
+    Ok(Place { memory, alias: config.alias.as_str().into(), service: config.name, state: environment.state_dir() })
+}
+
+fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
+    let environment = Environment::of_process();
+    let flags = Flags {
+        base_url: args.base_url.clone(),
+        api_key_file: args.api_key_file.clone(),
+        profile: args.profile.clone(),
+        workspace: None,
+        read_only: false,
+        insecure_http: args.insecure_http,
+        config: args.config.clone(),
+    };
+    let config = Config::load(&flags, &environment)?;
+    Ok((environment, config))
+}
+
+fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
+    Memory { directory: environment.state_dir().of_service(service), who: config.user.clone() }
 }
 
 #[cfg(feature = "service")]
