@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::plan::Generation;
 use crate::contract::{
-    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared,
+    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
 };
+use crate::export::{Format, Row};
 use crate::triage::{self, Event, Key};
 
 /// Ties the answer of a call to what asked for it.
@@ -34,6 +35,8 @@ pub enum Effect {
         /// Its content.
         content: Arc<[u8]>,
     },
+    /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
+    Export(Box<Exported>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
     /// Hand the terminal back to the shell until it is resumed.
@@ -62,6 +65,32 @@ pub enum Effect {
         /// Which.
         keys: Vec<Key>,
     },
+}
+
+/// An export to be written.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The wished base name.
+    pub name: String,
+    /// Its form.
+    pub format: Format,
+    /// What it is of.
+    pub title: Shared,
+    /// The query that chose them; empty where a person did.
+    pub query: String,
+    /// When it was asked for.
+    pub made: Stamp,
+    /// The findings, in order.
+    pub rows: Vec<Row>,
+}
+
+/// The same findings into the same file.
+impl PartialEq for Exported {
+    fn eq(&self, other: &Self) -> bool {
+        let keys = |it: &Self| it.rows.iter().map(|row| row.case.key()).collect::<Vec<_>>();
+        (&self.name, self.format, &self.query, self.made) == (&other.name, other.format, &other.query, other.made)
+            && keys(self) == keys(other)
+    }
 }
 
 /// The answer to the first-start question.

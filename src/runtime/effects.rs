@@ -1,5 +1,7 @@
 //! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
 
+use std::path::PathBuf;
+
 use super::clipboard::{self, Way};
 use super::desk::{Answered, Desk};
 use super::keyboard::Keyboard;
@@ -7,9 +9,10 @@ use super::signals::{Caught, Signals, stop_until_continued};
 use super::terminal::Terminal;
 use super::triage::Wish;
 use super::{calls, editor};
-use crate::app::effect::{Call, Choice, Effect, Ticket};
+use crate::app::effect::{Call, Choice, Effect, Exported, Ticket};
 use crate::app::msg::{CopyFailed, Msg};
 use crate::app::problem::Problem;
+use crate::export::Export;
 use crate::triage;
 
 impl Desk {
@@ -20,6 +23,10 @@ impl Desk {
             Effect::Copy { what, text } => self.copy(what, text),
             Effect::Save { name, content } => self.spawn(async move {
                 let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::Export(exported) => self.spawn(async move {
+                let saved = tokio::task::spawn_blocking(move || export(&exported)).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
             }),
             Effect::Edit(text) => self.edit(text).await,
@@ -136,6 +143,13 @@ impl Desk {
             let _ = answers.send(answer);
         });
     }
+}
+
+/// Writes an export into the current directory.
+fn export(exported: &Exported) -> Result<PathBuf, Problem> {
+    let Exported { name, format, title, query, made, rows } = exported;
+    let content = crate::export::write(*format, &Export { rows, title, made: *made, query });
+    calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
 }
 
 /// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt is none: it was typed

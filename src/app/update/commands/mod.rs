@@ -9,6 +9,7 @@
 
 mod lists;
 mod offers;
+mod out;
 mod scans;
 mod triage;
 mod views;
@@ -26,7 +27,7 @@ use crate::input::Action;
 
 /// The commands that take arguments, of all areas.
 pub(in crate::app) fn command_table() -> Vec<Command> {
-    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS].concat()
+    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS].concat()
 }
 
 /// Opens the line.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::command::{self, CommandLine};
+use crate::export::Format;
 use crate::triage::{Baseline, Change, Pen, Reason, Verdict};
 
 /// A dashboard whose decisions are kept.
@@ -344,4 +345,33 @@ fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
     desk.keys("ctrl-u 'compare 1 1' enter");
     assert!(desk.told().contains("name two"), "{}", desk.told());
     run(&mut desk, "retest");
+}
+
+#[test]
+fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
+    let mut desk = desk();
+    let mut exported = |keys: &str| {
+        let found = desk.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
+            Effect::Export(exported) => Some(exported),
+            _ => None,
+        });
+        found.map(|it| (it.name, it.format, it.rows.iter().map(|row| row.case.finding.id.0).collect::<Vec<_>>()))
+    };
+    assert_eq!(exported("export csv name:git to git.csv"), Some(("git.csv".into(), Format::Csv, vec![2, 3])));
+    let all = vec![1, 2, 3, 4, 6, 5];
+    assert_eq!(exported("export vex"), Some(("findings-Acme.cdx.json".into(), Format::Vex, all)));
+    assert_eq!(exported("mark risk:low"), None);
+    assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), Format::Sarif, vec![4])));
+    assert_eq!(exported("export csv name:nothing"), None);
+    assert!(desk.told().contains("no finding to export"), "{}", desk.told());
+}
+
+#[test]
+fn every_verdict_and_every_format_is_known_by_the_name_it_is_offered_under() {
+    for (offered, known) in [("verdict ", Verdict::ALL.len() - 1), ("export ", Format::ALL.len())] {
+        let mut desk = desk();
+        desk.keys(&format!(": '{offered}'"));
+        // A duplicate needs to know of what: that is said in the menu.
+        assert_eq!(self::offered(&desk).len(), known);
+    }
 }

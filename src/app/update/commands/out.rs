@@ -1,0 +1,65 @@
+//! What leaves the dashboard: exports with the decisions.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::super::super::command::{Args, Command, Shape, Slot};
+use super::super::super::effect::{Effect, Exported};
+use super::super::super::model::{Model, Pane};
+use super::lists::taken;
+use crate::contract::{Shared, Stamp};
+use crate::export::{Format, Row};
+use crate::triage::{Case, CaseId};
+
+/// The forms by name, for the table of commands.
+const FORMATS: &[&str] = &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"];
+
+/// The commands of this area.
+pub(super) static COMMANDS: &[Command] = &[Command::new(
+    "export",
+    &[
+        Slot::needed(Shape::Choice(FORMATS, "FORMAT")),
+        Slot::optional(Shape::Findings),
+        Slot::after("to", Shape::Text("FILE")),
+    ],
+    "write findings with their decisions to a file: what the query takes, else the marked ones, else those shown",
+    "export csv verdict:* to handover.csv",
+    export,
+)];
+
+fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let format = args.choice().and_then(Format::named).ok_or("which format?")?;
+    let (ids, query) = chosen(model, args.query())?;
+    let workspace = model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+    let rows: Vec<Row> = ids.iter().filter_map(|&id| row(model, id, &workspace)).collect();
+    if rows.is_empty() {
+        return Err("there is no finding to export".to_owned());
+    }
+    let name = args.text().unwrap_or_else(|| format!("findings-{workspace}.{}", format.ending()));
+    let made = Stamp(model.now.wall);
+    effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows })));
+    Ok(())
+}
+
+/// Ids in the order of the list, and the query that tells them.
+fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
+    let table = model.data.findings.value().cloned().unwrap_or_default();
+    if let Some(query) = query {
+        let taken: HashSet<i64> = taken(model, Pane::Findings, &query)?.into_iter().collect();
+        let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
+        return Ok((order.filter(|id| taken.contains(&id.0)).collect(), query));
+    }
+    let list = &model.lists.findings;
+    let shown: Vec<CaseId> = list.shown(&table).collect();
+    let marked: Vec<CaseId> = shown.iter().copied().filter(|id| list.marks.contains(id)).collect();
+    Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
+}
+
+fn row(model: &Model, id: CaseId, workspace: &Shared) -> Option<Row> {
+    let case: &Arc<Case> = model.data.findings.value()?.get(id)?;
+    let stance = model.stance(id).cloned().unwrap_or_default();
+    let target = case.target_id.and_then(|target| model.target_name(target)).or(case.target_name.as_ref());
+    let target = target.unwrap_or(&case.identity.asset).clone();
+    let tool = case.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
+    Some(Row::new(Arc::clone(case), stance, &model.triage.state, target, tool, workspace.clone()))
+}
