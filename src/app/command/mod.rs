@@ -178,7 +178,7 @@ fn is_typed(keymap: &Keymap, action: Action) -> bool {
 
 /// The places in which an action has a key, apart from those where something is typed or answered.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
-    let typed = [Context::Form, Context::Prompt, Context::Line, Context::Setup];
+    let typed = [Context::Form, Context::Decide, Context::Prompt, Context::Line, Context::Setup];
     let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
     Context::ALL.into_iter().filter(|context| !typed.contains(context)).filter(has).collect()
 }

@@ -9,6 +9,7 @@ use super::super::super::notices::Tone;
 use super::super::super::prompt::{Prompt, Then};
 use super::super::decide::decide;
 use super::lists::taken;
+use crate::input::Action;
 use crate::triage::verdict::Verdict;
 use crate::triage::{Baseline, CaseId, Change, Subject};
 
@@ -21,10 +22,11 @@ pub(super) static COMMANDS: &[Command] = &[
             Slot::optional(Shape::Details),
             Slot::after("on", Shape::Findings),
         ],
-        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag",
+        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag; alone: the menu",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
+    .or(Action::DecideMore)
     .off_when(Model::cannot_decide),
     Command::new(
         "rule",
@@ -41,13 +43,14 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new(
         "note",
         &[Slot::needed(Shape::Text("TEXT"))],
-        "append a note to what is chosen",
+        "append a note to what is chosen; without a text, write it in a box",
         "note asked the owner",
         |model, args, effects| {
             let note = Wish::This(args.text().unwrap_or_default().as_str().into());
             on_chosen(model, Draft { note, ..Draft::default() }, effects)
         },
     )
+    .or(Action::Note)
     .off_when(Model::cannot_decide),
     Command::new(
         "tag",
