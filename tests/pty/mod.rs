@@ -69,7 +69,7 @@ impl Session {
         self.writer.flush().unwrap();
     }
 
-    pub fn resize(&mut self, rows: u16, cols: u16) {
+    pub fn resize(&self, rows: u16, cols: u16) {
         self.screen.lock().unwrap().screen_mut().set_size(size(rows), size(cols));
         self.master.resize(PtySize { rows, cols, ..PtySize::default() }).unwrap();
     }
