@@ -135,8 +135,25 @@ fn head<'a>(cx: &Cx<'a>, by: By, table: &'a Table<Case>, group: &Group) -> Vec<L
         name,
         words(format!("{:>5}", format::thousands(group.count() as u64)), text),
         words(format!("{:>7}", group.others), text),
-        words(format!("{:>3}", group.new), text),
+        match group.undecided {
+            0 => agreed(cx, group),
+            _ => words(format!("{:>3}", group.new), text),
+        },
     ]
+}
+
+/// What stands about all members of a group, where that is one thing.
+fn agreed<'a>(cx: &Cx<'a>, group: &Group) -> Line<'a> {
+    let stances = &cx.model.triage.stances;
+    let mut all = cx.model.lists.groups.members(group).iter().map(|&at| stances.get(at as usize));
+    let first = all.next().flatten();
+    // Members that differ are mostly found at once; of very many only some are looked at.
+    match first {
+        Some(first) if all.take(1_000).all(|stance| stance.is_some_and(|stance| stance.verdict == first.verdict)) => {
+            super::findings::decision(cx, Some(first))
+        }
+        _ => words("decided", cx.theme.dim()),
+    }
 }
 
 fn member<'a>(cx: &Cx<'a>, case: &'a Case, title: &str, stance: Option<&'a Stance>, style: Style) -> Vec<Line<'a>> {
