@@ -62,7 +62,7 @@ impl Generated {
         generated
     }
 
-    /// Scans every target once more, some days later. Of the findings the first `keep` are seen again.
+    /// Scans every target once more, some hours later. Of the findings the first `keep` are seen again.
     pub fn scan(&self, round: i64, keep: usize) {
         let mut told = self.told.lock().unwrap();
         told.scans.extend((1..=TARGETS).map(|target| scan(round, target)));
@@ -84,10 +84,11 @@ impl Generated {
     }
 }
 
-/// When a round's scans start.
+/// When a round's scans start: the first two hours ago, the next in an hour, so that it is later than what a person
+/// decides in the test.
 fn stamp(round: i64, minutes: i64) -> Stamp {
-    let begin = Timestamp::now().as_second() - 10 * 86_400;
-    Stamp(Timestamp::from_second(begin + round * 2 * 86_400 + minutes * 60).unwrap())
+    let begin = Timestamp::now().as_second() - 2 * 3_600;
+    Stamp(Timestamp::from_second(begin + round * 3 * 3_600 + minutes * 60).unwrap())
 }
 
 fn scan(round: i64, target: i64) -> Scan {
