@@ -133,7 +133,7 @@ impl Review {
             review.progress = progress;
             review.progress.at = review.progress.at.min(review.len());
         }
-        (review.len() > 0).then_some(review)
+        (!review.is_empty()).then_some(review)
     }
 
     /// How many cards there are.

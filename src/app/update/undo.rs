@@ -70,7 +70,7 @@ impl Model {
 
     /// The cursor goes to what a batch was about, where that is known here.
     fn go_to_batch(&mut self, batch: EventId) {
-        let ids: Vec<CaseId> = self.triage.state.batch(batch).iter().filter_map(|event| case_of(event)).collect();
+        let ids: Vec<CaseId> = self.triage.state.batch(batch).iter().filter_map(case_of).collect();
         let Some(table) = self.data.findings.value().cloned() else { return };
         let known: Vec<CaseId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
         let Some(&first) = known.first() else { return };

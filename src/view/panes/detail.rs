@@ -61,7 +61,7 @@ impl<'a> DetailText<'a> {
     }
 
     /// The same, made anew when this number is another.
-    pub fn as_of(mut self, turn: u64) -> Self {
+    pub fn with_turn(mut self, turn: u64) -> Self {
         self.turn = turn;
         self
     }

@@ -10,7 +10,7 @@ use crate::triage::{CaseId, Change, Event, Subject, Verdict};
 
 /// 25 dumps on 5 targets, two cookies on one, one banner.
 fn world() -> Vec<Finding> {
-    let mut all: Vec<Finding> = (100..125).map(|id| dump(id)).collect();
+    let mut all: Vec<Finding> = (100..125).map(dump).collect();
     all.extend([
         of_class(13, 1, "cookie", "Weak cookie: sid", Risk::Low),
         of_class(14, 1, "cookie", "Weak cookie: lang", Risk::Low),

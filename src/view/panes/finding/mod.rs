@@ -48,11 +48,12 @@ pub(super) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Count
         Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, case)),
         Tab::History => {
             let lines = history::History::new(cx, case);
-            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width)).as_of(turn(cx))
+            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width)).with_turn(turn(cx))
         }
         _ => {
             let overview = overview::Overview::new(cx, case);
-            DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width)).as_of(turn(cx))
+            DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width))
+                .with_turn(turn(cx))
         }
     };
     Some(DetailPane { id: case.id.0, head: head_lines(cx, case), tabs, text })

@@ -192,8 +192,10 @@ fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, case: &'a Arc<Ca
     match review.tab {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| text::evidence(&cx, facts, width)),
         Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, case)),
-        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).as_of(turn),
-        _ => DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width)).as_of(turn),
+        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_turn(turn),
+        _ => {
+            DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width)).with_turn(turn)
+        }
     }
 }
 
