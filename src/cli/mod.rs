@@ -8,6 +8,8 @@
 #[cfg(feature = "dashboard")]
 pub mod advised;
 #[cfg(feature = "dashboard")]
+pub mod bundle;
+#[cfg(feature = "dashboard")]
 pub mod dashboard;
 #[cfg(feature = "service")]
 mod data_dir;
@@ -15,6 +17,8 @@ mod data_dir;
 pub mod demo;
 #[cfg(feature = "dashboard")]
 pub mod headless;
+#[cfg(feature = "dashboard")]
+pub mod purge;
 #[cfg(feature = "service")]
 pub mod scope;
 #[cfg(feature = "service")]
@@ -25,6 +29,8 @@ pub mod status;
 pub mod stop;
 #[cfg(feature = "dashboard")]
 pub mod triage;
+#[cfg(feature = "dashboard")]
+pub mod unbundle;
 pub mod wordlists;
 
 use std::process::ExitCode;
@@ -96,6 +102,15 @@ enum Command {
     /// Decisions as JSON lines: export, import
     #[cfg(feature = "dashboard")]
     Triage(triage::TriageArgs),
+    /// Writes everything about a workspace into one file
+    #[cfg(feature = "dashboard")]
+    Bundle(bundle::BundleArgs),
+    /// Takes up what such a file holds
+    #[cfg(feature = "dashboard")]
+    Unbundle(unbundle::UnbundleArgs),
+    /// Deletes everything that this machine keeps about a workspace
+    #[cfg(feature = "dashboard")]
+    Purge(purge::PurgeArgs),
     /// Any call of the API, for what has no command
     #[cfg(feature = "dashboard")]
     Api(headless::api::ApiArgs),
@@ -157,6 +172,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Wordlists(args) => wordlists::run(args).await,
         #[cfg(feature = "dashboard")]
         Command::Triage(args) => triage::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Bundle(args) => bundle::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Unbundle(args) => unbundle::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Purge(args) => purge::run(args).await,
         #[cfg(feature = "dashboard")]
         Command::Api(args) => headless::api::run(args).await,
     }

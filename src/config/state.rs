@@ -139,7 +139,7 @@ impl StateDir {
 }
 
 /// A name that any file system takes; one that had to be changed carries a digest, so that two never become one.
-fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.".contains(letter);
     let fitting: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
     if fitting == name {

@@ -71,6 +71,13 @@ pub struct Memory {
     pub who: String,
 }
 
+impl Memory {
+    /// The bundle of a workspace that was taken up here.
+    pub fn bundle_of(&self, workspace: &str) -> PathBuf {
+        self.directory.join(format!("{}.bundle", crate::config::state::file_name(workspace)))
+    }
+}
+
 /// Carries out the answer to the first-start question.
 pub type Connector = Arc<dyn Fn(Choice) -> BoxFuture<'static, Result<Connected, Problem>> + Send + Sync>;
 

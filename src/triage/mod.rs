@@ -14,6 +14,7 @@ pub mod alike;
 pub mod arrange;
 #[cfg(test)]
 mod arrange_tests;
+pub mod bundle;
 pub mod case;
 pub mod compare;
 pub mod event;

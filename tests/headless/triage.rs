@@ -54,3 +54,67 @@ async fn a_bad_line_is_told_with_its_number_and_the_rest_is_taken_unless_strict(
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     desk.world.stop().await;
 }
+
+/// Whether any file below a directory holds a word.
+fn holds(directory: &Path, word: &str) -> bool {
+    let mut entries = std::fs::read_dir(directory).unwrap().flatten();
+    entries.any(|entry| match entry.path() {
+        path if path.is_dir() => holds(&path, word),
+        path => std::fs::read(path).unwrap().windows(word.len()).any(|part| part == word.as_bytes()),
+    })
+}
+
+#[tokio::test]
+async fn a_bundle_on_another_state_directory_shows_what_was_decided_also_without_the_service() {
+    let desk = scanned(2).await;
+    decides(&desk).await;
+    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    desk.run(&["bundle", "-o", "w.bundle"]).await.refused(2, "--workspace");
+    let made = desk.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
+    let bundle = std::fs::read_to_string(desk.home.path().join("w.bundle")).unwrap();
+    assert!(!bundle.contains(&desk.world.key), "no key leaves");
+
+    let other = tempfile::tempdir().unwrap();
+    let cut: Vec<&str> = bundle.lines().collect();
+    std::fs::write(desk.home.path().join("cut.bundle"), cut[..3].join("\n")).unwrap();
+    elsewhere(&desk, other.path(), &["unbundle", "cut.bundle"]).await.refused(1, "not whole");
+    assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
+
+    let taken = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
+    assert!(taken.code == 0 && taken.out.contains("3 events were new here"), "{taken:?}");
+    let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
+    assert!(again.out.contains("0 events were new here"), "{again:?}");
+    let list = ["findings", "list", "--json"];
+    let shown = desk.does(&list).await;
+    assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);
+
+    let (args, key, base) = (["findings", "list", "--json"], desk.world.key.clone(), desk.world.base.clone());
+    desk.world.stop().await;
+    let mut alone = super::command(desk.home.path(), &args);
+    alone.env("SCANDECK_BASE_URL", base).env("SCANDECK_API_KEY", key).env("XDG_STATE_HOME", other.path());
+    let alone = run(&mut alone).await;
+    assert_eq!((alone.code, alone.out.as_str()), (0, shown.as_str()), "{}", alone.err);
+    assert!(alone.err.contains("as it was bundled at"), "{}", alone.err);
+}
+
+#[tokio::test]
+async fn a_purge_names_what_goes_waits_for_the_name_and_leaves_no_byte() {
+    let desk = scanned(1).await;
+    decides(&desk).await;
+    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let state = tempfile::tempdir().unwrap();
+    desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    assert_eq!(elsewhere(&desk, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
+    assert!(holds(state.path(), "MARK-of-ann"));
+    let purge = ["purge", "--workspace", &name];
+    elsewhere(&desk, state.path(), &purge).await.refused(2, "this deletes for good: 3 events");
+    let wrong = [&purge[..], &["--yes-delete", "another"]].concat();
+    elsewhere(&desk, state.path(), &wrong).await.refused(1, "nothing was deleted");
+    elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "nothing is kept about");
+    assert!(holds(state.path(), "MARK-of-ann"));
+    let gone = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
+    assert!(gone.code == 0 && gone.out.starts_with("gone: 3 events"), "{gone:?}");
+    assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
+    desk.world.stop().await;
+}

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{Session, decisions};
+use super::{Session, bundles, decisions};
 use crate::app::table::Table;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
+use crate::contract::{Finding, Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::Row;
 use crate::query::{Judged, Kind, Others, Query};
 use crate::triage::{Case, Change, Input, Key, State, arrange};
@@ -78,8 +78,17 @@ impl Rows {
     /// Those of the calls.
     pub async fn load(session: &Session) -> anyhow::Result<Self> {
         let mut rows = Self::empty(session).await?;
-        for workspace in session.workspaces().await? {
-            rows.read(session, &workspace).await?;
+        match session.workspaces().await {
+            Ok(all) => {
+                for workspace in all {
+                    rows.read(session, &workspace).await?;
+                }
+            }
+            Err(error) => {
+                for told in bundles::instead(session, error)? {
+                    rows.take(session, told.manifest.workspace, told.findings, told.scans, told.targets).await?;
+                }
+            }
         }
         rows.all.sort_by(|a, b| (b.case.risk_level, &a.case.name).cmp(&(a.case.risk_level, &b.case.name)));
         Ok(rows)
@@ -112,7 +121,22 @@ impl Rows {
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
-        self.names.learn(workspace, &scans, &targets);
+        let shared = |all: Vec<Finding>| all.into_iter().map(Arc::new).collect();
+        let scans = scans.into_iter().map(Arc::new).collect();
+        let targets = targets.into_iter().map(Arc::new).collect();
+        self.take(session, workspace.name.clone(), shared(findings), scans, targets).await
+    }
+
+    /// Makes the rows of one workspace.
+    async fn take(
+        &mut self,
+        session: &Session,
+        workspace: Shared,
+        findings: Vec<Arc<Finding>>,
+        scans: Vec<Arc<Scan>>,
+        targets: Vec<Arc<Target>>,
+    ) -> anyhow::Result<()> {
+        self.names.learn(&workspace, &scans, &targets);
         let scans = Table::new(scans);
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         let input = Input {
@@ -120,7 +144,7 @@ impl Rows {
             scans: Arc::new(scans),
             targets: Arc::new(Table::new(targets)),
             state: self.names.state.clone(),
-            workspace: workspace.name.clone(),
+            workspace: workspace.clone(),
             today: today(),
             now: self.now,
             alias: session.alias.clone(),
@@ -129,7 +153,7 @@ impl Rows {
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);
-            Row::new(Arc::clone(case), stance, &self.names.state, target, tool, workspace.name.clone())
+            Row::new(Arc::clone(case), stance, &self.names.state, target, tool, workspace.clone())
         });
         self.all.extend(rows);
         Ok(())
@@ -174,9 +198,9 @@ impl Rows {
 }
 
 impl Names {
-    fn learn(&mut self, workspace: &Workspace, scans: &[Scan], targets: &[Target]) {
+    fn learn(&mut self, workspace: &Shared, scans: &[Arc<Scan>], targets: &[Arc<Target>]) {
         self.tools.extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
-        self.workspaces.extend(targets.iter().map(|target| (target.id, workspace.name.clone())));
+        self.workspaces.extend(targets.iter().map(|target| (target.id, workspace.clone())));
         self.targets.extend(targets.iter().map(|target| (target.id, target.name.clone())));
     }
 

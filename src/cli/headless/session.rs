@@ -99,6 +99,12 @@ impl Session {
         })
     }
 
+    /// Whether a workspace of this name is in question.
+    pub fn means(&self, workspace: &str) -> bool {
+        let alike = |named: &String| named.trim().to_lowercase() == workspace.trim().to_lowercase();
+        self.workspace.as_ref().is_none_or(alike)
+    }
+
     /// Asked before anything that changes the service.
     ///
     /// # Errors

@@ -191,6 +191,30 @@ impl Store {
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
+    /// Findings of a workspace that were seen.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<Key>, StoreError> {
+        let failed = StoreError::of(&self.file);
+        let query = sqlx::query_scalar("SELECT key FROM seen WHERE workspace = ? ORDER BY key");
+        let rows: Vec<String> =
+            query.bind(workspace.to_owned()).fetch_all(&mut self.connection).await.map_err(failed)?;
+        Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
+    }
+
+    /// Names of the workspaces of which something is kept.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
+        let failed = StoreError::of(&self.file);
+        let query =
+            "SELECT workspace FROM events UNION SELECT workspace FROM settings UNION SELECT workspace FROM seen";
+        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.connection).await.map_err(failed)?;
+        Ok(rows.into_iter().map(Shared::from).collect())
+    }
+
     /// Keeps that findings were seen.
     ///
     /// # Errors

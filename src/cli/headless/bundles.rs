@@ -1,0 +1,34 @@
+//! Bundles that were taken up here: what the service told when they were made, for the time when it is not reached.
+
+use crate::cli::headless::Session;
+use crate::client::{Error, Kind};
+use crate::text;
+use crate::triage::bundle::Bundle;
+
+/// The bundles that stand in for a service that does not answer, of the workspaces in question.
+///
+/// # Errors
+/// The error that came, where it is another than silence or no bundle was taken up.
+pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
+    let silent = error.downcast_ref::<Error>().is_some_and(|error| matches!(error.kind, Kind::Connect | Kind::Timeout));
+    let mut bundles = if silent { all(session) } else { Vec::new() };
+    bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
+    if bundles.is_empty() {
+        return Err(error);
+    }
+    for Bundle { manifest, .. } in &bundles {
+        let (workspace, made) = (text::clean(&manifest.workspace), manifest.made);
+        eprintln!("scandeck: the service is not reached; {workspace} as it was bundled at {made} UTC");
+    }
+    Ok(bundles)
+}
+
+/// Files that cannot be read are left out: they stand in for something else.
+fn all(session: &Session) -> Vec<Bundle> {
+    let files = std::fs::read_dir(&session.memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let bundles = files.filter(|path| path.extension().is_some_and(|ending| ending == "bundle"));
+    let mut all: Vec<Bundle> =
+        bundles.filter_map(|path| Bundle::read(&std::fs::read_to_string(path).ok()?).ok()).collect();
+    all.sort_by(|a, b| a.manifest.workspace.cmp(&b.manifest.workspace));
+    all
+}

@@ -1,0 +1,222 @@
+//! A bundle: what is kept about a workspace and what the service last told of it, in one file.
+//!
+//! ```text
+//!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"target":{…}}  {"scan":{…}}  {"finding":{…}}
+//! ```
+//!
+//! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut short is refused whole.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Event, Key};
+use super::jsonl::BadLine;
+use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::text;
+
+/// What the manifest calls itself.
+const FORMAT: &str = "scandeck-bundle";
+/// The version written, and the greatest read.
+const VERSION: u32 = 1;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Bundle {
+    pub manifest: Manifest,
+    pub events: Vec<Arc<Event>>,
+    pub settings: Vec<Setting>,
+    /// Findings that were seen.
+    pub seen: Vec<Key>,
+    pub targets: Vec<Arc<Target>>,
+    pub scans: Vec<Arc<Scan>>,
+    pub findings: Vec<Arc<Finding>>,
+}
+
+/// What a bundle holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    format: String,
+    version: u32,
+    /// Name of the workspace.
+    pub workspace: Shared,
+    /// What stood for the workspace in fingerprints; usually empty.
+    #[serde(default)]
+    pub alias: Shared,
+    /// What the service was called.
+    pub service: Shared,
+    /// Who made the bundle.
+    pub who: Shared,
+    /// When, by the maker's clock.
+    pub made: Stamp,
+    /// Whether the service was reached: without it there are no targets, scans and findings.
+    pub reached: bool,
+    lines: usize,
+}
+
+/// A setting of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Its name.
+    pub key: Shared,
+    /// Its value, as JSON.
+    pub json: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Manifest(Manifest),
+    Event(Arc<Event>),
+    Setting(Setting),
+    Seen(Key),
+    Target(Arc<Target>),
+    Scan(Arc<Scan>),
+    Finding(Arc<Finding>),
+}
+
+impl Manifest {
+    /// Of a bundle that holds nothing yet.
+    pub fn new(workspace: Shared, alias: Shared, service: Shared, (who, made): (Shared, Stamp)) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            workspace,
+            alias,
+            service,
+            who,
+            made,
+            reached: false,
+            lines: 0,
+        }
+    }
+}
+
+impl Bundle {
+    /// One that holds nothing yet.
+    pub fn new(manifest: Manifest) -> Self {
+        let (events, settings, seen) = (Vec::new(), Vec::new(), Vec::new());
+        let (targets, scans, findings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { manifest, events, settings, seen, targets, scans, findings }
+    }
+
+    /// How much it holds, for people.
+    pub fn told(&self) -> String {
+        let of_service = match self.manifest.reached {
+            true => format!(
+                "{} targets, {} scans, {} findings as the service told them",
+                self.targets.len(),
+                self.scans.len(),
+                self.findings.len()
+            ),
+            false => "nothing of the service, which was not reached".to_owned(),
+        };
+        format!(
+            "{} events, {} settings, {} seen; {of_service}",
+            self.events.len(),
+            self.settings.len(),
+            self.seen.len()
+        )
+    }
+
+    /// The file.
+    pub fn write(&self) -> String {
+        let mut lines: Vec<Line> = Vec::new();
+        lines.extend(self.events.iter().cloned().map(Line::Event));
+        lines.extend(self.settings.iter().cloned().map(Line::Setting));
+        lines.extend(self.seen.iter().copied().map(Line::Seen));
+        lines.extend(self.targets.iter().cloned().map(Line::Target));
+        lines.extend(self.scans.iter().cloned().map(Line::Scan));
+        lines.extend(self.findings.iter().cloned().map(Line::Finding));
+        let manifest = Manifest { lines: lines.len(), ..self.manifest.clone() };
+        let mut file = String::new();
+        for line in [Line::Manifest(manifest)].iter().chain(&lines) {
+            file.push_str(&serde_json::to_string(line).unwrap_or_default());
+            file.push('\n');
+        }
+        file
+    }
+
+    /// Reads a file: all of it or nothing.
+    ///
+    /// # Errors
+    /// The first bad line, that there is no manifest of a version known here, or that lines are missing.
+    pub fn read(file: &str) -> Result<Self, BadLine> {
+        let bad = |line: usize, reason: String| BadLine { line, reason: text::clean(&reason).into_owned() };
+        let mut lines = file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
+            Some(Ok(Line::Manifest(manifest))) if manifest.format == FORMAT => manifest,
+            _ => return Err(bad(1, "this is no bundle of scandeck".to_owned())),
+        };
+        if manifest.version > VERSION {
+            return Err(bad(1, format!("it is of a newer scandeck: version {}", manifest.version)));
+        }
+        let (promised, mut found) = (manifest.lines, 0);
+        let mut bundle = Self::new(manifest);
+        for (at, line) in lines {
+            match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
+                Line::Manifest(_) => return Err(bad(at + 1, "a second manifest".to_owned())),
+                Line::Event(event) => bundle.events.push(event),
+                Line::Setting(setting) => bundle.settings.push(setting),
+                Line::Seen(key) => bundle.seen.push(key),
+                Line::Target(target) => bundle.targets.push(target),
+                Line::Scan(scan) => bundle.scans.push(scan),
+                Line::Finding(finding) => bundle.findings.push(finding),
+            }
+            found += 1;
+        }
+        bundle.manifest.lines = 0;
+        match found == promised {
+            true => Ok(bundle),
+            false => Err(bad(found + 1, format!("{found} lines are there of {promised}: the file is not whole"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Evidence, FindingId, Risk};
+    use crate::triage::testing::Desk;
+    use crate::triage::verdict::Verdict;
+
+    fn bundle() -> Bundle {
+        let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let manifest = Manifest::new("Acme".into(), Shared::default(), "local".into(), ("ann".into(), made));
+        let finding = Finding {
+            id: FindingId(7),
+            name: "Key\u{1b}".into(),
+            risk_level: Risk::High,
+            vuln_evidence: Evidence::from_value(&serde_json::json!([["a", 1]])),
+            ..Finding::default()
+        };
+        let mut bundle = Bundle::new(manifest);
+        bundle.events = vec![Desk::new("ann", 1).decides(1, Verdict::Confirmed)];
+        bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
+        bundle.seen = vec![Key(9)];
+        bundle.findings = vec![Arc::new(finding)];
+        bundle.scans = vec![Arc::new(Scan { tool_id: 170, ..Scan::default() })];
+        bundle.targets = vec![Arc::new(Target { name: "shop.test".into(), ..Target::default() })];
+        bundle
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        assert_eq!(Bundle::read(&bundle().write()), Ok(bundle()));
+    }
+
+    #[test]
+    fn a_file_that_was_cut_short_or_is_another_is_refused() {
+        let whole = bundle().write();
+        let lines: Vec<&str> = whole.lines().collect();
+        let reason = |file: &str| Bundle::read(file).unwrap_err().reason;
+        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 6"));
+        assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
+        assert!(reason("").contains("no bundle"));
+        assert!(reason(&whole.replace("\"version\":1,", "\"version\":2,")).contains("newer"));
+        let half = whole.replace("{\"seen\":", "{\"se\u{202e}en\":");
+        let bad = Bundle::read(&half).unwrap_err();
+        assert!(bad.line == 4 && !bad.reason.contains('\u{202e}'), "{bad:?}");
+    }
+}
