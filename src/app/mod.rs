@@ -36,6 +36,7 @@ pub mod review;
 mod rows;
 pub mod screen;
 mod seen;
+pub mod since;
 pub mod sorts;
 pub mod stream;
 pub mod table;

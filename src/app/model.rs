@@ -22,6 +22,7 @@ use super::problem::Problem;
 use super::remote::Remote;
 use super::review::Review;
 use super::screen::{Measures, Size};
+use super::since::Since;
 use super::stream::{Stream, StreamList};
 use super::table::Table;
 use super::tabs::Tabs;
@@ -75,6 +76,8 @@ pub struct Model {
     pub review: Option<Box<Review>>,
     /// Saved queries of the findings.
     pub tabs: Tabs,
+    /// What changed since this person last looked.
+    pub since: Since,
     /// What is on the board: a retest, or two scans.
     pub board: Option<Board>,
     /// What the progress of scans tells.
@@ -331,6 +334,7 @@ impl Model {
             guard: Guard::default(),
             review: None,
             tabs,
+            since: Since::default(),
             board: None,
             watch: Watch::default(),
             tally: Tally::default(),

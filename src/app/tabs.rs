@@ -251,6 +251,7 @@ impl Model {
         if untouched && !self.lists.findings.held {
             self.open_tab(at);
         }
+        self.load_since();
     }
 
     /// Counts the tabs anew where that is due.

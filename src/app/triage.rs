@@ -152,6 +152,7 @@ impl Model {
         self.show_rows(Pane::Findings);
         self.show_rows(Pane::Targets);
         self.make_board();
+        self.count_since();
         self.dirty = true;
     }
 
@@ -242,6 +243,7 @@ impl Model {
                 self.triage.seen = seen;
                 self.triage.turn = turn;
                 self.triage.problem = problem;
+                self.open_since();
                 self.load_tabs();
             }
             TriageNews::Events(events) => self.take_events(&events),

@@ -29,6 +29,8 @@ pub const COMMAND_NAME: usize = 34;
 const LEFT: (u16, u16) = (30, 44);
 /// Least height of a framed list, with its frame, that has a line for tabs.
 pub const TABS_FROM: u16 = 10;
+/// Least height of a screen that has a line for what changed since one last looked.
+const SINCE_FROM: u16 = 12;
 /// Rows of the list of workspaces in the wide layout, with its frame.
 const WORKSPACES: (u16, u16) = (4, 8);
 
@@ -61,6 +63,8 @@ pub struct Slot {
 pub struct Areas {
     /// Where one is, and what is wrong or new.
     pub header: Rect,
+    /// What changed since one last looked.
+    pub since: Rect,
     /// Names and counts of the panes that are not shown.
     pub tabs: Rect,
     /// Key hints.
@@ -76,6 +80,8 @@ pub struct Places {
     pub fifth: Pane,
     /// Whose selected row the detail shows.
     pub detail: Pane,
+    /// There is something to tell since one last looked.
+    pub since: bool,
 }
 
 /// The areas at a size.
@@ -83,7 +89,8 @@ pub fn areas(size: Size, focus: Focus, places: Places) -> Areas {
     let whole = Rect::new(0, 0, size.columns, size.rows);
     let (header, rest) = take_top(whole, 1);
     let (rest, footer) = take_bottom(rest, 1);
-    let mut areas = Areas { header, tabs: Rect::ZERO, footer, slots: Vec::new() };
+    let (since, rest) = take_top(rest, u16::from(places.since && size.rows >= SINCE_FROM));
+    let mut areas = Areas { header, since, tabs: Rect::ZERO, footer, slots: Vec::new() };
     let layout = Layout::of(size);
     if focus.zoomed || layout == Layout::Stacked {
         let (pane, part) = if focus.in_detail { (places.detail, Part::Detail) } else { (focus.pane, Part::List) };
@@ -197,7 +204,7 @@ mod tests {
 
     fn shown(columns: u16, rows: u16, pane: Pane) -> Vec<(Pane, Part)> {
         let focus = Focus { pane, in_detail: false, zoomed: false };
-        let areas = areas(Size { columns, rows }, focus, Places { fifth: Pane::Captures, detail: pane });
+        let areas = areas(Size { columns, rows }, focus, Places { fifth: Pane::Captures, detail: pane, since: false });
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
 
@@ -219,11 +226,12 @@ mod tests {
         #[test]
         fn areas_stay_on_the_screen_and_apart(
             columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
+            since: bool,
         ) {
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane });
-            let mut all = vec![found.header, found.tabs, found.footer];
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since });
+            let mut all = vec![found.header, found.since, found.tabs, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);
             let cells: u32 = all.iter().map(|area| area.area()).sum();

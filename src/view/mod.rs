@@ -17,6 +17,7 @@ mod header;
 pub mod layout;
 mod modals;
 mod panes;
+mod since;
 pub mod theme;
 pub mod widgets;
 
@@ -56,8 +57,13 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     }
     let facts = cache.facts_of(&model.data);
     let cx = Cx::new(model, cache.theme, facts);
-    let areas = layout::areas(size, model.focus, Places { fifth: model.fifth, detail: model.detail_pane() });
+    let areas = layout::areas(
+        size,
+        model.focus,
+        Places { fifth: model.fifth, detail: model.detail_pane(), since: model.since.is_shown() },
+    );
     header::draw_header(&cx, buf, areas.header);
+    since::draw_since(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);

@@ -7,7 +7,8 @@ use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
 use super::{
-    board, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, things, undo,
+    board, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, things,
+    undo,
 };
 use crate::input::{Action, Context, Key};
 
@@ -93,6 +94,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
                 || goes::perform(model, action)
                 || copies::perform(model, action, effects)
                 || groups::perform(model, action)
+                || changed::perform(model, action)
                 || moves::perform(model, action);
         }
     }

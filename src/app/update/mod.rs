@@ -10,6 +10,7 @@
 
 mod answers;
 pub(super) mod board;
+mod changed;
 mod commands;
 mod concluded;
 mod copies;
@@ -48,6 +49,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let row = model.lists.findings.selected;
+    let workspace = model.workspace().map(|workspace| workspace.name.clone());
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
@@ -70,6 +72,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.see_finding(&mut effects);
     model.count_tabs();
     model.arrange(&mut effects);
+    model.remember_looked(workspace, &mut effects);
     effects
 }
 

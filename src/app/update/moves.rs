@@ -89,6 +89,8 @@ fn back(model: &mut Model) {
         model.focus.zoomed = false;
     } else if model.focus.in_detail {
         model.focus.in_detail = false;
+    } else if model.since.put_away() {
+        // The line is away: that was all.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
     } else {

@@ -122,6 +122,7 @@ fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     drop_lost_chips(model);
     model.show_rows(Pane::Scans);
     model.make_board();
+    model.count_since();
 }
 
 /// A report that was being made and is no longer is worth a word, wherever one is.

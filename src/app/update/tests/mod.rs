@@ -5,6 +5,7 @@
 
 mod board;
 mod calls;
+mod changed;
 mod commands;
 mod decide;
 mod decide_menu;
@@ -17,6 +18,7 @@ mod properties;
 mod queries;
 mod review;
 mod seen;
+mod since;
 
 use std::sync::Arc;
 use std::time::Duration;

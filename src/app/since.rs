@@ -1,0 +1,126 @@
+//! What changed in the workspace since this person last looked: one line at the start, until esc puts it away.
+//!
+//! ```text
+//!   setting `looked` ─► store opened, or another workspace ─► Since::last ─► rows, scans ─► What ─► the line
+//!   leaving, another workspace, something seen or decided ─► Effect::Remember(`looked`)
+//! ```
+//!
+//! All times are the service's: what it tells is compared with them.
+
+use super::effect::Effect;
+use super::model::Model;
+use crate::contract::{Scan, Shared, Stamp};
+
+/// Name under which it is remembered.
+const LOOKED: &str = "looked";
+/// A decision that ends within this many days is named.
+const SOON: i64 = 7;
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Since {
+    /// The store is open: what is remembered is known.
+    opened: bool,
+    /// When this person last looked; nothing the first time, and once the line is put away.
+    pub last: Option<Stamp>,
+    /// What came since.
+    pub what: What,
+}
+
+/// What came since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct What {
+    /// Findings that no scan ended before had seen, by risk, from critical down.
+    pub risks: [u32; 5],
+    /// Scans that finished.
+    pub done: usize,
+    /// Scans that ended otherwise.
+    pub failed: usize,
+    /// Decisions that hold for another week at most.
+    pub expiring: usize,
+}
+
+impl Since {
+    /// Whether there is something to tell.
+    pub fn is_shown(&self) -> bool {
+        self.last.is_some() && self.what != What::default()
+    }
+
+    /// Puts the line away; false when there is none.
+    pub(super) fn put_away(&mut self) -> bool {
+        let shown = self.is_shown();
+        if shown {
+            self.last = None;
+        }
+        shown
+    }
+}
+
+impl Model {
+    /// The store was opened: from now on it is remembered when one looked.
+    pub(super) fn open_since(&mut self) {
+        self.since.opened = true;
+    }
+
+    /// Takes up when one last looked at the workspace worked in.
+    pub(super) fn load_since(&mut self) {
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let json = self.triage.settings.get(&(Shared::from(LOOKED), workspace));
+        self.since.last = json.and_then(|json| serde_json::from_str(json).ok());
+        self.since.what = What::default();
+        self.count_since();
+    }
+
+    /// Counts anew what came since.
+    pub(super) fn count_since(&mut self) {
+        let Some(last) = self.since.last else { return };
+        let mut what = What::default();
+        let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
+        let cases = self.data.findings.value().map(|table| table.items()).unwrap_or_default();
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        for (case, stance) in cases.iter().zip(&self.triage.stances) {
+            let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
+            let scan = first.task_id.and_then(|id| scans.get(id));
+            if scan.is_some_and(|scan| was_under_way(scan, last)) {
+                let risk = stance.severity.unwrap_or(case.risk_level);
+                what.risks[4 - risk.level() as usize] += 1;
+            }
+            let ends = stance.until.is_some_and(|until| today <= until && until <= soon);
+            what.expiring += usize::from(ends && !stance.is_undecided());
+        }
+        for scan in scans.items().iter().filter(|scan| scan.has_ended() && scan.end_time.is_some_and(|end| end > last))
+        {
+            match scan.status_name.is_failure() {
+                true => what.failed += 1,
+                false => what.done += 1,
+            }
+        }
+        self.dirty |= self.since.what != what;
+        self.since.what = what;
+    }
+
+    /// Remembers when one looked: at leaving the dashboard or a workspace (`before`), and when something was seen or
+    /// decided, for an end that nobody is told of.
+    pub(super) fn remember_looked(&mut self, before: Option<Shared>, effects: &mut Vec<Effect>) {
+        let tells = |effect: &Effect| matches!(effect, Effect::Quit | Effect::MarkSeen { .. } | Effect::Record(_));
+        let workspace = self.workspace().map(|workspace| workspace.name.clone());
+        let left = before.filter(|before| Some(before) != workspace.as_ref());
+        let here = workspace.filter(|_| effects.iter().any(tells));
+        if !self.since.opened {
+            return;
+        }
+        for workspace in left.into_iter().chain(here) {
+            let value = serde_json::to_string(&Stamp(self.service_now())).unwrap_or_default();
+            self.triage.settings.insert((LOOKED.into(), workspace.clone()), value.clone());
+            // Before the end: nothing is kept after it.
+            effects.insert(0, Effect::Remember { key: LOOKED, workspace, value });
+        }
+    }
+}
+
+/// Whether a scan could still find something after a time. One that was running then may have told of some findings
+/// before: they are told once more rather than never.
+fn was_under_way(scan: &Scan, then: Stamp) -> bool {
+    let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
+    ended.is_none_or(|end| end > then)
+}

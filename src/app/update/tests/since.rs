@@ -1,0 +1,98 @@
+//! What is told of the time since one last looked, and what is remembered for the next time.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Desk, finding, scan, stamp, table};
+use crate::app::effect::Effect;
+use crate::app::msg::{Kept, Msg, TriageNews};
+use crate::app::plan::News;
+use crate::contract::{Risk, Scan, ScanStatus, Stamp};
+use crate::triage::Pen;
+
+fn ago(seconds: i64) -> Stamp {
+    Stamp(Timestamp::from_second(stamp().0.as_second() - seconds).unwrap())
+}
+
+/// A dashboard whose person looked an hour ago, if ever.
+fn desk(looked: bool) -> Desk {
+    let mut desk = Desk::new();
+    let ended = |id: i64, status: ScanStatus, at: Stamp| Scan {
+        start_time: Some(at),
+        end_time: Some(at),
+        ..scan(id, id, status, 100)
+    };
+    desk.feed(News::Scans(table([
+        ended(1, ScanStatus::Finished, ago(7200)),
+        ended(2, ScanStatus::Finished, ago(1800)),
+        ended(3, ScanStatus::FailedToStart, ago(1800)),
+    ])));
+    desk.feed(News::Findings(table([
+        finding(1, 1, "Private key", Risk::Critical),
+        finding(2, 2, "Git repository", Risk::High),
+        finding(3, 2, "Cookie flags", Risk::Low),
+    ])));
+    let looked = looked.then(|| (("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap()));
+    let kept = Kept {
+        pen: Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() }),
+        settings: BTreeMap::from_iter(looked),
+        ..Kept::default()
+    };
+    desk.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
+    desk
+}
+
+fn remembered(effects: &[Effect]) -> Vec<(&str, Stamp)> {
+    let looked = effects.iter().filter_map(|effect| match effect {
+        Effect::Remember { key: "looked", workspace, value } => Some((workspace.as_str(), value)),
+        _ => None,
+    });
+    looked.map(|(workspace, value)| (workspace, serde_json::from_str(value).unwrap())).collect()
+}
+
+#[test]
+fn findings_by_risk_and_ended_scans_since_one_looked_are_told_until_esc() {
+    let mut desk = desk(true);
+    assert!(desk.model.since.is_shown());
+    let what = desk.model.since.what;
+    assert_eq!((what.risks, what.done, what.failed, what.expiring), ([0, 1, 0, 1, 0], 1, 1, 0));
+    desk.keys("3 esc");
+    assert!(!desk.model.since.is_shown() && desk.told().is_empty(), "{}", desk.told());
+    desk.keys("esc");
+    assert!(desk.told().contains("nothing is open"), "{}", desk.told());
+}
+
+#[test]
+fn a_decision_that_ends_within_a_week_is_told() {
+    let mut desk = desk(true);
+    desk.keys("3 a");
+    let scans = desk.model.data.scans.value().cloned().unwrap();
+    desk.feed(News::Scans(scans.clone()));
+    assert_eq!(desk.model.since.what.expiring, 0, "ninety days");
+    desk.at += SignedDuration::from_hours(85 * 24).unsigned_abs();
+    desk.feed(News::Scans(scans));
+    assert_eq!(desk.model.since.what.expiring, 1);
+}
+
+#[test]
+fn the_first_time_nothing_is_told_and_leaving_is_remembered() {
+    let mut desk = desk(false);
+    assert!(!desk.model.since.is_shown());
+    desk.at = std::time::Duration::from_secs(60);
+    let mut effects = desk.keys("ctrl-c ctrl-c");
+    assert_eq!(effects.pop(), Some(Effect::Quit), "kept before the end");
+    let (workspace, at) = remembered(&effects)[0];
+    assert!(workspace == "Acme" && at > stamp());
+}
+
+#[test]
+fn what_was_seen_or_decided_is_remembered_at_once_and_another_workspace_is_leaving_this_one() {
+    let mut desk = desk(true);
+    assert!(remembered(&desk.keys("3 j")).is_empty(), "moving is not looking");
+    let effects = desk.keys("c");
+    assert_eq!(remembered(&effects).len(), 1);
+    let effects = desk.keys("1 j enter");
+    assert_eq!(remembered(&effects)[0].0, "Acme");
+    assert!(!desk.model.since.is_shown());
+}

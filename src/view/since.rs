@@ -1,0 +1,59 @@
+//! The line that tells what changed since one last looked.
+//!
+//! ```text
+//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   3 decisions expire this week     < look   esc hide
+//! ```
+
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::context::Cx;
+use super::format::{plural, risk_counts};
+use super::layout::indented;
+use super::panes::key;
+use super::widgets::lines::{draw_sides, joined};
+use crate::input::{Action, Context};
+
+pub(super) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let since = &cx.model.since;
+    let Some(last) = since.last else { return };
+    let (theme, what) = (cx.theme, since.what);
+    let at = last.0.to_zoned(TimeZone::system());
+    let days = (cx.model.today() - at.date()).get_days();
+    let at = at.strftime(if days < 7 { "%a %H:%M" } else { "%e %b %H:%M" }).to_string();
+    let mut groups = vec![vec![Span::styled(format!("since {}", at.trim()), theme.dim())]];
+    let new: u32 = what.risks.iter().sum();
+    if new > 0 {
+        let mut spans = vec![Span::styled(format!("+{} ", plural(new as usize, "finding")), theme.strong())];
+        spans.extend(risk_counts(theme, what.risks.map(|number| Some(number.into())), " "));
+        groups.push(spans);
+    }
+    match (what.done, what.failed) {
+        (0, 0) => {}
+        (done, 0) => groups.push(vec![Span::raw(format!("{} done", plural(done, "scan")))]),
+        (0, failed) => groups.push(vec![Span::styled(format!("{} failed", plural(failed, "scan")), theme.bad())]),
+        (done, failed) => groups.push(vec![
+            Span::raw(format!("{} done, ", plural(done, "scan"))),
+            Span::styled(format!("{failed} failed"), theme.bad()),
+        ]),
+    }
+    if what.expiring > 0 {
+        let verb = if what.expiring == 1 { "expires" } else { "expire" };
+        let words = format!("{} {verb} within a week", plural(what.expiring, "decision"));
+        groups.push(vec![Span::styled(words, theme.warn())]);
+    }
+    let look = key(cx, Context::Findings, Action::PreviousTab);
+    let hide = key(cx, Context::Findings, Action::Back);
+    let hints = Line::from(vec![
+        Span::styled(look, theme.key()),
+        Span::styled(" look   ", theme.dim()),
+        Span::styled(hide, theme.key()),
+        Span::styled(" hide", theme.dim()),
+    ]);
+    let line = joined(groups, "   ");
+    // What changed is more than how to put it away.
+    let fits = line.width() + hints.width() + 3 <= usize::from(area.width);
+    draw_sides(buf, indented(area), &line, &if fits { hints } else { Line::default() });
+}
