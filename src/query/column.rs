@@ -2,6 +2,7 @@
 //!
 //! Equal texts are kept once: a clause looks at each different text, then only at small numbers.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Field;
@@ -211,6 +212,11 @@ impl Builder {
 impl Column {
     /// How many rows have each text, the most frequent first.
     pub fn counts(&self) -> Vec<(&Shared, usize)> {
+        self.ranked(usize::MAX, |_| Some(())).into_iter().map(|(_, text, count)| (text, count)).collect()
+    }
+
+    /// So many of the texts that have a rank, and how many rows have each: by rank, then the most frequent first.
+    pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &Shared, usize)> {
         let Self::Texts { values, cells } = self else { return Vec::new() };
         let mut counts = vec![0usize; values.len()];
         for &code in &cells.values {
@@ -218,9 +224,17 @@ impl Column {
                 *count += 1;
             }
         }
-        let mut counted: Vec<_> = values.iter().zip(counts).collect();
-        counted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        counted
+        let ranked = values.iter().zip(counts).filter_map(|(text, count)| Some((rank(text)?, text, count)));
+        let mut ranked: Vec<_> = ranked.collect();
+        let compare = |a: &(R, &Shared, usize), b: &(R, &Shared, usize)| {
+            (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1))
+        };
+        if most < ranked.len() {
+            ranked.select_nth_unstable_by(most, compare);
+            ranked.truncate(most);
+        }
+        ranked.sort_by(compare);
+        ranked
     }
 }
 

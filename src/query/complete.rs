@@ -10,6 +10,8 @@ use crate::contract::Risk;
 
 /// Most completions that are offered.
 const MOST: usize = 8;
+/// Longer values are texts to read, not to write.
+const LONGEST: usize = 80;
 
 /// Something that can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,22 +101,34 @@ fn values(
     let from = word[operator + signs..].rfind(',').map_or(operator + signs, |comma| operator + signs + comma + 1);
     let typed = word[from..].trim_matches('"').to_lowercase();
     let at = start + from..start + word.len();
-    let known = occurring(field, evaluator, source);
-    let (begin, within): (Vec<_>, Vec<_>) = known
-        .into_iter()
-        .filter(|(name, _)| name.to_lowercase().contains(&typed))
-        .partition(|(name, _)| name.to_lowercase().starts_with(&typed));
-    let fits = begin.into_iter().chain(within);
+    let fits = occurring(field, &typed, evaluator, source);
     let complete = |(name, count): (String, usize)| Completion {
         at: at.clone(),
         text: lex::value(&name),
         note: count.to_string(),
     };
-    fits.map(complete).filter(|completion| completion.text != word[from..]).collect()
+    fits.into_iter().map(complete).filter(|completion| completion.text != word[from..]).collect()
 }
 
-/// The values of a field with how many rows have each.
-fn occurring(field: Field, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<(String, usize)> {
+/// Whether a text has another, given in lower case: nothing where it has not, else false where it begins so.
+fn has(text: &str, typed: &str) -> Option<bool> {
+    if !text.is_ascii() {
+        return text.to_lowercase().find(typed).map(|at| at > 0);
+    }
+    let (text, typed) = (text.as_bytes(), typed.as_bytes());
+    if typed.is_empty() {
+        return Some(false);
+    }
+    text.windows(typed.len()).position(|part| part.eq_ignore_ascii_case(typed)).map(|at| at > 0)
+}
+
+/// The values of a field that have a text, with how many rows have each; those first that begin so.
+fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<(String, usize)> {
+    let chosen = |known: Vec<(String, usize)>| {
+        let mut known: Vec<_> = known.into_iter().filter_map(|one| Some((has(&one.0, typed)?, one))).collect();
+        known.sort_by_key(|(within, _)| *within);
+        known.into_iter().map(|(_, one)| one).collect()
+    };
     match field.spec().values {
         Values::Flags => {
             let mut count = |flag: Flag| {
@@ -124,18 +138,19 @@ fn occurring(field: Field, evaluator: &mut Evaluator, source: &dyn Source) -> Ve
                     _ => 0,
                 }
             };
-            Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect()
+            chosen(Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect())
         }
         Values::Risk => {
             let column = evaluator.column(field, source);
             let Column::Numbers(cells) = column else { return Vec::new() };
             let of =
                 |risk: Risk| (0..cells.rows()).filter(|&row| cells.row(row).contains(&(risk.level() as f64))).count();
-            Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect()
+            chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect())
         }
         Values::Choice(_) | Values::Word | Values::Prose => {
-            let counts = evaluator.column(field, source).counts().into_iter();
-            counts.map(|(text, count)| (text.to_string(), count)).filter(|(text, _)| text.len() <= 80).collect()
+            let rank = |text: &str| if text.len() <= LONGEST { has(text, typed) } else { None };
+            let fits = evaluator.column(field, source).ranked(MOST + 1, rank).into_iter();
+            fits.map(|(_, text, count)| (text.to_string(), count)).collect()
         }
         Values::Search | Values::Number | Values::Span | Values::Time | Values::Deadline => Vec::new(),
     }

@@ -50,9 +50,23 @@ impl PartialEq for Expression {
 
 impl Eq for Expression {}
 
+/// Longer texts are left to the regular expression: it finds its way in them faster.
+const SHORT: usize = 256;
+
 /// Several texts to compare with, made ready: one that any of them takes is taken. Case does not count.
 #[derive(Debug)]
-pub struct Matcher(Option<Regex>);
+pub struct Matcher {
+    regex: Option<Regex>,
+    /// The same for short ASCII texts, of which a column has many thousands.
+    plain: Option<Vec<Plain>>,
+}
+
+/// What is compared byte by byte.
+#[derive(Debug)]
+enum Plain {
+    Whole(String),
+    Glob(String),
+}
 
 impl Matcher {
     /// `*` stands for any letters, `?` for one. A text without them takes whatever has it, where `within` says so.
@@ -63,24 +77,66 @@ impl Matcher {
             }
             format!("^(?:{})$", regex::escape(text).replace(r"\*", ".*").replace(r"\?", "."))
         };
-        Self::build(texts.iter().map(one))
+        let plain = |text: &String| match text.contains(['*', '?']) {
+            true => Some(Plain::Glob(text.clone())),
+            false => (!within).then(|| Plain::Whole(text.clone())),
+        };
+        Self::build(texts.iter().map(one), texts, plain)
     }
 
     /// Takes the texts themselves.
     pub fn equal(texts: &[String]) -> Self {
-        Self::build(texts.iter().map(|text| format!("^(?:{})$", regex::escape(text))))
+        let one = |text: &String| format!("^(?:{})$", regex::escape(text));
+        Self::build(texts.iter().map(one), texts, |text| Some(Plain::Whole(text.clone())))
     }
 
     /// The length of a query is limited, so this cannot become too large to build; if it did, it would take nothing.
-    fn build(parts: impl Iterator<Item = String>) -> Self {
+    fn build(parts: impl Iterator<Item = String>, texts: &[String], plain: impl Fn(&String) -> Option<Plain>) -> Self {
         let whole = parts.collect::<Vec<_>>().join("|");
-        Self(RegexBuilder::new(&whole).case_insensitive(true).dot_matches_new_line(true).build().ok())
+        let regex = RegexBuilder::new(&whole).case_insensitive(true).dot_matches_new_line(true).build().ok();
+        let plain = texts.iter().map(|text| plain(text).filter(|_| text.is_ascii())).collect();
+        Self { regex, plain }
     }
 
     /// Whether it takes a text.
     pub fn takes(&self, text: &str) -> bool {
-        self.0.as_ref().is_some_and(|regex| regex.is_match(text))
+        match &self.plain {
+            Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.takes(text)),
+            _ => self.regex.as_ref().is_some_and(|regex| regex.is_match(text)),
+        }
     }
+}
+
+impl Plain {
+    fn takes(&self, text: &str) -> bool {
+        match self {
+            Self::Whole(whole) => whole.eq_ignore_ascii_case(text),
+            Self::Glob(glob) => takes(glob.as_bytes(), text.as_bytes()),
+        }
+    }
+}
+
+/// `*` takes as little as it can; where that was too little, the last one takes a letter more.
+fn takes(glob: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut letter, mut star) = (0, 0, None);
+    while letter < text.len() {
+        match (glob.get(at), star) {
+            (Some(b'*'), _) => {
+                at += 1;
+                star = Some((at, letter));
+            }
+            (Some(wanted), _) if *wanted == b'?' || wanted.eq_ignore_ascii_case(&text[letter]) => {
+                at += 1;
+                letter += 1;
+            }
+            (_, Some((after, from))) => {
+                star = Some((after, from + 1));
+                (at, letter) = (after, from + 1);
+            }
+            (_, None) => return false,
+        }
+    }
+    glob[at..].iter().all(|&left| left == b'*')
 }
 
 const UNITS: [(char, i64); 6] =
@@ -190,5 +246,17 @@ mod tests {
         assert!(!Matcher::like(&texts("acme"), false).takes("shop.acme.test"));
         assert!(!Matcher::like(&texts("a.c"), false).takes("abc"));
         assert!(Matcher::equal(&texts("a*")).takes("A*") && !Matcher::equal(&texts("a*")).takes("ab"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn short_texts_are_taken_as_the_regular_expression_takes_them(
+            glob in "[aB*?.]{0,6}", text in "[AbB.\\n]{0,8}", within in proptest::prelude::any::<bool>(),
+        ) {
+            for matcher in [Matcher::like(&[glob.clone()], within), Matcher::equal(&[glob.clone()])] {
+                let regex = matcher.regex.as_ref().unwrap().is_match(&text);
+                proptest::prop_assert_eq!(matcher.takes(&text), regex, "{} {:?}", glob, text);
+            }
+        }
     }
 }
