@@ -123,7 +123,7 @@ impl World<'_> {
 /// The findings, with what was decided about each.
 pub(super) struct Triaged<'a> {
     pub listed: Listed<'a, Case>,
-    pub stances: &'a [Stance],
+    pub stances: &'a [Arc<Stance>],
 }
 
 impl Source for Triaged<'_> {

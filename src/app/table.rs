@@ -95,6 +95,10 @@ impl<T: Item> Table<T> {
             table.ends.push(table.text.len() as u32);
             table.items.push(item);
         }
+        // They grew by doubling.
+        table.text.shrink_to_fit();
+        table.items.shrink_to_fit();
+        table.ends.shrink_to_fit();
         table.orders = T::sorts().iter().map(|sort| table.sorted(sort.compare)).collect();
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));

@@ -34,7 +34,7 @@ pub struct Triage {
     /// Writes events; none until the store is open, or when it cannot be written to.
     pub pen: Option<Pen>,
     /// What is said about each row: aligned with the table of the findings.
-    pub stances: Vec<Stance>,
+    pub stances: Vec<Arc<Stance>>,
     /// The rule that finds each row; empty where there is none.
     pub rules: Vec<Option<EventId>>,
     /// Why decisions cannot be kept.
@@ -163,7 +163,7 @@ impl Model {
         let Some(at) = table.position(CaseId::from(key)) else { return };
         if let Some(stance) = self.triage.stances.get_mut(at) {
             let rule = self.triage.rules.get(at).copied().flatten();
-            *stance = restance(&table.items()[at], rule, &self.triage.state, today);
+            *stance = Arc::new(restance(&table.items()[at], rule, &self.triage.state, today));
             self.tell_again(at);
         }
     }
@@ -178,7 +178,7 @@ impl Model {
 
     /// What is said about a row.
     pub fn stance(&self, id: CaseId) -> Option<&Stance> {
-        self.triage.stances.get(self.data.findings.value()?.position(id)?)
+        self.triage.stances.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
     }
 
     /// Writes one batch: what a key press does to any number of subjects. Nothing while there is no pen.

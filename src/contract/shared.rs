@@ -8,17 +8,19 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 thread_local! {
-    static POOL: RefCell<Option<HashSet<Arc<str>>>> = const { RefCell::new(None) };
+    static POOL: RefCell<Option<HashSet<Shared>>> = const { RefCell::new(None) };
 }
 
-/// An immutable string, cheap to clone.
+static EMPTY: LazyLock<Shared> = LazyLock::new(|| Shared(Arc::new("".into())));
+
+/// An immutable string, cheap to clone. One word wide: a finding has twenty, and equal ones are shared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shared(Arc<str>);
+pub struct Shared(Arc<Box<str>>);
 
 impl Shared {
     /// The text.
@@ -56,13 +58,14 @@ pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
 impl From<&str> for Shared {
     fn from(text: &str) -> Self {
         POOL.with_borrow_mut(|pool| match pool {
-            None => Self(Arc::from(text)),
+            _ if text.is_empty() => EMPTY.clone(),
+            None => Self(Arc::new(text.into())),
             Some(pool) => match pool.get(text) {
-                Some(known) => Self(Arc::clone(known)),
+                Some(known) => known.clone(),
                 None => {
-                    let fresh: Arc<str> = Arc::from(text);
-                    pool.insert(Arc::clone(&fresh));
-                    Self(fresh)
+                    let fresh = Self(Arc::new(text.into()));
+                    pool.insert(fresh.clone());
+                    fresh
                 }
             },
         })
@@ -77,7 +80,7 @@ impl From<String> for Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        Self::from("")
+        EMPTY.clone()
     }
 }
 
@@ -102,13 +105,13 @@ impl Borrow<str> for Shared {
 
 impl PartialEq<str> for Shared {
     fn eq(&self, other: &str) -> bool {
-        &*self.0 == other
+        self.as_str() == other
     }
 }
 
 impl PartialEq<&str> for Shared {
     fn eq(&self, other: &&str) -> bool {
-        &*self.0 == *other
+        self.as_str() == *other
     }
 }
 

@@ -60,8 +60,8 @@ impl PartialEq for Input {
 pub struct Arranged {
     /// One a finding.
     pub cases: Arc<Table<Case>>,
-    /// Aligned with the table's items.
-    pub stances: Vec<Stance>,
+    /// Aligned with the table's items; rows about which nothing is said share one.
+    pub stances: Vec<Arc<Stance>>,
     /// The rule that finds each row, aligned too; empty where there is no rule.
     pub rules: Vec<Option<EventId>>,
     /// Of the state they were made from.
@@ -74,12 +74,14 @@ pub fn arrange(input: &Input) -> Arranged {
     let rows = matching::rows(input);
     let cases = rows.into_iter().map(|row| case(input, &presences, row));
     let cases = Table::new(cases.chain(own(input)));
-    let mut stances: Vec<Stance> =
-        cases.items().iter().map(|case| stance(case, None, &input.state, input.today)).collect();
+    let nothing = Arc::new(Stance::default());
+    let share = |stance: Stance| if stance == *nothing { Arc::clone(&nothing) } else { Arc::new(stance) };
+    let mut stances: Vec<Arc<Stance>> =
+        cases.items().iter().map(|case| share(stance(case, None, &input.state, input.today))).collect();
     let rules = rules::deciding(input, &cases, &stances);
     for ((stance, case), rule) in stances.iter_mut().zip(cases.items()).zip(&rules) {
         if rule.is_some() {
-            *stance = restance(case, *rule, &input.state, input.today);
+            *stance = share(restance(case, *rule, &input.state, input.today));
         }
     }
     Arranged { cases: Arc::new(cases), stances, rules, clock: input.state.clock() }

@@ -40,7 +40,7 @@ pub(super) fn rows(input: &Input) -> Vec<Row> {
     matching.finish()
 }
 
-fn identities(input: &Input) -> Vec<Identity> {
+fn identities(input: &Input) -> Vec<Arc<Identity>> {
     let mut identifier = Identifier::new(&input.alias);
     let mut assets: HashMap<TargetId, Shared> = HashMap::new();
     let findings = input.findings.items().iter();
@@ -50,10 +50,8 @@ fn identities(input: &Input) -> Vec<Identity> {
                 Some(id) => assets.entry(id).or_insert_with(|| asset(input, finding)).clone(),
                 None => asset(input, finding),
             };
-            match asset.is_empty() {
-                true => identifier.identify(finding, &identity::unknown_asset(finding.id)),
-                false => identifier.identify(finding, &asset),
-            }
+            let asset = if asset.is_empty() { identity::unknown_asset(finding.id) } else { asset };
+            Arc::new(identifier.identify(finding, &asset))
         })
         .collect()
 }
@@ -80,12 +78,13 @@ type Place = (Option<Stamp>, Option<ScanId>);
 
 struct Matching<'a> {
     input: &'a Input,
-    identities: &'a [Identity],
+    identities: &'a [Arc<Identity>],
     rows: Vec<Row>,
     by_key: HashMap<Key, usize>,
     /// Keys of rows and of decisions, siblings left out.
     by_f2: HashMap<Key, Key>,
-    by_f1: HashMap<Key, Vec<Key>>,
+    /// The one key of each F1; nothing where there are several.
+    by_f1: HashMap<Key, Option<Key>>,
     /// F1 of siblings: such is never one to one.
     twins: HashSet<Key>,
     /// From decisions.
@@ -96,7 +95,7 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(input: &'a Input, identities: &'a [Identity]) -> Self {
+    fn new(input: &'a Input, identities: &'a [Arc<Identity>]) -> Self {
         let mut matching = Self {
             input,
             identities,
@@ -128,10 +127,8 @@ impl<'a> Matching<'a> {
             return;
         }
         self.by_f2.entry(identity.f2).or_insert(key);
-        let keys = self.by_f1.entry(identity.f1).or_default();
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+        let only = self.by_f1.entry(identity.f1).or_insert(Some(key));
+        *only = only.filter(|&known| known == key);
     }
 
     fn take_scan(&mut self, place: Place, findings: &[usize]) {
@@ -182,7 +179,7 @@ impl<'a> Matching<'a> {
 
     fn one_to_one(&self, at: usize, of_f1: &HashMap<Key, usize>) -> Option<Key> {
         let identity = &self.identities[at];
-        let [key] = self.by_f1.get(&identity.f1)?[..] else { return None };
+        let key = (*self.by_f1.get(&identity.f1)?)?;
         let alone = of_f1[&identity.f1] == 1 && !self.twins.contains(&identity.f1);
         let known = self.identity_of(key)?;
         (alone && !identity::differ(&known.place, &identity.place)).then_some(key)
@@ -194,7 +191,11 @@ impl<'a> Matching<'a> {
 
     fn put(&mut self, key: Key, at: usize) {
         let ordinal = self.identity_of(key).map_or(0, |known| known.ordinal);
-        let identity = Identity { key, ordinal, ..self.identities[at].clone() };
+        let told = &self.identities[at];
+        let identity = match (told.key, told.ordinal) == (key, ordinal) {
+            true => Arc::clone(told),
+            false => Arc::new(Identity { key, ordinal, ..(**told).clone() }),
+        };
         self.index(&identity, key);
         match self.by_key.get(&key) {
             // Its place and name as the latest scan tells them; its key for ever.
@@ -202,7 +203,7 @@ impl<'a> Matching<'a> {
                 let row = &mut self.rows[row];
                 row.seen.push(at);
                 if (row.identity.f2, &row.identity.name) != (identity.f2, &identity.name) {
-                    row.identity = Arc::new(identity);
+                    row.identity = identity;
                 }
             }
             None => self.add(identity, at),
@@ -213,12 +214,11 @@ impl<'a> Matching<'a> {
         let identity = &self.identities[at];
         let ordinal = 1 + twins.iter().position(|&twin| twin == at).unwrap_or_default() as u32;
         let key = identity::sibling_key(identity.f2, place.1, ordinal);
-        self.add(Identity { key, ordinal, ..identity.clone() }, at);
+        self.add(Arc::new(Identity { key, ordinal, ..(**identity).clone() }), at);
     }
 
-    fn add(&mut self, identity: Identity, at: usize) {
+    fn add(&mut self, identity: Arc<Identity>, at: usize) {
         self.by_key.insert(identity.key, self.rows.len());
-        let identity = Arc::new(identity);
         self.rows.push(Row { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, offered: None });
     }
 

@@ -3,6 +3,8 @@
 //! Queries see what persons and the service say, never what rules do: the order of rules cannot matter to what each
 //! finds. Of several that find a row the one written last decides. A query that cannot be read finds nothing.
 
+use std::sync::Arc;
+
 use super::arrange::Input;
 use super::case::{Case, Stance};
 use super::event::{Change, EventId, Key};
@@ -12,7 +14,7 @@ use crate::contract::{ScanId, Shared, TargetId};
 use crate::query::{Bits, Evaluator, Judged, Kind, Others, Query, Rows};
 
 /// The rule that decides each row; empty where no rule finds anything.
-pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Stance]) -> Vec<Option<EventId>> {
+pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {
     let mut rules = input.state.rules();
     rules.retain(|rule| !rule.off && input.concerns(&rule.event.workspace));
     rules.sort_by_key(|rule| (rule.event.clock, rule.event.id));
@@ -28,7 +30,7 @@ fn found<'r>(
     input: &Input,
     rules: &[&'r RuleState],
     cases: &Table<Case>,
-    stances: &[Stance],
+    stances: &[Arc<Stance>],
 ) -> Vec<(&'r RuleState, Bits)> {
     if rules.is_empty() {
         return Vec::new();

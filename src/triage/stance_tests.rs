@@ -54,7 +54,7 @@ fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_no
     let rows = world.rows();
     assert_eq!(rows.rules, [Some(second)]);
     let case = &rows.cases.items()[0];
-    assert_eq!(restance(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), rows.stances[0]);
+    assert_eq!(restance(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), *rows.stances[0]);
 }
 
 #[test]

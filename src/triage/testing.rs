@@ -147,7 +147,7 @@ impl World {
         let rows = self.rows();
         let at = rows.cases.items().iter().position(|case| case.finding.id == finding.id);
         let at = at.unwrap_or_else(|| panic!("no row shows {}", finding.id));
-        (Arc::clone(&rows.cases.items()[at]), rows.stances[at].clone())
+        (Arc::clone(&rows.cases.items()[at]), (*rows.stances[at]).clone())
     }
 
     /// The row of what was found last.

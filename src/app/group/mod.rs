@@ -199,7 +199,7 @@ impl Groups {
     }
 
     /// Makes groups of the rows of the list, and keeps the selection on its id.
-    pub(super) fn show(&mut self, list: &mut List<Case>, table: &Arc<Table<Case>>, stances: &[Stance]) {
+    pub(super) fn show(&mut self, list: &mut List<Case>, table: &Arc<Table<Case>>, stances: &[Arc<Stance>]) {
         let Some(by) = self.by else { return };
         let keys = match self.keys.take() {
             Some(keys) if keys.fits(by, table) => keys,
@@ -213,14 +213,14 @@ impl Groups {
     }
 
     /// Counts anew what is undecided, after something was decided.
-    pub(super) fn count_undecided(&mut self, stances: &[Stance]) {
+    pub(super) fn count_undecided(&mut self, stances: &[Arc<Stance>]) {
         for group in &mut self.groups {
             let members = &self.members[group.members.start as usize..group.members.end as usize];
             group.undecided = members.iter().filter(|&&at| is_undecided(stances, at)).count() as u32;
         }
     }
 
-    fn collect(&mut self, keys: &Keys, rows: &[u32], table: &Table<Case>, stances: &[Stance], by_risk: bool) {
+    fn collect(&mut self, keys: &Keys, rows: &[u32], table: &Table<Case>, stances: &[Arc<Stance>], by_risk: bool) {
         let mut counts = vec![0u32; keys.names.len()];
         rows.iter().for_each(|&row| counts[keys.of[row as usize] as usize] += 1);
         let mut starts = Vec::with_capacity(counts.len());
@@ -300,7 +300,7 @@ impl Group {
         members: &[u32],
         keys: &Keys,
         table: &Table<Case>,
-        stances: &[Stance],
+        stances: &[Arc<Stance>],
         seen: &mut Seen,
     ) -> Self {
         seen.next();
@@ -333,8 +333,8 @@ fn telling(presence: Presence) -> u8 {
     }
 }
 
-fn is_undecided(stances: &[Stance], position: u32) -> bool {
-    stances.get(position as usize).is_none_or(Stance::is_undecided)
+fn is_undecided(stances: &[Arc<Stance>], position: u32) -> bool {
+    stances.get(position as usize).is_none_or(|stance| stance.is_undecided())
 }
 
 /// Which small numbers were met since the last round.

@@ -153,7 +153,7 @@ impl Rows {
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);
-            Row::new(Arc::clone(case), stance, &self.names.state, target, tool, workspace.clone())
+            Row::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone())
         });
         self.all.extend(rows);
         Ok(())

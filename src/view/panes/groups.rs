@@ -83,7 +83,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
             }
             Place::Case(position) => {
                 let case = table.items().get(position as usize)?;
-                let stance = cx.model.triage.stances.get(position as usize);
+                let stance = cx.model.triage.stances.get(position as usize).map(|stance| &**stance);
                 let style = if stance.is_some_and(|stance| !stance.is_undecided()) { cx.theme.dim() } else { style };
                 let marked = in_range || list.marks.contains(&case.id);
                 let head = groups.head_of(position).and_then(|id| groups.head(id));

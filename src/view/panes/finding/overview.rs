@@ -87,7 +87,7 @@ impl<'a> Overview<'a> {
     fn also_on(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let model = self.cx.model;
         let Some(table) = model.data.findings.value().filter(|_| !self.case.class().is_empty()) else { return };
-        let stances = model.triage.stances.iter().map(Some).chain(std::iter::repeat(None));
+        let stances = model.triage.stances.iter().map(|stance| Some(&**stance)).chain(std::iter::repeat(None));
         let others: Vec<(&Case, Option<&Stance>)> = table
             .items()
             .iter()
