@@ -13,6 +13,7 @@
 mod asked;
 pub mod batch;
 pub mod board;
+pub mod cached;
 pub mod command;
 pub mod cursor;
 pub mod decide;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 
+use super::cached::Cached;
 use super::effect::{Answer, Ticket};
 use super::model::Session;
 use super::plan::{Generation, Update};
@@ -52,6 +53,8 @@ pub enum Msg {
     Connected(Result<Session, Problem>),
     /// The rows of the findings were made.
     Arranged(Generation, Box<Arranged>),
+    /// A list as an earlier dashboard read it.
+    Cached(Cached),
     /// The store of decisions tells something.
     Triage(TriageNews),
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.

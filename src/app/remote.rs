@@ -20,7 +20,7 @@ pub enum Remote<T> {
         /// When it was read.
         at: Stamp,
     },
-    /// The last good value; a later attempt failed.
+    /// The last good value; a later attempt failed, or none was answered since the start.
     Stale {
         /// The value.
         value: T,
@@ -51,6 +51,17 @@ impl<T> Remote<T> {
     /// Takes a new value.
     pub fn succeed(&mut self, value: T, at: Stamp) {
         *self = Self::Fresh { value, at };
+    }
+
+    /// Takes what an earlier dashboard read, unless something is known already; tells whether it was taken.
+    pub fn recall(&mut self, value: T, at: Stamp) -> bool {
+        let problem = match self {
+            Self::Fresh { .. } | Self::Stale { .. } => return false,
+            Self::Failed(problem) => Arc::clone(problem),
+            Self::Unknown => Arc::new(Problem::local("the service has not answered yet")),
+        };
+        *self = Self::Stale { value, at, problem };
+        true
     }
 
     /// Notes that an attempt failed; the value stays.

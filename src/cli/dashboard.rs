@@ -107,9 +107,13 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
         Connection::Here => local(config, environment).await.map(Some),
         Connection::At { base, key } => {
             let key = key.read().await.map_err(|error| config_problem(&error))?;
-            let client = checked(base.clone(), key).await?;
-            let service = config.service(client.base());
-            Ok(Some(connected(client, config, &config.name, memory(config, environment, &service))))
+            let memory = memory(config, environment, &config.service(base), base);
+            // Where something is known, it is shown at once; the screen tells what is wrong with the service.
+            let client = match memory.knows_something() {
+                true => Client::new(ClientSettings::new(base.clone(), key))?,
+                false => checked(base.clone(), key).await?,
+            };
+            Ok(Some(connected(client, config, &config.name, memory)))
         }
     }
 }
@@ -146,8 +150,13 @@ fn unusable(base: &str, error: &Error) -> Problem {
     Problem { message: format!("{what} {base}: {}", problem.message), hint: Some(hint), ..problem }
 }
 
-fn memory(config: &Config, environment: &Environment, service: &ServiceName) -> Memory {
-    Memory { directory: environment.state_dir().of_service(service), who: config.user.clone() }
+fn memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
+    let state = environment.state_dir();
+    Memory {
+        directory: state.of_service(service),
+        last_known: Some(state.last_known(service, &base.to_string())),
+        who: config.user.clone(),
+    }
 }
 
 fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Connected {
@@ -182,8 +191,8 @@ fn connector(config: Config, environment: Environment) -> Connector {
                     let client = checked(base.clone(), key.clone()).await?;
                     remember(environment, &Answer::Hosted { base_url: base.to_string() }, Some(&key))?;
                     let name = base.host().to_owned();
-                    let service = ServiceName::At(base.to_string());
-                    Ok(connected(client, config, &name, memory(config, environment, &service)))
+                    let memory = memory(config, environment, &ServiceName::At(base.to_string()), &base);
+                    Ok(connected(client, config, &name, memory))
                 }
                 Choice::Demo => world().await,
             }
@@ -205,8 +214,8 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
     let service = runtime::local::find_or_start(&environment.state_dir().service_dir())
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
+    let memory = memory(config, environment, &ServiceName::Local, &service.base);
     let client = checked(service.base, service.key).await?;
-    let memory = memory(config, environment, &ServiceName::Local);
     Ok(Connected { note: service.note, ..connected(client, config, "local", memory) })
 }
 
@@ -241,7 +250,7 @@ pub fn on_world(world: crate::demo::World) -> Connected {
         ..Session::default()
     };
     // Beside the world's own data: what is decided about it ends with it.
-    let memory = Memory { directory: world.memory(), who: Environment::of_process().login };
+    let memory = Memory { directory: world.memory(), last_known: None, who: Environment::of_process().login };
     Connected { client: world.client.clone(), session, memory, note: None, keeps: Some(Box::new(world)) }
 }
 

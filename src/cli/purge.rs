@@ -18,6 +18,7 @@ use super::headless::decisions::{advised, writable};
 use super::headless::session::{Place, place};
 use super::headless::{Output, ServiceArgs};
 use crate::contract::Shared;
+use crate::runtime::last_known;
 use crate::text;
 use crate::triage::store::Store;
 use crate::triage::store::purge::Kept;
@@ -64,6 +65,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     for file in &files {
         std::fs::remove_file(file).with_context(|| format!("{} cannot be deleted", file.display()))?;
     }
+    last_known::purge(&place.memory.directory, &workspace).context("the last known data cannot be deleted")?;
     Output::new(false).line(&format!("gone: {told}"));
     Ok(ExitCode::SUCCESS)
 }
@@ -92,7 +94,7 @@ fn files(place: &Place, workspace: &str) -> Vec<PathBuf> {
 
 fn told(workspace: &str, kept: &Kept, files: &[PathBuf]) -> String {
     let mut told = format!(
-        "{} events, {} settings and {} marks of seen findings of {}",
+        "{} events, {} settings, {} marks of seen findings and the last known data of {}",
         kept.events,
         kept.settings,
         kept.seen,

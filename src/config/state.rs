@@ -81,6 +81,16 @@ impl StateDir {
         self.0.join("of").join(folder)
     }
 
+    /// Where the lists of a service are kept as they were read last. A profile may come to name another service, whose
+    /// ids mean other things: there the base URL counts too.
+    pub fn last_known(&self, service: &ServiceName, base: &str) -> PathBuf {
+        let folder = match service {
+            ServiceName::Profile(_) => format!("last-known-{}", digest(base)),
+            ServiceName::Local | ServiceName::At(_) => "last-known".to_owned(),
+        };
+        self.of_service(service).join(folder)
+    }
+
     fn answer_file(&self) -> PathBuf {
         self.0.join("connection.toml")
     }
@@ -145,9 +155,11 @@ pub(crate) fn file_name(name: &str) -> String {
     if fitting == name {
         return fitting;
     }
-    let digest = Sha256::digest(name.as_bytes());
-    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{fitting}-{digest}")
+    format!("{fitting}-{}", digest(name))
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::cache::Cache;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals};
@@ -65,6 +66,7 @@ pub(super) enum Answered {
 pub(super) struct Backend {
     pub client: Client,
     pub keeper: Keeper,
+    cache: Option<Cache>,
     keeps: Option<Box<dyn Any + Send>>,
     _poller: AbortOnDropHandle<()>,
 }
@@ -196,7 +198,12 @@ impl Desk {
             Inbound::Terminal(_) => self.left = Some(Some(1)),
             Inbound::Signal(Caught::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(Caught::Continued) => self.take_terminal_back(),
-            Inbound::Update(update) => self.queue.push_back(Msg::Update(update)),
+            Inbound::Update(update) => {
+                if let Some(cache) = self.backend.as_ref().and_then(|backend| backend.cache.as_ref()) {
+                    cache.keep(&update, &self.model);
+                }
+                self.queue.push_back(Msg::Update(update));
+            }
             Inbound::Answer(Answered::Msg(msg)) => self.queue.push_back(*msg),
             Inbound::Answer(Answered::Connected(connected)) => {
                 let session = self.take_service(*connected);
@@ -252,6 +259,9 @@ impl Desk {
     }
 
     fn send_plan(&mut self) {
+        if let Some(cache) = self.backend.as_mut().and_then(|backend| backend.cache.as_mut()) {
+            cache.recall(&self.model);
+        }
         let plan = self.model.plan();
         self.plans.send_if_modified(|old| {
             let differs = *old != plan;
@@ -263,11 +273,21 @@ impl Desk {
     /// Works on this service from now on.
     fn take_service(&mut self, connected: Connected) -> Session {
         let poller = Poller::new(connected.client.clone(), self.plans.subscribe(), self.updates.0.clone());
+        let last_known = connected.memory.last_known.clone();
+        let (cache, begun) = last_known.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
+        // What is known already is shown first, and with it the workspace that is asked for.
+        let polling = async move {
+            if let Some(begun) = begun {
+                let _ = begun.await;
+            }
+            poller.run().await;
+        };
         self.backend = Some(Backend {
             client: connected.client,
+            cache,
             keeper: Keeper::start(connected.memory, self.answers.0.clone()),
             keeps: connected.keeps,
-            _poller: AbortOnDropHandle::new(tokio::spawn(poller.run())),
+            _poller: AbortOnDropHandle::new(tokio::spawn(polling)),
         });
         if let Some(note) = connected.note {
             self.model.notices.say(self.started.elapsed(), Tone::Bad, note);
@@ -288,6 +308,9 @@ impl Desk {
         let connected = self.backend.is_some();
         if let Some(backend) = self.backend {
             backend.keeper.end().await;
+            if let Some(cache) = backend.cache {
+                cache.end(&self.model).await;
+            }
             keeps = backend.keeps;
         }
         let scans = self.model.data.scans.value();
@@ -301,7 +324,7 @@ impl Desk {
     }
 }
 
-async fn sleep_or_never(at: Option<Instant>) {
+pub(super) async fn sleep_or_never(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,

@@ -11,6 +11,7 @@
 //! [`run`] shows the dashboard until it is left. Which service it is on comes from outside, at the start or, after the
 //! first-start question, from a [`Connector`].
 
+mod cache;
 mod calls;
 mod clipboard;
 mod desk;
@@ -18,6 +19,7 @@ mod editor;
 mod effects;
 pub mod files;
 mod keyboard;
+pub mod last_known;
 #[cfg(feature = "service")]
 pub mod local;
 pub mod log;
@@ -34,6 +36,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use self::last_known::LastKnown;
 use crate::app::effect::Choice;
 use crate::app::model::Session;
 use crate::app::problem::Problem;
@@ -62,16 +65,23 @@ impl fmt::Debug for Connected {
     }
 }
 
-/// Where decisions are kept.
+/// Where decisions and last known data are kept.
 #[derive(Clone, Debug)]
 pub struct Memory {
     /// The directory of the service.
     pub directory: PathBuf,
+    /// Where its lists are kept between two runs; nowhere for a throw-away world.
+    pub last_known: Option<PathBuf>,
     /// Who decides.
     pub who: String,
 }
 
 impl Memory {
+    /// Whether there are lists to show before the service has answered.
+    pub fn knows_something(&self) -> bool {
+        self.last_known.as_ref().is_some_and(|directory| LastKnown::new(directory).exists())
+    }
+
     /// The bundle of a workspace that was taken up here.
     pub fn bundle_of(&self, workspace: &str) -> PathBuf {
         self.directory.join(format!("{}.bundle", crate::config::state::file_name(workspace)))

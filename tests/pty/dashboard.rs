@@ -164,3 +164,26 @@ async fn the_service_goes_away_and_comes_back_under_the_dashboard() {
     assert_eq!(session.ended().await, 0);
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_start_shows_what_was_known_although_the_service_is_down() {
+    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    world.script.tells(crate::service::runner::usual());
+    world.script.let_end(1);
+    let scan = world.scan(world.target("127.0.0.1").await).await;
+    world.until_status(scan, "finished").await;
+    let mut session = on(&world, home.path());
+    session.until("Finding web.key").await;
+    session.keys("q");
+    assert_eq!(session.ended().await, 0);
+    let (base, key) = (world.base.clone(), world.key.clone());
+    world.stop().await;
+    let mut session = Session::start(home.path(), &[], &[("SCANDECK_BASE_URL", &base), ("SCANDECK_API_KEY", &key)]);
+    session.until("Finding web.key").await;
+    session.until("Findings stale").await;
+    session.until("no answer").await;
+    assert!(session.text().contains("Finding web.key"), "what was known stays\n{}", session.text());
+    session.keys("q");
+    assert_eq!(session.ended().await, 0);
+    session.assert_restored();
+}

@@ -10,6 +10,7 @@
 
 mod answers;
 pub(super) mod board;
+mod cached;
 mod changed;
 mod commands;
 mod concluded;
@@ -58,6 +59,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             model.dirty = true;
         }
         Msg::Update(update) => news::handle_update(model, update),
+        Msg::Cached(cached) => cached::handle_cached(model, cached),
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
         Msg::Edited(result) => answers::handle_edited(model, result),

@@ -98,7 +98,7 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
 }
 
 /// The one that was asked for, else the first that has targets, else the first.
-fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
+pub(super) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
     let named = |asked: &String| {
         table.items().iter().find(|workspace| is_called(workspace, asked)).map(|workspace| workspace.id)
     };
@@ -112,7 +112,7 @@ fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<Works
 }
 
 /// By its id, or its name in any case.
-fn is_called(workspace: &Workspace, asked: &str) -> bool {
+pub(super) fn is_called(workspace: &Workspace, asked: &str) -> bool {
     workspace.id.to_string() == asked || workspace.name.trim().to_lowercase() == asked.trim().to_lowercase()
 }
 
@@ -171,7 +171,7 @@ fn drop_lost_chips(model: &mut Model) {
 }
 
 /// Pane 5 shows the loggers as long as there is none, unless a person is there.
-fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
+pub(super) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
     let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
     if matches!(model.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
         return;
@@ -181,7 +181,7 @@ fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
 
 /// What the loggers recorded since the stream was looked at last. Their list tells it, also while no capture is read;
 /// what a logger holds when it is first heard of is no news.
-fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
+pub(super) fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
     let first = model.data.loggers.value().is_none();
     model.seen_requests.retain(|id, _| table.get(*id).is_some());
     for logger in table.items() {

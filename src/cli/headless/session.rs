@@ -195,7 +195,7 @@ fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
 }
 
 fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
-    Memory { directory: environment.state_dir().of_service(service), who: config.user.clone() }
+    Memory { directory: environment.state_dir().of_service(service), last_known: None, who: config.user.clone() }
 }
 
 #[cfg(feature = "service")]

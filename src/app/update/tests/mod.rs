@@ -4,6 +4,7 @@
 //! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
 mod board;
+mod cached;
 mod calls;
 mod changed;
 mod commands;
