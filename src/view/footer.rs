@@ -48,6 +48,9 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
     let mut all = own_hints(cx, focus.pane.context());
     if focus.pane == Pane::Findings {
         all.insert(0, verdicts(cx));
+        if cx.model.can_undo() {
+            all.insert(2, everywhere(cx, Action::Undo));
+        }
     }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
     if cx.model.detail.search.is_some() && focus.in_detail {
@@ -129,6 +132,7 @@ fn takes_marks(action: Action) -> bool {
             | Action::Delete
             | Action::Report
             | Action::Download
+            | Action::DecideMore
     )
 }
 

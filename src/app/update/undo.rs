@@ -95,6 +95,12 @@ impl Model {
         described(&self.triage.state.batch(batch))
     }
 
+    /// Something of this person's can be undone.
+    pub fn can_undo(&self) -> bool {
+        let pen = self.triage.pen.as_ref();
+        pen.is_some_and(|pen| self.triage.state.last_done(&pen.who).is_some())
+    }
+
     /// The key of undo as printed.
     pub(in crate::app) fn undo_key(&self) -> String {
         self.keymap.key_of(Context::Everywhere, Action::Undo).unwrap_or_else(|| "undo".to_owned())
