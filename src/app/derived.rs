@@ -83,6 +83,7 @@ impl Model {
         match modal {
             Some(Modal::Prompt(_)) => vec![Context::Prompt],
             Some(Modal::Form(_)) => vec![Context::Form],
+            Some(Modal::Rules(rules)) => vec![if rules.edit.is_some() { Context::Line } else { Context::Rules }],
             Some(Modal::Decide(menu)) => vec![match menu.entry.as_ref().map(|entry| entry.choice) {
                 None => Context::Decide,
                 Some(Choice::Note) => Context::Form,

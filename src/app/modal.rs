@@ -8,6 +8,7 @@ use tui_textarea::TextArea;
 
 use super::command::CommandLine;
 use super::decide::menu::DecideMenu;
+use super::decide::rules::RulesBox;
 use super::form::Form;
 use super::model::Pane;
 use super::problem::Problem;
@@ -26,6 +27,8 @@ pub enum Modal {
     Form(Box<Form>),
     /// Deciding with details.
     Decide(Box<DecideMenu>),
+    /// The list of rules.
+    Rules(Box<RulesBox>),
     /// A text to read: the words of a list, a text that could not be copied.
     Text(TextBox),
     /// A line that is typed in a pane: its filter, or a search.

@@ -149,6 +149,8 @@ actions! {
     DecideAgain "decide_again" "again" "the last decision again, and next";
     PreviousChanged "previous_changed" "" "the row before that a scan changed: new, changed, gone, back, not retested";
     NextChanged "next_changed" "" "the next row that a scan changed";
+    Rules "rules" "rules" "the list of rules";
+    SwitchRule "switch_rule" "off, on" "switch the rule off, or on again";
     Undo "undo" "undo" "undo the last decision, and go there";
     Redo "redo" "" "redo what was undone last";
     Review "review" "review" "review what is shown card by card, or go on with the review";

@@ -41,6 +41,8 @@ pub enum Context {
     Form,
     /// The menu that decides with details.
     Decide,
+    /// The list of rules.
+    Rules,
     /// A prompt that waits for an answer.
     Prompt,
     /// A line is typed: filter, search, or the filter of the help.
@@ -71,6 +73,7 @@ impl Context {
         Context::Search,
         Context::Form,
         Context::Decide,
+        Context::Rules,
         Context::Prompt,
         Context::Line,
         Context::Setup,
@@ -98,6 +101,7 @@ impl Context {
             Self::Search => "search",
             Self::Form => "forms",
             Self::Decide => "decide",
+            Self::Rules => "rules",
             Self::Prompt => "prompts",
             Self::Line => "line",
             Self::Setup => "setup",
@@ -126,6 +130,7 @@ impl Context {
             Self::Search => "While a search is open",
             Self::Form => "Forms",
             Self::Decide => "t: decide with details",
+            Self::Rules => "Rules",
             Self::Prompt => "Prompts",
             Self::Line => "While a line is typed",
             Self::Setup => "First start",

@@ -29,6 +29,8 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
     let of = |context| own_hints(cx, context);
     match cx.model.modals.last() {
         Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
+        Some(Modal::Rules(rules)) if rules.edit.is_some() => (of(Context::Line), Vec::new()),
+        Some(Modal::Rules(_)) => (of(Context::Rules), Vec::new()),
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
         Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
         Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),

@@ -9,6 +9,7 @@
 
 pub mod guard;
 pub mod menu;
+pub mod rules;
 pub mod usual;
 
 use jiff::civil::Date;

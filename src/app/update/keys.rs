@@ -7,8 +7,8 @@ use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
 use super::{
-    board, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, things,
-    undo,
+    board, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, rules,
+    things, undo,
 };
 use crate::input::{Action, Context, Key};
 
@@ -42,6 +42,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
         Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, action, effects),
         Some(Modal::Command(_)) => commands::handle_key(model, event, action, effects),
         Some(Modal::Decide(_)) => decide_menu::handle_key(model, event, action, effects),
+        Some(Modal::Rules(_)) => rules::handle_key(model, event, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
@@ -52,7 +53,11 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
 /// Text was pasted: it goes where text is typed, and never runs keys.
 pub(super) fn handle_paste(model: &mut Model, text: &str) {
     model.dirty = true;
-    if !forms::paste(model, text) && !decide_menu::paste(model, text) && !lines::paste(model, text) {
+    if !forms::paste(model, text)
+        && !decide_menu::paste(model, text)
+        && !rules::paste(model, text)
+        && !lines::paste(model, text)
+    {
         model.say(Tone::Plain, "pasted text goes nowhere here: open a form or a filter first");
     }
 }
@@ -84,6 +89,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::CopyPrefix => model.pending = Some(Prefix::Copy),
         Action::GroupPrefix => model.pending = Some(Prefix::Group),
         Action::Refresh => refresh(model),
+        Action::Rules => rules::open(model),
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
         _ => {

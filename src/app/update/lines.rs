@@ -115,7 +115,9 @@ pub(super) fn close(model: &mut Model) -> bool {
             }
             true
         }
-        Some(Modal::Help(_) | Modal::Decide(_) | Modal::Command(_) | Modal::Prompt(_) | Modal::Text(_)) => true,
+        Some(
+            Modal::Help(_) | Modal::Decide(_) | Modal::Rules(_) | Modal::Command(_) | Modal::Prompt(_) | Modal::Text(_),
+        ) => true,
     }
 }
 

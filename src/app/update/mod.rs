@@ -29,6 +29,7 @@ mod news;
 mod own;
 mod prompts;
 mod review;
+mod rules;
 mod things;
 mod undo;
 

@@ -8,6 +8,7 @@ mod form;
 mod help;
 mod menu;
 mod prompt;
+mod rules;
 mod setup;
 mod text_box;
 
@@ -31,6 +32,7 @@ pub(super) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Modal::Prompt(prompt) => prompt::draw_prompt(cx, buf, area, prompt),
             Modal::Form(form) => form::draw_form(cx, buf, area, form),
             Modal::Decide(menu) => decide::draw_decide(cx, buf, area, menu),
+            Modal::Rules(rules) => rules::draw_rules(cx, buf, area, rules),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => command::draw_command(cx, buf, area, line),

@@ -147,3 +147,33 @@ fn over_20_the_menu_asks_as_a_key_does() {
     let events = recorded(&desk.keys("enter"));
     assert_eq!(events.len(), 42);
 }
+
+#[test]
+fn rules_are_listed_edited_given_another_verdict_and_switched_off_and_on() {
+    let mut desk = desk();
+    let by_rule = |desk: &Desk, verdict| {
+        let ruled = (1..=4).map(|id| stance(desk, id)).filter(|said| matches!(said.source, Source::Rule(_)));
+        ruled.filter(|said| said.verdict == verdict).count()
+    };
+    desk.keys("g r");
+    assert!(desk.told().contains("no rules yet"));
+    let id = desk.model.data.findings.value().unwrap().items()[0].id;
+    desk.model.cursor(Pane::Findings).select_id(id.0);
+    desk.keys("t j j f");
+    assert_eq!(by_rule(&desk, Verdict::FalsePositive), 3);
+    desk.keys("g r space");
+    assert_eq!(by_rule(&desk, Verdict::FalsePositive), 0, "switched off");
+    desk.keys("space w");
+    assert_eq!(by_rule(&desk, Verdict::NotApplicable), 3, "on again, with another verdict");
+    desk.keys("e");
+    desk.send(Msg::Paste(" port>1".into()));
+    let Some(Modal::Rules(rules)) = desk.model.modals.last() else { panic!() };
+    assert_eq!(rules.edit.as_ref().unwrap().finds, Ok(2), "how many it finds is told while typing");
+    desk.keys("enter");
+    assert_eq!(by_rule(&desk, Verdict::NotApplicable), 2);
+    desk.keys("e ctrl-u enter");
+    let Some(Modal::Rules(rules)) = desk.model.modals.last() else { panic!() };
+    assert!(rules.edit.as_ref().unwrap().finds.is_err(), "an empty query would decide everything");
+    desk.keys("esc u u");
+    assert_eq!(by_rule(&desk, Verdict::FalsePositive), 3);
+}

@@ -10,6 +10,7 @@ mod changed;
 mod commands;
 mod decide;
 mod decide_menu;
+mod deciding;
 mod forms;
 mod groups;
 mod keys;
