@@ -53,7 +53,7 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 22] = [
+    pub const ALL: [Context; 23] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
