@@ -48,6 +48,12 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         return review_hints(cx, review);
     }
     let mut all = own_hints(cx, focus.pane.context());
+    if focus.pane == Pane::Board {
+        let named = [(Action::Fix, "fixed"), (Action::Reopen, "still open")];
+        let key = |action| cx.model.keymap.key_of(Context::Board, action);
+        let own = named.into_iter().filter_map(|(action, does)| Some(Hint::new(key(action)?, does)));
+        all.splice(0..0, own);
+    }
     if focus.pane == Pane::Findings {
         all.insert(0, verdicts(cx));
         if cx.model.can_undo() {
