@@ -53,6 +53,8 @@ pub enum FieldId {
     ToolConfiguration,
     /// What captured requests are added to.
     Into,
+    /// Who makes a report.
+    MadeBy,
     Risk,
     Class,
     Port,
@@ -103,7 +105,7 @@ impl FieldId {
             Self::Fixed => &["include_fixed"],
             Self::ToolConfiguration => &["include_tool_configuration"],
             // Never sent to a service.
-            Self::Into | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
+            Self::Into | Self::MadeBy | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
         }
     }
 

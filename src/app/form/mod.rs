@@ -27,7 +27,8 @@ use super::effect::{Choice, Secret};
 use super::model::Data;
 use super::problem::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
-use crate::triage::{EventId, event::OwnFinding};
+use crate::export::Format;
+use crate::triage::{CaseId, EventId, event::OwnFinding};
 
 /// Which form; a draft is kept under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,8 +93,8 @@ pub struct IdSet {
     pub words: String,
     pub source: ReportSource,
     pub ids: Vec<i64>,
-    /// Findings of our own among them, which the service does not know.
-    pub left_out: usize,
+    /// The same as rows of the findings, those of our own among them; none for scans.
+    pub cases: Vec<CaseId>,
 }
 
 /// What a form is checked against.
@@ -181,6 +182,11 @@ impl Form {
             FormTag::NewReport => report::jobs(self),
             FormTag::Own(_) | FormTag::Connect => Vec::new(),
         }
+    }
+
+    /// The report that is made here, with the decisions: its form and its findings. None where the service makes it.
+    pub fn report_made_here(&self) -> Option<(Format, Vec<CaseId>)> {
+        report::made_here(self)
     }
 
     /// The finding of one's own that it makes, and which one that changes.

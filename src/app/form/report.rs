@@ -4,6 +4,8 @@ use super::{Field, FieldId, Form, FormTag, IdSet, Value, scan::is_web_url};
 use crate::app::batch::Job;
 use crate::app::effect::Call;
 use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
+use crate::export::Format;
+use crate::triage::CaseId;
 
 /// The filters with their words, in the order of the form.
 const FILTERS: [(FieldId, &str); 10] = [
@@ -27,7 +29,9 @@ pub(super) fn open(sets: Vec<IdSet>) -> Form {
     let formats: Vec<&str> = ReportFormat::KNOWN.iter().map(|format| format.as_str()).collect();
     let groups: Vec<&str> = GroupBy::KNOWN.iter().map(|group| group.as_str()).collect();
     let sources: Vec<&str> = ReportSource::KNOWN.iter().map(|source| source.as_str()).collect();
+    let makers = ["the service", "scandeck, with the decisions"];
     let mut fields = vec![
+        Field::choice(FieldId::MadeBy, "Made by", makers, 0),
         Field::choice(FieldId::Source, "About", words(&sources), source),
         Field::choice(FieldId::Resources, "Which", Vec::<String>::new(), 0),
         Field::choice(FieldId::Format, "Format", words(&formats), 1),
@@ -65,28 +69,58 @@ fn source(form: &Form) -> ReportSource {
     ReportSource::KNOWN.get(form.choice(FieldId::Source)).cloned().unwrap_or_default()
 }
 
-/// The sets of the chosen source.
+fn is_made_here(form: &Form) -> bool {
+    form.choice(FieldId::MadeBy) == 1
+}
+
+/// The sets of the chosen source: those with findings of our own alone only where the report is made here.
 fn sets(form: &Form) -> Vec<&IdSet> {
-    let source = source(form);
-    form.subject.sets.iter().filter(|set| set.source == source && !set.ids.is_empty()).collect()
+    let (source, here) = (source(form), is_made_here(form));
+    let has_some = |set: &&IdSet| if here { !set.cases.is_empty() } else { !set.ids.is_empty() };
+    form.subject.sets.iter().filter(|set| set.source == source).filter(has_some).collect()
+}
+
+/// How many things of a set the report is about.
+fn count(form: &Form, set: &IdSet) -> usize {
+    if is_made_here(form) { set.cases.len() } else { set.ids.len() }
+}
+
+/// What is made here, in the forms that are made here.
+pub(super) fn made_here(form: &Form) -> Option<(Format, Vec<CaseId>)> {
+    let set = *sets(form).get(form.choice(FieldId::Resources)).filter(|_| is_made_here(form))?;
+    let format = ReportFormat::KNOWN.get(form.choice(FieldId::Format)).and_then(local)?;
+    Some((format, set.cases.clone()))
+}
+
+fn local(format: &ReportFormat) -> Option<Format> {
+    match format {
+        ReportFormat::Html => Some(Format::Html),
+        ReportFormat::Json => Some(Format::Json),
+        ReportFormat::Csv => Some(Format::Csv),
+        _ => None,
+    }
 }
 
 /// Offers the sets of the chosen source; says what is wrong.
 pub(super) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
-    let offered: Vec<String> = sets(form).iter().map(|set| format!("{} ({})", set.words, set.ids.len())).collect();
+    let here = is_made_here(form);
+    for id in [FieldId::GroupBy, FieldId::Webhook].into_iter().chain(FILTERS.map(|(id, _)| id)) {
+        form.show(id, !here);
+    }
+    let offered: Vec<String> = sets(form).iter().map(|set| format!("{} ({})", set.words, count(form, set))).collect();
     let none = offered.is_empty();
     if let Some(Field { value: Value::Choice { options, at }, .. }) = form.field_mut(FieldId::Resources) {
         *options = if none { vec!["there is none".to_owned()] } else { offered };
         *at = (*at).min(options.len() - 1);
     }
-    let chosen = sets(form).get(form.choice(FieldId::Resources)).map(|set| (set.ids.len(), set.left_out));
-    let (count, left_out) = chosen.unwrap_or_default();
-    form.summary = vec![format!("It is made in the background, about {count} {}; d downloads it.", source(form))];
-    form.summary.push("The service makes it: decisions, notes and severities of our own are not in it.".to_owned());
-    if left_out > 0 {
-        form.summary.push(format!("{left_out} of our own left out: the service does not know them."));
-    }
+    form.summary = summary(form);
     let mut wrong = Vec::new();
+    if here && source(form) != ReportSource::Findings {
+        return vec![(FieldId::Source, "made here, a report is about findings".to_owned())];
+    }
+    if here && ReportFormat::KNOWN.get(form.choice(FieldId::Format)).and_then(local).is_none() {
+        wrong.push((FieldId::Format, "made here: html, json or csv".to_owned()));
+    }
     if none {
         wrong.push((FieldId::Resources, format!("resources is required: there are no {}", source(form))));
     }
@@ -95,6 +129,24 @@ pub(super) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
         wrong.push((FieldId::Webhook, "webhook_url is an http or https URL".to_owned()));
     }
     wrong
+}
+
+/// What it is about, and what it cannot carry.
+fn summary(form: &Form) -> Vec<String> {
+    let Some(set) = sets(form).get(form.choice(FieldId::Resources)).copied() else { return Vec::new() };
+    let (count, source) = (count(form, set), source(form));
+    if is_made_here(form) {
+        return vec![format!(
+            "It is written at once, about {count} {source}, with decisions, notes and own severities."
+        )];
+    }
+    let mut lines = vec![format!("It is made in the background, about {count} {source}; d downloads it.")];
+    lines.push("The service makes it: decisions, notes and own severities are not in it.".to_owned());
+    match set.cases.len().saturating_sub(set.ids.len()) {
+        0 => {}
+        own => lines.push(format!("{own} of our own left out: the service does not know them.")),
+    }
+    lines
 }
 
 /// The call.
@@ -128,7 +180,7 @@ mod tests {
             words: words.to_owned(),
             source,
             ids: ids.to_vec(),
-            left_out: 0,
+            cases: Vec::new(),
         };
         let mut form = open(vec![
             set("marked", ReportSource::Findings, &[4, 5]),
@@ -166,6 +218,29 @@ mod tests {
             let on = filter(&mut expected, id).unwrap();
             *on = !*on;
             assert_eq!(made(&form).filters, Some(expected), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn made_here_it_takes_findings_of_our_own_and_says_which_forms_there_are() {
+        let mut form = form();
+        form.subject.sets[0].cases = vec![CaseId(4), CaseId(5), CaseId(6)];
+        check(&mut form);
+        assert!(form.summary.iter().any(|line| line.starts_with("1 of our own left out")), "{:?}", form.summary);
+        assert_eq!(made_here(&form), None);
+        form.field_mut(FieldId::MadeBy).unwrap().choose(1);
+        let html = ReportFormat::KNOWN.iter().position(|format| *format == ReportFormat::Html).unwrap();
+        for at in 0..ReportFormat::KNOWN.len() {
+            let field = form.field_mut(FieldId::Format).unwrap();
+            while field.chosen() != at {
+                field.choose(1);
+            }
+            let wrong = check(&mut form);
+            let made = made_here(&form);
+            assert_eq!(wrong.is_empty(), made.is_some(), "{wrong:?}");
+            if at == html {
+                assert_eq!(made, Some((Format::Html, vec![CaseId(4), CaseId(5), CaseId(6)])));
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use super::super::effect::{Choice, Effect};
 use super::super::form::{Field, Form, FormTag, Known, Opening, Value};
 use super::super::modal::{Help, Modal};
 use super::super::model::Model;
+use super::super::notices::Tone;
 use super::super::typing::type_key;
 use crate::input::Action;
 
@@ -125,6 +126,14 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.modals.last_mut() else { return };
     if let FormTag::Own(_) = form.tag {
         return super::own::keep(model, effects);
+    }
+    if let Some((format, ids)) = form.report_made_here() {
+        model.modals.pop();
+        model.drafts.remove(&FormTag::NewReport);
+        if let Err(why) = super::commands::out::write(model, &ids, format, effects) {
+            model.say(Tone::Bad, why);
+        }
+        return;
     }
     form.sending = true;
     if form.tag == FormTag::Connect {

@@ -9,6 +9,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, Tool, WordlistId, WorkspaceId};
 use crate::input::Action;
+use crate::triage::CaseId;
 
 /// Carries out an action on what is under the cursor or marked; false when it is none of these.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
@@ -144,10 +145,10 @@ fn report(model: &mut Model) {
     }
     let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| {
         let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
-        let all = ids.len();
+        let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
         // Ids of our own are negative: the service does not know them.
         let ids: Vec<i64> = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
-        IdSet { words, source, left_out: all - ids.len(), ids }
+        IdSet { words, source, cases, ids }
     };
     let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
     if model.focus.pane == Pane::Scans {

@@ -9,7 +9,7 @@
 
 mod lists;
 mod offers;
-mod out;
+pub(super) mod out;
 mod scans;
 mod triage;
 mod views;

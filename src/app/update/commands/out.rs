@@ -30,12 +30,33 @@ pub(super) static COMMANDS: &[Command] = &[Command::new(
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let format = args.choice().and_then(Format::named).ok_or("which format?")?;
     let (ids, query) = chosen(model, args.query())?;
+    send(model, &ids, (format, query, args.text()), effects)
+}
+
+/// A report of these findings, made here.
+pub(in crate::app::update) fn write(
+    model: &Model,
+    ids: &[CaseId],
+    format: Format,
+    effects: &mut Vec<Effect>,
+) -> Result<(), String> {
+    let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
+    let name = format!("report-{workspace}.{}", format.ending());
+    send(model, ids, (format, String::new(), Some(name)), effects)
+}
+
+fn send(
+    model: &Model,
+    ids: &[CaseId],
+    (format, query, name): (Format, String, Option<String>),
+    effects: &mut Vec<Effect>,
+) -> Result<(), String> {
     let workspace = model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
     let rows: Vec<Row> = ids.iter().filter_map(|&id| row(model, id, &workspace)).collect();
     if rows.is_empty() {
         return Err("there is no finding to export".to_owned());
     }
-    let name = args.text().unwrap_or_else(|| format!("findings-{workspace}.{}", format.ending()));
+    let name = name.unwrap_or_else(|| format!("findings-{workspace}.{}", format.ending()));
     let made = Stamp(model.now.wall);
     effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows })));
     Ok(())

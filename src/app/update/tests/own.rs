@@ -73,3 +73,21 @@ fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machin
     assert_eq!(desk.model.focus.pane, Pane::Findings);
     assert!(!desk.form().fields.is_empty());
 }
+
+#[test]
+fn a_report_made_here_carries_what_the_service_does_not_know() {
+    use crate::app::effect::Effect;
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Mine' ctrl-o");
+    desk.keys("3 * R");
+    assert!(
+        desk.form().summary.iter().any(|line| line.starts_with("1 of our own left out")),
+        "{:?}",
+        desk.form().summary
+    );
+    let effects = desk.keys("right ctrl-o");
+    let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+    let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.told()));
+    assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
+    assert!(made.name.ends_with(".html") && desk.model.modals.is_empty());
+}
