@@ -172,6 +172,7 @@ fn is_typed(keymap: &Keymap, action: Action) -> bool {
             | Back
             | Cancel
             | Commands
+            | Close
     );
     !moves && !action.is_later() && !places(keymap, action).is_empty()
 }
