@@ -253,7 +253,7 @@ mod tests {
         fn short_texts_are_taken_as_the_regular_expression_takes_them(
             glob in "[aB*?.]{0,6}", text in "[AbB.\\n]{0,8}", within in proptest::prelude::any::<bool>(),
         ) {
-            for matcher in [Matcher::like(&[glob.clone()], within), Matcher::equal(&[glob.clone()])] {
+            for matcher in [Matcher::like(std::slice::from_ref(&glob), within), Matcher::equal(std::slice::from_ref(&glob))] {
                 let regex = matcher.regex.as_ref().unwrap().is_match(&text);
                 proptest::prop_assert_eq!(matcher.takes(&text), regex, "{} {:?}", glob, text);
             }
