@@ -10,7 +10,7 @@ use super::table::{Item, Table};
 use crate::contract::{LoggerId, ScanId, Shared, TargetId};
 use crate::query::order::{self, SortKey};
 use crate::query::{Bits, Builder, Column, Evaluator, Field, Judged, Kind, Others, Query, Row, Source};
-use crate::triage::{Case, Change, Key, Stance, State};
+use crate::triage::{Case, Key, Stance, State};
 
 impl Pane {
     /// Whose queries its filter takes.
@@ -65,11 +65,7 @@ impl Others for World<'_> {
     }
 
     fn notes(&self, key: Key) -> Vec<&Shared> {
-        let notes = self.state.standing(key).map(|standing| standing.notes.as_slice()).unwrap_or_default();
-        notes
-            .iter()
-            .filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
-            .collect()
+        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::arrange::Input;
 use super::case::{Case, Stance};
-use super::event::{Change, EventId, Key};
+use super::event::{EventId, Key};
 use super::standing::RuleState;
 use crate::app::table::Table;
 use crate::contract::{ScanId, Shared, TargetId};
@@ -56,8 +56,6 @@ impl Others for Input {
     }
 
     fn notes(&self, key: Key) -> Vec<&Shared> {
-        let standing = self.state.standing(key);
-        let notes = standing.into_iter().flat_map(|standing| &standing.notes);
-        notes.filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None }).collect()
+        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
     }
 }

@@ -71,6 +71,11 @@ impl Standing {
         self.heads.iter().filter_map(|event| Some((event, decision(event)?)))
     }
 
+    /// What the notes say, oldest first.
+    pub fn noted(&self) -> impl DoubleEndedIterator<Item = &Shared> {
+        self.notes.iter().filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
+    }
+
     /// The decision to show: the newest that holds.
     pub fn shown(&self) -> Option<(&Arc<Event>, &Decision)> {
         self.decisions().next_back()

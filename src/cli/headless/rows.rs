@@ -14,7 +14,7 @@ use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::Row;
 use crate::query::{Judged, Kind, Others, Query};
-use crate::triage::{Case, Change, Input, Key, State, arrange};
+use crate::triage::{Case, Input, Key, State, arrange};
 
 /// Reads a query of the command line; the error names the place.
 ///
@@ -63,11 +63,7 @@ impl Others for Names {
     }
 
     fn notes(&self, key: Key) -> Vec<&Shared> {
-        let notes = self.state.standing(key).map(|standing| standing.notes.as_slice()).unwrap_or_default();
-        notes
-            .iter()
-            .filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
-            .collect()
+        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
     }
 }
 
