@@ -27,6 +27,8 @@ pub mod config;
 #[cfg(feature = "dashboard")]
 pub mod export;
 #[cfg(feature = "dashboard")]
+pub mod oob;
+#[cfg(feature = "dashboard")]
 pub mod poller;
 #[cfg(feature = "dashboard")]
 pub mod query;

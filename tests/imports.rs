@@ -43,6 +43,12 @@ const RULES: &[(&str, &[&str], &str)] = &[
         ],
         "decisions know no screen, and SQL is the store's",
     ),
+    ("oob", OUTSIDE, "what a request tells is computed: no I/O, no clock; only its store reads and writes"),
+    (
+        "oob",
+        &["sqlx", "crate::client", "crate::poller", "crate::runtime", "crate::service", "crate::view", "crate::app"],
+        "payloads know no screen, and SQL is the store's",
+    ),
     ("query", OUTSIDE, "a query is computed: no I/O, no clock"),
     ("query", &["crate::app", "crate::client", "crate::service", "crate::view"], "queries know no screen"),
     ("view", OUTSIDE, "drawing only reads the model"),
@@ -88,7 +94,7 @@ const RULES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Where a layer reaches outside: its rules do not hold there.
-const DOORS: &[&str] = &["src/triage/store"];
+const DOORS: &[&str] = &["src/triage/store", "src/oob/store"];
 
 /// Files that may name both wings, with everything else of the dashboard kept from the service.
 const BOTH_WINGS: &[&str] = &["src/cli", "src/demo", "src/runtime/local.rs", "src/lib.rs", "src/main.rs"];

@@ -1,0 +1,57 @@
+//! The payload book: every payload by its token.
+
+use std::sync::Arc;
+
+use super::{Payload, Token};
+
+/// Payloads by token. A copy of it is cheap: recognition works on one beside the screen.
+#[derive(Clone, Debug, Default)]
+pub struct Book(imbl::OrdMap<Token, Arc<Payload>>);
+
+impl Book {
+    /// Takes payloads; of two versions of one the later stands.
+    pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
+        for payload in payloads {
+            if self.get(payload.token).is_none_or(|known| known.version <= payload.version) {
+                self.0.insert(payload.token, payload);
+            }
+        }
+    }
+
+    /// The payload of a token.
+    pub fn get(&self, token: Token) -> Option<&Arc<Payload>> {
+        self.0.get(&token)
+    }
+
+    /// All of them, by token.
+    pub fn payloads(&self) -> impl Iterator<Item = &Arc<Payload>> {
+        self.0.values()
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// None was made yet.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_versions_the_later_stands_in_whatever_order_they_come() {
+        let version = |version, note: &str| {
+            Arc::new(Payload { token: Token::of(1), version, note: note.into(), ..Payload::default() })
+        };
+        for order in [[version(1, "a"), version(2, "b")], [version(2, "b"), version(1, "a")]] {
+            let mut book = Book::default();
+            book.take(order);
+            assert_eq!((book.len(), book.get(Token::of(1)).unwrap().note.as_str()), (1, "b"));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Out-of-band: payloads that were planted, the requests they bring in, and what those tell. Pure but for the archive.
+//!
+//! ```text
+//!   random number ─► Token ─► Payload ─► Book ──┐
+//!                                               ▼
+//!   Capture ─► decode chain ─► texts ─► recognition ─► Mention: which payload, where it stood, what was added
+//!
+//!   store   every capture as it was seen, and the payload book: one SQLite file a service
+//! ```
+
+pub mod book;
+pub mod mention;
+pub mod payload;
+pub mod token;
+
+pub use book::Book;
+pub use mention::{Mention, Place};
+pub use payload::Payload;
+pub use token::Token;

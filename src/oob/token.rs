@@ -1,0 +1,117 @@
+//! Tokens: what makes a planted URL unique, and what is looked for in every captured request.
+//!
+//! Twelve characters of `a-z2-7` are sixty random bits, so that one fits a machine word: a text is searched by
+//! sliding a word over it, whatever stands before or behind. Case does not count, since targets change it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Characters of a token.
+pub const LENGTH: usize = 12;
+
+const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+const BITS: u32 = 5;
+const MASK: u64 = (1 << (BITS * LENGTH as u32)) - 1;
+
+/// A token; its number has sixty bits, five a character.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token(u64);
+
+impl Token {
+    /// The token of a random number.
+    pub fn of(random: u64) -> Self {
+        Self(random & MASK)
+    }
+
+    /// Its number, which fits an `i64`.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Every stretch of a text that could be a token, with the place of its first byte: overlapping ones too.
+    pub fn windows(text: &[u8]) -> impl Iterator<Item = (usize, Self)> + '_ {
+        let (mut word, mut run) = (0_u64, 0_usize);
+        text.iter().enumerate().filter_map(move |(at, &byte)| {
+            match value(byte) {
+                Some(value) => (word, run) = ((word << BITS | u64::from(value)) & MASK, run + 1),
+                None => run = 0,
+            }
+            (run >= LENGTH).then(|| (at + 1 - LENGTH, Self(word)))
+        })
+    }
+}
+
+/// The five bits a character stands for.
+fn value(byte: u8) -> Option<u8> {
+    match byte.to_ascii_lowercase() {
+        byte @ b'a'..=b'z' => Some(byte - b'a'),
+        byte @ b'2'..=b'7' => Some(byte - b'2' + 26),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let character = |place: usize| {
+            let value = self.0 >> (BITS as usize * (LENGTH - 1 - place)) & 31;
+            char::from(ALPHABET[value as usize])
+        };
+        let text: String = (0..LENGTH).map(character).collect();
+        f.pad(&text)
+    }
+}
+
+impl FromStr for Token {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let found = (text.len() == LENGTH).then(|| Self::windows(text.as_bytes()).next()).flatten();
+        found.map(|(_, token)| token).ok_or_else(|| format!("{text:?} is no token: {LENGTH} characters of a-z and 2-7"))
+    }
+}
+
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Token {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_token_is_read_as_it_is_written_in_any_case(random: u64) {
+            let token = Token::of(random);
+            let text = token.to_string();
+            prop_assert_eq!(text.parse(), Ok(token));
+            prop_assert_eq!(text.to_uppercase().parse(), Ok(token));
+            prop_assert_eq!(text.len(), LENGTH);
+        }
+
+        #[test]
+        fn a_token_is_found_whatever_stands_around_it(random: u64, before in ".{0,20}", after in ".{0,20}") {
+            let token = Token::of(random);
+            let text = format!("{before}{token}{after}");
+            prop_assert!(Token::windows(text.as_bytes()).any(|found| found == (before.len(), token)));
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_or_of_other_characters_is_no_token() {
+        for text in ["", "abcdefghijk", "abcdefghijkl2", "abcdef-hijkl", "abcdefghijk1", "abcdefghijk8"] {
+            assert!(text.parse::<Token>().is_err(), "{text}");
+        }
+    }
+}
