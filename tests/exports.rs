@@ -7,9 +7,11 @@ use std::sync::Arc;
 use jiff::civil::date;
 use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
+use scandeck::app::retest::{Now, Retested};
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, Format, Row, write};
 use scandeck::triage::case::Again;
+use scandeck::triage::compare::Outcome;
 use scandeck::triage::{
     Case, Change, Decision, Event, EventId, Identity, Key, Pen, Presence, Reason, Stance, State, Subject, Verdict,
 };
@@ -117,7 +119,14 @@ fn row(number: i64, verdict: Verdict, again: Option<Again>) -> Row {
         duplicate_of: (verdict == Verdict::Duplicate).then_some(Key(77)),
         ..Stance::default()
     };
-    Row::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into())
+    let row = Row::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into());
+    Row { retest: (number == 1).then(retested), ..row }
+}
+
+/// A retest that did not see the finding any more.
+fn retested() -> Retested {
+    let at = Some(stamp("2026-11-20 09:00:00"));
+    Retested { at, before: "confirmed".into(), now: Now::Is(Outcome::Gone), scan: Some(ScanId(9)) }
 }
 
 /// Two decisions of the file: the original of a duplicate is accepted, and finding 3 has a note.
@@ -288,6 +297,42 @@ fn the_report_tells_decisions_beside_what_the_scanner_said() {
     assert!(page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"), "{page}");
     let groups = document(Format::Json);
     assert!(groups[0]["findings"][0]["decided"]["fingerprint"].is_string());
+}
+
+#[test]
+fn every_form_tells_what_a_retest_saw_and_of_what_was_not_retested_nothing() {
+    let words = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
+    let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
+    let sarif = document(Format::Sarif);
+    let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
+    assert_eq!((properties(1), properties(2)), (retest.clone(), Value::Null));
+    let vex = document(Format::Vex);
+    let told = |at: usize| vex["vulnerabilities"][at]["properties"].clone();
+    let property = |name: &str, value: &str| json!({"name": name, "value": value});
+    let now = property("scandeck:retest_now", "not_seen");
+    assert!(told(1).as_array().unwrap().contains(&now) && !told(2).to_string().contains("retest"), "{}", told(1));
+    assert!(vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(words), "{}", told(1));
+    let file = document(Format::DefectDojo);
+    assert!(file["findings"][1]["severity_justification"].as_str().unwrap().contains(words), "{}", file["findings"][1]);
+    let lines = text(Format::Jsonl);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[1]["retest"], &lines[2]["retest"]), (&retest, &Value::Null));
+    let table = text(Format::Csv);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let place = |head: &str| heads.iter().position(|one| one == head).unwrap();
+    let places = ["retest_before", "retest_now", "retested_at"].map(place);
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(places.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
+    assert_eq!(places.map(|at| &records[2][at]), ["", "", ""]);
+    let page = text(Format::Html);
+    assert_eq!(page.matches("<dt>Retest</dt><dd>not seen").count(), 1, "{page}");
+    let hand_over = text(Format::Markdown);
+    assert_eq!(hand_over.matches(words).count(), 1, "{hand_over}");
+    let groups = document(Format::Json);
+    let mut found = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
+    let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
+    assert!(found.any(|one| one["decided"]["retest"] == retest), "{groups}");
 }
 
 proptest! {

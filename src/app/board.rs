@@ -90,18 +90,9 @@ impl Board {
     /// What is known now, in words: of a retest whether it is still there, of two scans what became of it.
     pub fn now_words(&self, now: Now) -> &'static str {
         match (self, now) {
-            (Self::Retest(_), Now::Is(Outcome::Gone)) => "not seen",
-            (Self::Retest(_), Now::Is(Outcome::Same)) => "still there",
-            (_, Now::Is(Outcome::Gone)) => "gone",
-            (_, Now::Is(Outcome::Same)) => "same",
-            (_, Now::Is(Outcome::New)) => "new",
-            (_, Now::Is(Outcome::Changed)) => "changed",
-            (_, Now::Is(Outcome::CoveredLess)) => "covered less",
-            (_, Now::Running(_)) => "running",
-            (_, Now::Reading) => "reading",
-            (_, Now::Waiting) => "waiting",
-            (_, Now::Failed) => "scan failed",
-            (_, Now::Refused) => "not started",
+            (Self::Compare(..), Now::Is(Outcome::Gone)) => "gone",
+            (Self::Compare(..), Now::Is(Outcome::Same)) => "same",
+            _ => now.word(),
         }
     }
 

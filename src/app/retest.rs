@@ -4,9 +4,10 @@
 //!   findings ─► one scan for all that share one ─► asked ─► its new scan is known ─► Now, from scans and rows
 //! ```
 //!
-//! It is kept as a setting of its workspace, so that its board is there after a restart. `Now` is never kept.
+//! It is kept as a setting of its workspace, so that its board is there after a restart, and for what leaves the program.
+//! `Now` is never kept.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ use crate::triage::compare::{Outcome, occurrences, outcome, seen_by};
 use crate::triage::presence::covers;
 use crate::triage::{Case, CaseId, Key};
 
+/// The name of the setting that a retest is kept as.
+pub const KEPT_AS: &str = "retest";
 /// Findings of an ended scan are waited for this long after its end, in seconds, where its counts tell of more.
 const PATIENCE: i64 = 60;
 
@@ -82,7 +85,60 @@ pub enum Now {
     Refused,
 }
 
+/// What the last retest of a finding came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retested {
+    /// When it was asked for.
+    pub at: Option<Stamp>,
+    /// What was said about the finding then: one word.
+    pub before: Shared,
+    /// What is known since.
+    pub now: Now,
+    /// The scan that looked for it again.
+    pub scan: Option<ScanId>,
+}
+
+/// What the kept retests came to, by finding: of those made in this workspace, or over all, the latest. `settings` by
+/// name and workspace; `now`: the service's time in seconds.
+pub fn retested(
+    settings: &BTreeMap<(Shared, Shared), String>,
+    workspace: &str,
+    (cases, scans): (&Table<Case>, &Table<Scan>),
+    now: i64,
+) -> HashMap<Key, Retested> {
+    let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
+    let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
+    // A setting that cannot be read is as if there were none.
+    let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
+    kept.sort_by_key(|retest| retest.at);
+    let each = |retest: &Retest| -> Vec<(Key, Retested)> {
+        let scan = |asked: &Asked| retest.again(asked.scan)?.scan_in(scans);
+        let one = |(asked, now): (&Asked, Now)| {
+            let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));
+            (asked.key, Retested { at, before, now, scan })
+        };
+        retest.findings.iter().zip(retest.now(cases, scans, now)).map(one).collect()
+    };
+    kept.iter().flat_map(each).collect()
+}
+
 impl Now {
+    /// In words, as the board of a retest says it; with `_` for blanks in exports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Is(Outcome::New) => "new",
+            Self::Is(Outcome::Gone) => "not seen",
+            Self::Is(Outcome::Same) => "still there",
+            Self::Is(Outcome::Changed) => "changed",
+            Self::Is(Outcome::CoveredLess) => "covered less",
+            Self::Running(_) => "running",
+            Self::Reading => "reading",
+            Self::Waiting => "waiting",
+            Self::Failed => "scan failed",
+            Self::Refused => "not started",
+        }
+    }
+
     /// Where it stands in lists, and in groups: one number for all that run.
     pub fn rank(self) -> i64 {
         match self {

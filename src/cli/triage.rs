@@ -66,7 +66,7 @@ pub async fn run(args: TriageArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn export(service: &ServiceArgs, file: Option<&Path>) -> anyhow::Result<()> {
-    let state = read(&place(service)?.memory).await?;
+    let (state, _) = read(&place(service)?.memory).await?;
     let text = match &service.workspace {
         Some(workspace) => jsonl::write(&state.events_of(workspace)),
         None => jsonl::write(state.events()),

@@ -7,7 +7,7 @@ use crate::contract::Stamp;
 use crate::report::{evidence_cell, neutral};
 use crate::text;
 
-const HEADS: [&str; 34] = [
+const HEADS: [&str; 37] = [
     "id",
     "fingerprint",
     "workspace",
@@ -23,6 +23,9 @@ const HEADS: [&str; 34] = [
     "decided_by",
     "decided_at",
     "presence",
+    "retest_before",
+    "retest_now",
+    "retested_at",
     "first_seen",
     "last_seen",
     "port",
@@ -54,7 +57,7 @@ pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
 }
 
 fn cells(row: &Row) -> [String; HEADS.len()] {
-    let (case, stance) = (&row.case, &row.stance);
+    let (case, stance, retest) = (&row.case, &row.stance, row.retest.as_ref());
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string()).unwrap_or_default();
     let shown = |value: Option<String>| value.unwrap_or_default();
     [
@@ -73,6 +76,9 @@ fn cells(row: &Row) -> [String; HEADS.len()] {
         shown(stance.who.as_ref().map(ToString::to_string)),
         stamp(stance.at),
         case.presence.as_str().to_owned(),
+        shown(retest.map(|retest| retest.before.to_string())),
+        shown(retest.map(|retest| json::now(retest.now))),
+        stamp(retest.and_then(|retest| retest.at)),
         stamp(case.first_seen),
         stamp(case.last_seen),
         if case.port > 0 { case.port.to_string() } else { String::new() },

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Row;
+use crate::app::retest::Now;
 use crate::contract::Stamp;
 use crate::triage::case::{Again, Source};
 use crate::triage::{Change, Event};
@@ -36,6 +37,7 @@ pub fn row(row: &Row) -> Value {
         "tags": stance.tags,
         "notes": notes(row),
         "duplicate_of": stance.duplicate_of,
+        "retest": retest(row),
     });
     if let (Value::Object(fields), Value::Object(ours)) = (&mut value, ours) {
         fields.extend(ours);
@@ -49,6 +51,20 @@ fn notes(row: &Row) -> Vec<Value> {
         _ => None,
     };
     row.notes.iter().filter_map(told).collect()
+}
+
+/// What the last retest came to; null where there was none.
+pub fn retest(row: &Row) -> Value {
+    let told = |retest: &crate::app::retest::Retested| {
+        let at = retest.at.map(|at| at.to_string());
+        json!({"at": at, "before": retest.before, "now": now(retest.now), "scan_id": retest.scan})
+    };
+    row.retest.as_ref().map(told).unwrap_or_default()
+}
+
+/// What is known since a retest.
+pub fn now(now: Now) -> String {
+    now.word().replace(' ', "_")
 }
 
 /// Why a decision holds no more.

@@ -45,7 +45,7 @@ fn what_is_left(out: &mut String, left: &[&Row]) {
     let _ = writeln!(out, "| risk | target | finding | where | now | state | notes |\n|---|---|---|---|---|---|---|");
     for row in left {
         let cells = [risk(row), row.target.to_string(), row.case.name.to_string(), place(row)];
-        let notes = [row.case.presence.word().to_owned(), state(row), notes(row)];
+        let notes = [now(row), state(row), notes(row)];
         table_row(out, cells.iter().chain(&notes));
     }
     out.push('\n');
@@ -93,7 +93,7 @@ fn what_was_decided(out: &mut String, decided: &[&Row]) {
                 row.target.to_string(),
                 row.case.name.to_string(),
                 place(row),
-                row.case.presence.word().to_owned(),
+                now(row),
                 stance.reason.map(|reason| reason.as_str().replace('_', " ")).unwrap_or_default() + recheck,
                 who(row),
                 stance.at.map(|at| at.to_string()).unwrap_or_default(),
@@ -148,6 +148,12 @@ fn risk(row: &Row) -> String {
 
 fn place(row: &Row) -> String {
     if row.case.port > 0 { format!("{}/{}", row.case.port, row.case.protocol) } else { String::new() }
+}
+
+/// Its presence, and what a retest saw.
+fn now(row: &Row) -> String {
+    let presence = row.case.presence.word();
+    row.retested().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 
 fn who(row: &Row) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Export, Row, json};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Stamp, Tool};
-use crate::report::{Decided, Document, Earlier, Remark, RenderError, ReportData, ReportFinding, render};
+use crate::report::{Decided, Document, Earlier, Remark, RenderError, ReportData, ReportFinding, Retested, render};
 use crate::triage::Change;
 use crate::triage::compare::occurrences;
 
@@ -64,6 +64,11 @@ fn decided(row: &Row) -> Decided {
         at: stance.at.map(|at: Stamp| at.to_string()).unwrap_or_default(),
         severity: stance.severity,
         now: case.presence.word().to_owned(),
+        retest: row.retest.as_ref().map(|retest| Retested {
+            before: retest.before.to_string(),
+            now: retest.now.word().to_owned(),
+            at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
+        }),
         own: case.own.is_some(),
         tags: stance.tags.iter().map(ToString::to_string).collect(),
         notes: row.notes.iter().filter_map(note).collect(),

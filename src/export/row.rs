@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use url::{Host, Position, Url};
 
+use crate::app::retest::Retested;
 use crate::contract::{Risk, Shared};
 use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
 
@@ -30,6 +31,8 @@ pub struct Row {
     pub decisions: Vec<Arc<Event>>,
     /// The verdict on what it duplicates.
     pub original: Option<Verdict>,
+    /// What its last retest came to.
+    pub retest: Option<Retested>,
 }
 
 impl Row {
@@ -46,7 +49,7 @@ impl Row {
         let notes = standing.map(|standing| standing.notes.clone()).unwrap_or_default();
         let decisions = standing.map(|standing| standing.heads.clone()).unwrap_or_default();
         let original = stance.duplicate_of.and_then(|key| original(state, key));
-        Self { case, stance, target, tool, workspace, notes, decisions, original }
+        Self { case, stance, target, tool, workspace, notes, decisions, original, retest: None }
     }
 
     /// The risk it counts as: a person's before the scanner's.
@@ -91,7 +94,8 @@ impl Row {
         }
     }
 
-    /// Why it was decided so, in one line: reason, notes, who and when, until when. Empty where nobody said anything.
+    /// Why it was decided so, in one line: reason, notes, who and when, until when, and what a retest saw. Empty where
+    /// there is none of it.
     pub fn told(&self) -> String {
         let stance = &self.stance;
         let mut parts: Vec<String> = Vec::new();
@@ -102,7 +106,15 @@ impl Row {
             parts.push(format!("{} by {who}{at}", stance.verdict));
         }
         parts.extend(stance.until.map(|day| format!("until {day}")));
+        parts.extend(self.retested());
         parts.join("; ")
+    }
+
+    /// What its last retest saw, in words.
+    pub fn retested(&self) -> Option<String> {
+        let Retested { at, before, now, .. } = self.retest.as_ref()?;
+        let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
+        Some(format!("retest{at}: {} (before: {before})", now.word()))
     }
 
     /// Texts of the notes, oldest first.

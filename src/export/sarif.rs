@@ -106,6 +106,7 @@ fn result(row: &Row, rule: usize) -> Value {
             "undecided": row.stance.is_undecided(),
             "again": row.stance.again.map(plain::again),
             "presence": case.presence.as_str(),
+            "retest": plain::retest(row),
             "scannerRisk": case.risk_level.as_str(),
             "cve": case.cve,
             "tags": row.stance.tags,

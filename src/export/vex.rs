@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Export, Row};
+use super::{Export, Row, json as plain};
 use crate::contract::Stamp;
 use crate::triage::{Presence, Verdict};
 
@@ -126,6 +126,11 @@ fn properties(row: &Row) -> Vec<Value> {
     ];
     all.extend(stance.reason.map(|reason| ("scandeck:reason", reason.to_string())));
     all.extend(stance.until.map(|day| ("scandeck:until", day.to_string())));
+    if let Some(retest) = &row.retest {
+        all.push(("scandeck:retest_before", retest.before.to_string()));
+        all.push(("scandeck:retest_now", plain::now(retest.now)));
+        all.extend(retest.at.map(|at| ("scandeck:retested_at", time(at))));
+    }
     if case.presence == Presence::NotRetested {
         all.push(("scandeck:note", "not looked for again: this says nothing about whether it is fixed".to_owned()));
     }

@@ -30,7 +30,7 @@ const HEADS: [&str; 21] = [
 ];
 
 /// Heads of what was decided, behind the others where it belongs into the report.
-const DECIDED: [&str; 11] = [
+const DECIDED: [&str; 14] = [
     "verdict",
     "again",
     "reason",
@@ -39,6 +39,9 @@ const DECIDED: [&str; 11] = [
     "decided_at",
     "own_severity",
     "now",
+    "retest_before",
+    "retest_now",
+    "retested_at",
     "tags",
     "notes",
     "fingerprint",
@@ -86,6 +89,7 @@ fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
 
 fn decided(found: &ReportFinding) -> [String; DECIDED.len()] {
     let decided = found.decided.clone().unwrap_or_default();
+    let retest = decided.retest.unwrap_or_default();
     let notes: Vec<String> = decided.notes.into_iter().map(|note| note.text).collect();
     [
         decided.verdict,
@@ -96,6 +100,9 @@ fn decided(found: &ReportFinding) -> [String; DECIDED.len()] {
         decided.at,
         decided.severity.map(|risk| risk.to_string()).unwrap_or_default(),
         decided.now,
+        retest.before,
+        retest.now,
+        retest.at,
         decided.tags.join(" "),
         notes.join("\n"),
         decided.fingerprint,

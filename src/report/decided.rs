@@ -24,6 +24,8 @@ pub struct Decided {
     pub severity: Option<Risk>,
     /// Against the scan before: new, same, changed, gone, back, not retested.
     pub now: String,
+    /// What its last retest came to.
+    pub retest: Option<Retested>,
     /// A person proved it; the service does not know it.
     pub own: bool,
     /// Tags.
@@ -41,5 +43,17 @@ pub struct Decided {
 pub struct Remark {
     pub text: String,
     pub who: String,
+    pub at: String,
+}
+
+/// What a retest came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retested {
+    /// What was said before: one word.
+    pub before: String,
+    /// What the scan saw that looked for it again, for people.
+    pub now: String,
+    /// When it was asked for.
     pub at: String,
 }

@@ -21,7 +21,7 @@ use thiserror::Error;
 use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
 pub use arrange::{Document, Group};
-pub use decided::{Decided, Remark};
+pub use decided::{Decided, Remark, Retested};
 
 /// Formats that are written.
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
@@ -230,7 +230,8 @@ mod tests {
             reason: "deferred".into(),
             who: "ada <x@y>".into(),
             severity: Some(Risk::Low),
-            now: "still there".into(),
+            now: "same".into(),
+            retest: Some(Retested { before: "confirmed".into(), now: "still there".into(), ..Retested::default() }),
             notes: vec![Remark { text: "=see <b>114</b>".into(), who: "ada".into(), at: "2026-11-20 10:00:00".into() }],
             ..Decided::default()
         });
@@ -257,7 +258,11 @@ mod tests {
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
         let heads = reader.headers().unwrap().clone();
         let place = heads.iter().position(|head| head == "notes").unwrap();
-        assert!(reader.records().any(|row| &row.unwrap()[place] == "'=see <b>114</b>"), "{table}");
+        let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert!(rows.iter().any(|row| &row[place] == "'=see <b>114</b>"), "{table}");
+        let retest = ["retest_before", "retest_now"].map(|head| heads.iter().position(|one| one == head).unwrap());
+        assert!(rows.iter().any(|row| retest.map(|at| &row[at]) == ["confirmed", "still there"]), "{table}");
+        assert_eq!(worst["decided"]["retest"]["now"], "still there");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::super::effect::{Answer, Call, Effect};
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
-use super::super::retest::{Again, Asked, Now, Retest};
+use super::super::retest::{Again, Asked, KEPT_AS, Now, Retest};
 use super::decide::UNASKED;
 use super::moves;
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
@@ -15,8 +15,6 @@ use crate::input::Action;
 use crate::triage::compare::{self, Outcome, differences, occurrences};
 use crate::triage::{Case, CaseId, Verdict};
 
-/// Under which name a retest is kept.
-const KEPT_AS: &str = "retest";
 /// Scans in a question before "… and N more".
 const NAMED: usize = 3;
 

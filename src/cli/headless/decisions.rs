@@ -1,25 +1,30 @@
 //! The decisions kept beside the service: read for every list of findings, written by `findings decide`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cli::advised::Advised;
-use crate::contract::Stamp;
+use crate::contract::{Shared, Stamp};
 use crate::runtime::Memory;
 use crate::text;
 use crate::triage::store::{Opened, Store, StoreError};
 use crate::triage::{Change, Event, Pen, State, Subject};
 
-/// What was decided. Where nothing was ever kept nothing is made.
+/// Settings by name and workspace.
+pub type Settings = BTreeMap<(Shared, Shared), String>;
+
+/// What was decided, and the settings. Where nothing was ever kept nothing is made.
 ///
 /// # Errors
 /// When the file cannot be read: a list that shows everything as open would be wrong.
-pub async fn read(memory: &Memory) -> anyhow::Result<State> {
+pub async fn read(memory: &Memory) -> anyhow::Result<(State, Settings)> {
     if !memory.directory.join("decisions.db").exists() {
-        return Ok(State::default());
+        return Ok(Default::default());
     }
-    let (store, state) = open(memory).await?;
+    let (mut store, state) = open(memory).await?;
+    let settings = store.settings().await.map_err(advised)?;
     store.close().await;
-    Ok(state)
+    Ok((state, settings))
 }
 
 /// Opens the store, which is made where there is none, and says what a person should know about it.
@@ -39,11 +44,7 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
 ///
 /// # Errors
 /// When the file cannot be written; nothing of the batch is kept then.
-pub async fn write(
-    memory: &Memory,
-    drafts: Vec<(Subject, Change)>,
-    workspaces: Vec<crate::contract::Shared>,
-) -> anyhow::Result<usize> {
+pub async fn write(memory: &Memory, drafts: Vec<(Subject, Change)>, workspaces: Vec<Shared>) -> anyhow::Result<usize> {
     let (mut store, state) = writable(memory).await?;
     let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
     let (at, clock, batch) = (Stamp(jiff::Timestamp::now()), state.clock() + 1, pen.next());

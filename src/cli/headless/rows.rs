@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{Session, bundles, decisions};
+use super::decisions::{self, Settings};
+use super::{Session, bundles};
+use crate::app::retest::retested;
 use crate::app::table::Table;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
@@ -47,6 +49,7 @@ struct Names {
     workspaces: HashMap<TargetId, Shared>,
     tools: HashMap<ScanId, i64>,
     state: State,
+    settings: Settings,
 }
 
 impl Others for Names {
@@ -103,7 +106,8 @@ impl Rows {
 
     /// No rows, but what was decided.
     async fn empty(session: &Session) -> anyhow::Result<Self> {
-        let names = Names { state: decisions::read(&session.memory).await?, ..Names::default() };
+        let (state, settings) = decisions::read(&session.memory).await?;
+        let names = Names { state, settings, ..Names::default() };
         Ok(Self { now: Timestamp::now().as_second(), names, ..Self::default() })
     }
 
@@ -133,11 +137,11 @@ impl Rows {
         targets: Vec<Arc<Target>>,
     ) -> anyhow::Result<()> {
         self.names.learn(&workspace, &scans, &targets);
-        let scans = Table::new(scans);
+        let scans = Arc::new(Table::new(scans));
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         let input = Input {
             findings: Arc::new(Table::new(findings)),
-            scans: Arc::new(scans),
+            scans: Arc::clone(&scans),
             targets: Arc::new(Table::new(targets)),
             state: self.names.state.clone(),
             workspace: workspace.clone(),
@@ -146,10 +150,13 @@ impl Rows {
             alias: session.alias.clone(),
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
+        let retests = retested(&self.names.settings, &workspace, (&arranged.cases, &scans), self.now);
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);
-            Row::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone())
+            let retest = retests.get(&case.key()).cloned();
+            let row = Row::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone());
+            Row { retest, ..row }
         });
         self.all.extend(rows);
         Ok(())

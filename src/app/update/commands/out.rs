@@ -1,15 +1,16 @@
 //! What leaves the dashboard: exports with the decisions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::super::super::command::{Args, Command, Shape, Slot};
 use super::super::super::effect::{Effect, Exported};
 use super::super::super::model::{Model, Pane};
+use super::super::super::retest::{Retested, retested};
 use super::lists::taken;
 use crate::contract::{Shared, Stamp};
 use crate::export::{Format, Row};
-use crate::triage::{Case, CaseId};
+use crate::triage::{Case, CaseId, Key};
 
 /// The forms by name, for the table of commands.
 const FORMATS: &[&str] = &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"];
@@ -52,7 +53,8 @@ fn send(
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
     let workspace = model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
-    let rows: Vec<Row> = ids.iter().filter_map(|&id| row(model, id, &workspace)).collect();
+    let retests = retests(model, &workspace);
+    let rows: Vec<Row> = ids.iter().filter_map(|&id| row(model, id, &workspace, &retests)).collect();
     if rows.is_empty() {
         return Err("there is no finding to export".to_owned());
     }
@@ -76,11 +78,20 @@ fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, Stri
     Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
 }
 
-fn row(model: &Model, id: CaseId, workspace: &Shared) -> Option<Row> {
+/// What retests came to, as far as is known now.
+fn retests(model: &Model, workspace: &str) -> HashMap<Key, Retested> {
+    let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
+        return HashMap::new();
+    };
+    retested(&model.triage.settings, workspace, (cases, scans), model.service_now().as_second())
+}
+
+fn row(model: &Model, id: CaseId, workspace: &Shared, retests: &HashMap<Key, Retested>) -> Option<Row> {
     let case: &Arc<Case> = model.data.findings.value()?.get(id)?;
     let stance = model.stance(id).cloned().unwrap_or_default();
     let target = case.target_id.and_then(|target| model.target_name(target)).or(case.target_name.as_ref());
     let target = target.unwrap_or(&case.identity.asset).clone();
     let tool = case.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
-    Some(Row::new(Arc::clone(case), stance, &model.triage.state, target, tool, workspace.clone()))
+    let row = Row::new(Arc::clone(case), stance, &model.triage.state, target, tool, workspace.clone());
+    Some(Row { retest: retests.get(&case.key()).cloned(), ..row })
 }

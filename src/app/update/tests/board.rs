@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Desk, finding, scan, stamp, table};
-use crate::app::board::BoardRow;
+use crate::app::board::{Board, BoardRow};
 use crate::app::effect::{Answer, Call, Effect};
 use crate::app::modal::Modal;
 use crate::app::model::Pane;
@@ -180,6 +180,34 @@ fn the_board_is_there_after_a_restart() {
     again.keys("1 G enter");
     again.model.open_retest();
     assert!(again.model.board.is_none() && again.told().contains("nothing was retested here yet"));
+}
+
+#[test]
+fn an_export_tells_what_the_last_retest_came_to() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let first =
+        Scan { result_summary: ResultSummary { high: Some(1), ..ResultSummary::default() }, ..ended(11, 1, 10) };
+    desk.feed(News::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+    let again = found(20, 11, 1, "Git repository", Risk::High);
+    desk.feed(News::Findings(table(before().into_iter().chain([again]))));
+    desk.keys("g f");
+    let effects = desk.keys(": e x p o r t space c s v enter");
+    let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+    let told: Vec<_> = exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retested())).collect();
+    let at = desk.model.board.as_ref().map(|board| match board {
+        Board::Retest(retest) => retest.at.unwrap(),
+        Board::Compare(..) => panic!("{board:?}"),
+    });
+    let retest = |now: &str| Some(format!("retest on {}: {now} (before: open)", at.unwrap()));
+    let expected = [
+        ("Private key", "not seen"),
+        ("Git repository", "still there"),
+        ("Cookie flags", "waiting"),
+        ("Banner", "waiting"),
+    ];
+    assert_eq!(told, expected.map(|(name, now)| (name.to_owned(), retest(now))));
 }
 
 #[test]
