@@ -1,9 +1,14 @@
 //! Findings: one row an identity, with what was decided.
 
+use std::path::{Path, PathBuf};
+
+use scandeck::app::retest::{Again, Asked, KEPT_AS, Retest};
+use scandeck::contract::{Risk, ScanId, TargetId};
+use scandeck::triage::store::Store;
 use serde_json::Value;
 
 use super::Desk;
-use crate::service::runner::usual;
+use crate::service::runner::{finding, tested, usual};
 
 /// A target scanned so many times by a scan with two findings.
 pub async fn scanned(times: usize) -> Desk {
@@ -80,6 +85,37 @@ async fn what_is_decided_stands_in_every_later_command_and_over_a_new_scan() {
     desk.world.stop().await;
 }
 
+/// The service finds the same kind on two targets.
+async fn same_on_two_targets() -> (Desk, [String; 2]) {
+    let desk = scanned(1).await;
+    let other = desk.world.target("127.0.0.2").await;
+    let scan = desk.world.scan(other).await;
+    desk.world.script.let_end(1);
+    desk.world.until_status(scan, "finished").await;
+    let found = desk.json(&["findings", "list", "--query", "vuln_id:web.key"]).await;
+    let ids: Vec<String> = found.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
+    (desk, ids.try_into().unwrap())
+}
+
+#[tokio::test]
+async fn reason_and_note_are_those_of_the_last_decision_on_the_class_unless_said() {
+    let (desk, [first, second]) = same_on_two_targets().await;
+    let decide = |id: &str, more: &[&str]| -> Vec<String> {
+        let args = [&["findings", "decide", id, "--verdict", "false_positive"], more].concat();
+        args.into_iter().map(str::to_owned).collect()
+    };
+    let does = async |args: Vec<String>| desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    does(decide(&first, &["--reason", "test_artifact", "--note", "seen by hand"])).await;
+    let usual = does(decide(&second, &[])).await;
+    assert_eq!((&usual[0]["reason"], &usual[0]["notes"][0]["text"]), (&"test_artifact".into(), &"seen by hand".into()));
+
+    does(["findings", "decide", &second, "--verdict", "open"].map(str::to_owned).to_vec()).await;
+    let bare = does(decide(&second, &["--reason", "none", "--note", ""])).await;
+    assert_eq!((&bare[0]["verdict"], &bare[0]["reason"]), (&"false_positive".into(), &Value::Null));
+    assert_eq!(bare[0]["notes"].as_array().unwrap().len(), 1, "no second note");
+    desk.world.stop().await;
+}
+
 #[tokio::test]
 async fn all_that_match_are_decided_in_one_batch() {
     let desk = scanned(1).await;
@@ -116,5 +152,55 @@ async fn every_form_is_written_to_a_pipe_or_a_file() {
     desk.does(&["findings", "export", "--format", "sarif", "-o", "out.sarif"]).await;
     assert!(std::fs::read_to_string(desk.home.path().join("out.sarif")).unwrap().contains("web.csp"));
     desk.run(&["findings", "export", "--format", "pdf"]).await.refused(2, "markdown");
+    desk.world.stop().await;
+}
+
+/// The directory of the one service that something is kept about.
+fn kept_in(home: &Path) -> PathBuf {
+    let mut services = std::fs::read_dir(home.join(".local/state/scandeck/of")).unwrap();
+    services.next().unwrap().unwrap().path()
+}
+
+#[tokio::test]
+async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
+    let desk = scanned(1).await;
+    let worst = desk.json(&["findings", "list"]).await[0].clone();
+    assert_eq!(worst["retest"], Value::Null);
+    desk.does(&["findings", "decide", &worst["id"].to_string(), "--verdict", "confirmed"]).await;
+    let before = ScanId(worst["task_id"].as_i64().unwrap());
+    let others = vec![finding("web.csp", Risk::Info, "")];
+    let less = tested("web.headers", 1, others);
+    let rest = usual().into_iter().map(|event| match event {
+        scandeck::service::engine::Event::Tested(test) if test.uid == "web.headers" => less.clone(),
+        event => event,
+    });
+    desk.world.script.tells(rest.collect());
+    let after = desk.world.scan(1).await;
+    desk.world.script.let_end(1);
+    desk.world.until_status(after, "finished").await;
+
+    let key = serde_json::from_value(worst["fingerprint"].clone()).unwrap();
+    let retest = Retest {
+        findings: vec![Asked { key, scan: before, before: "confirmed".into(), ..Asked::default() }],
+        scans: vec![Again {
+            of: before,
+            place: (TargetId(1), 170),
+            started: true,
+            scan: Some(ScanId(after)),
+            ..Again::default()
+        }],
+        ..Retest::default()
+    };
+    let mut store = Store::open(&kept_in(desk.home.path())).await.unwrap().store;
+    let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let value = serde_json::to_string(&retest).unwrap();
+    store.put_setting(KEPT_AS, &workspace, &value).await.unwrap();
+    store.close().await;
+
+    let all = desk.json(&["findings", "list", "--query", "verdict:confirmed"]).await;
+    assert_eq!((&all[0]["retest"]["before"], &all[0]["retest"]["now"]), (&"confirmed".into(), &"not_seen".into()));
+    desk.does(&["findings", "export", "--format", "csv", "--query", "verdict:confirmed", "-o", "out.csv"]).await;
+    let table = std::fs::read_to_string(desk.home.path().join("out.csv")).unwrap();
+    assert!(table.contains(",confirmed,not_seen,"), "{table}");
     desk.world.stop().await;
 }

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::rows::{Rows, today};
 use super::{Session, decisions, findings};
-use crate::app::decide::{Draft, Wish, sighting};
+use crate::app::decide::{Draft, Usual, Wish, sighting};
 use crate::cli::advised::Advised;
 use crate::contract::{Risk, Shared};
 use crate::export::Row;
@@ -22,7 +22,8 @@ use crate::triage::{Key, Reason, Subject, Verdict};
   scandeck findings decide --query 'class:tls-expired target:*.lab.test' --verdict risk_accepted --until 2027-01-31
 
 Decisions stay on this machine, beside the service. An accepted risk holds 90 days unless --until says otherwise.
-The dashboard shows them at once, and its u takes them back.")]
+Reason and note are those of the last decision with this verdict on the same class, unless given; `--reason none` and
+`--note ''` leave them out. The dashboard shows them at once, and its u takes them back.")]
 pub struct DecideArgs {
     /// Which: ids at the service, of any occurrence, or fingerprints
     #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query")]
@@ -34,10 +35,10 @@ pub struct DecideArgs {
     #[arg(long, value_name = "VERDICT", value_parser = verdict,
           required_unless_present_any = ["note", "severity", "tag", "untag"])]
     verdict: Option<Verdict>,
-    /// Why, as a code that belongs to the verdict, such as not_reproducible or will_not_fix
+    /// Why, as a code that belongs to the verdict, such as not_reproducible or will_not_fix; or none
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
-    reason: Option<Reason>,
-    /// Added to the notes
+    reason: Option<Wish<Reason>>,
+    /// Added to the notes; an empty one is none
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Last day it holds
@@ -45,7 +46,7 @@ pub struct DecideArgs {
     until: Option<Date>,
     /// A severity of one's own: critical, high, medium, low, info; `scanner` goes back to the scanner's
     #[arg(long, value_name = "RISK", value_parser = severity)]
-    severity: Option<Severity>,
+    severity: Option<Wish<Risk>>,
     /// Puts a tag on; may be said again
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
@@ -57,25 +58,21 @@ pub struct DecideArgs {
     duplicate_of: Option<String>,
 }
 
-/// A severity of one's own, or none.
-#[derive(Clone, Copy, Debug)]
-struct Severity(Option<Risk>);
-
 fn verdict(text: &str) -> Result<Verdict, String> {
     let names = || Verdict::ALL.map(Verdict::as_str).join(", ");
     Verdict::named(text).ok_or_else(names)
 }
 
-fn reason(text: &str) -> Result<Reason, String> {
-    let names = || Reason::ALL.map(Reason::as_str).join(", ");
-    Reason::named(text).ok_or_else(names)
+fn reason(text: &str) -> Result<Wish<Reason>, String> {
+    let names = || format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
+    if text == "none" { Ok(Wish::Nothing) } else { Reason::named(text).map(Wish::This).ok_or_else(names) }
 }
 
-fn severity(text: &str) -> Result<Severity, String> {
+fn severity(text: &str) -> Result<Wish<Risk>, String> {
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
     match named {
-        Some(risk) => Ok(Severity(Some(risk))),
-        None if text == "scanner" => Ok(Severity(None)),
+        Some(risk) => Ok(Wish::This(risk)),
+        None if text == "scanner" => Ok(Wish::Nothing),
         None => Err("critical, high, medium, low, info or scanner".to_owned()),
     }
 }
@@ -85,7 +82,7 @@ fn severity(text: &str) -> Result<Severity, String> {
 /// # Errors
 /// When a finding is unknown, the reason is none of the verdict's, or the decision cannot be kept.
 pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode> {
-    if let (Some(verdict), Some(reason)) = (args.verdict, args.reason)
+    if let (Some(verdict), Some(Wish::This(reason))) = (args.verdict, args.reason)
         && !verdict.reasons().contains(&reason)
     {
         let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
@@ -99,9 +96,11 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
     let rows = Rows::load(session).await?;
     let chosen = chosen(&rows, &args)?;
     let draft = draft(&rows, args)?;
+    let usual = Usual::of(rows.state());
     let (mut drafts, mut workspaces) = (Vec::new(), Vec::new());
     for row in &chosen {
-        for change in draft.changes(&row.case, &row.stance, sighting(&row.case), None, today()) {
+        let last = draft.verdict.and_then(|verdict| usual.last(rows.state(), row.case.class(), verdict));
+        for change in draft.changes(&row.case, &row.stance, sighting(&row.case), last.as_ref(), today()) {
             drafts.push((Subject::Finding((*row.case.identity).clone()), change));
             workspaces.push(row.workspace.clone());
         }
@@ -141,9 +140,6 @@ fn known<'a>(rows: &'a Rows, id: &str) -> anyhow::Result<&'a Row> {
 }
 
 fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
-    fn said<T>(value: Option<T>) -> Wish<T> {
-        value.map_or(Wish::Usual, Wish::This)
-    }
     let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
     let duplicate_of: Option<Key> = match &args.duplicate_of {
         Some(id) => Some(known(rows, id)?.case.key()),
@@ -151,14 +147,13 @@ fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
     };
     Ok(Draft {
         verdict: args.verdict,
-        reason: said(args.reason),
-        note: said(args.note.map(Shared::from)),
-        until: said(args.until),
-        severity: match args.severity {
-            None => Wish::Usual,
-            Some(Severity(None)) => Wish::Nothing,
-            Some(Severity(Some(risk))) => Wish::This(risk),
-        },
+        reason: args.reason.unwrap_or_default(),
+        note: args.note.map_or(Wish::Usual, |note| match note.trim() {
+            "" => Wish::Nothing,
+            _ => Wish::This(note.into()),
+        }),
+        until: args.until.map_or(Wish::Usual, Wish::This),
+        severity: args.severity.unwrap_or_default(),
         tag: shared(args.tag),
         untag: shared(args.untag),
         duplicate_of,
