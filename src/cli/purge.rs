@@ -7,7 +7,7 @@
 //! What the service has is not touched: `scandeck workspaces delete` does that.
 
 use std::io::{IsTerminal, stderr, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -18,7 +18,7 @@ use super::headless::decisions::{advised, writable};
 use super::headless::session::{Place, place};
 use super::headless::{Output, ServiceArgs};
 use crate::contract::Shared;
-use crate::runtime::last_known;
+use crate::runtime::last_known::{self, Known};
 use crate::text;
 use crate::triage::store::Store;
 use crate::triage::store::purge::Kept;
@@ -48,41 +48,63 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         return Err(Advised::usage("which workspace?", "name it with --workspace").into());
     };
     let place = place(&args.service)?;
-    if !place.memory.directory.join("decisions.db").exists() {
-        return Err(
-            Advised::new(format!("nothing is kept about {named:?}"), "nothing is kept about this service").into()
-        );
-    }
-    let (mut store, _) = writable(&place.memory).await?;
-    let workspace = found(&mut store, named).await?;
-    let kept = store.kept_about(&workspace).await.map_err(advised)?;
+    let directory = &place.memory.directory;
+    let mut store = match directory.join("decisions.db").exists() {
+        true => Some(writable(&place.memory).await?.0),
+        false => None,
+    };
+    let workspace = found(store.as_mut(), &place, named).await?;
+    let kept = match &mut store {
+        Some(store) => Some(store.kept_about(&workspace).await.map_err(advised)?),
+        None => None,
+    };
+    let known = last_known::about(directory, &workspace).with_context(|| unreadable(directory))?;
     let files = files(&place, &workspace);
-    let told = told(&workspace, &kept, &files);
+    let told = told(&workspace, kept.as_ref(), &known, &files);
     if !may(&workspace, &told, args.yes_delete.as_deref())? {
         return Err(Advised::new("that is another name: nothing was deleted", "type it as it stands there").into());
     }
-    store.purge(&workspace).await.map_err(advised)?;
+    if let Some(store) = store {
+        store.purge(&workspace).await.map_err(advised)?;
+    }
     for file in &files {
         std::fs::remove_file(file).with_context(|| format!("{} cannot be deleted", file.display()))?;
     }
-    last_known::purge(&place.memory.directory, &workspace).context("the last known data cannot be deleted")?;
+    last_known::purge(directory, &workspace).context("the last known data cannot be deleted")?;
     Output::new(false).line(&format!("gone: {told}"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The workspace of this name, in any case, among those of which something is kept.
-async fn found(store: &mut Store, named: &str) -> anyhow::Result<Shared> {
-    let all = store.workspaces().await.map_err(advised)?;
+/// The workspace of this name, in any case, or of this id as last known, among those of which something is kept.
+async fn found(store: Option<&mut Store>, place: &Place, named: &str) -> anyhow::Result<Shared> {
+    let directory = &place.memory.directory;
+    let mut all = match store {
+        Some(store) => store.workspaces().await.map_err(advised)?,
+        None => Vec::new(),
+    };
+    all.extend(last_known::names(directory).with_context(|| unreadable(directory))?);
+    all.sort();
+    all.dedup();
     let alike = |one: &&Shared| one.trim().to_lowercase() == named.trim().to_lowercase();
-    let exact = all.iter().find(|one| ***one == *named);
-    match exact.or_else(|| all.iter().find(alike)) {
-        Some(one) => Ok(one.clone()),
-        None => {
-            let names: Vec<&str> = all.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
-            let hint = format!("something is kept about: {}", names.join(", "));
-            Err(Advised::new(format!("nothing is kept about {named:?}"), hint).into())
-        }
+    if let Some(one) = all.iter().find(|one| ***one == *named).or_else(|| all.iter().find(alike)) {
+        return Ok(one.clone());
     }
+    match last_known::about(directory, named).with_context(|| unreadable(directory))?.into_iter().next() {
+        Some(Known::Lists(name)) => return Ok(name),
+        Some(Known::Perhaps(_)) => return Ok(named.into()),
+        None if place.memory.bundle_of(named).exists() => return Ok(named.into()),
+        None => {}
+    }
+    let names: Vec<&str> = all.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
+    let hint = match names.is_empty() {
+        true => "nothing is kept about this service".to_owned(),
+        false => format!("something is kept about: {}", names.join(", ")),
+    };
+    Err(Advised::new(format!("nothing is kept about {named:?}"), hint).into())
+}
+
+fn unreadable(directory: &Path) -> String {
+    format!("{} cannot be read", directory.display())
 }
 
 /// Files beside the store that go too: a log does not tell about one workspace alone.
@@ -92,16 +114,24 @@ fn files(place: &Place, workspace: &str) -> Vec<PathBuf> {
     [place.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
 }
 
-fn told(workspace: &str, kept: &Kept, files: &[PathBuf]) -> String {
-    let mut told = format!(
-        "{} events, {} settings, {} marks of seen findings and the last known data of {}",
-        kept.events,
-        kept.settings,
-        kept.seen,
-        text::clean(workspace)
-    );
-    for file in kept.copies.iter().chain(files) {
-        told.push_str(&format!(", all of {}", file.display()));
+fn told(workspace: &str, kept: Option<&Kept>, known: &[Known], files: &[PathBuf]) -> String {
+    let counts = |kept: &Kept| {
+        let Kept { events, settings, seen, .. } = kept;
+        format!("{events} events, {settings} settings, {seen} marks of seen findings")
+    };
+    let lists = known.iter().any(|one| matches!(one, Known::Lists(_))).then(|| "the last known data".to_owned());
+    let parts: Vec<String> = kept.map(counts).into_iter().chain(lists).collect();
+    let mut told = match parts.is_empty() {
+        true => format!("what may be about {}", text::clean(workspace)),
+        false => format!("{} of {}", parts.join(" and "), text::clean(workspace)),
+    };
+    let copies = kept.iter().flat_map(|kept| &kept.copies).chain(files).map(|file| file.display().to_string());
+    let perhaps = known.iter().filter_map(|one| match one {
+        Known::Perhaps(directory) => Some(format!("{}, which nobody can tell whose it is", directory.display())),
+        Known::Lists(_) => None,
+    });
+    for all in copies.chain(perhaps) {
+        told.push_str(&format!(", all of {all}"));
     }
     told
 }

@@ -23,7 +23,7 @@ use crate::app::cached::KeptList;
 use crate::app::plan::Noun;
 use crate::app::table::{Item, Table};
 use crate::contract::shared::interned;
-use crate::contract::{Stamp, Workspace, WorkspaceId};
+use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
 
 /// How the directories of last known data begin, below that of their service.
 pub const PREFIX: &str = "last-known";
@@ -130,27 +130,80 @@ impl LastKnown {
         Ok(())
     }
 
+    /// The workspaces that lists are kept of.
+    fn workspaces(&self) -> io::Result<Arc<Table<Workspace>>> {
+        read(&self.file((None, Noun::Workspaces)))
+    }
+
     /// Removes everything about a workspace; a list of workspaces that cannot be read goes with all there is.
     fn purge(&self, workspace: &str) -> io::Result<bool> {
-        let path = self.file((None, Noun::Workspaces));
-        let table: Arc<Table<Workspace>> = match read(&path) {
-            Ok(table) => table,
-            Err(_) => return fs::remove_dir_all(&self.0).map(|()| true),
-        };
-        let asked = workspace.trim().to_lowercase();
-        let is_it = |it: &Workspace| it.id.to_string() == asked || it.name.trim().to_lowercase() == asked;
-        let (gone, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| is_it(it));
+        let Ok(table) = self.workspaces() else { return fs::remove_dir_all(&self.0).map(|()| true) };
+        let (gone, left): (Vec<_>, Vec<_>) = table.items().iter().cloned().partition(|it| is_it(it, workspace));
+        if !gone.is_empty() && left.is_empty() {
+            return fs::remove_dir_all(&self.0).map(|()| true);
+        }
         for it in &gone {
-            match fs::remove_dir_all(self.of(it.id)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
+            gone_already(fs::remove_dir_all(self.of(it.id)))?;
+            if self.worked_in() == Some(it.id) {
+                gone_already(fs::remove_file(self.0.join("worked-in")))?;
             }
         }
         if !gone.is_empty() {
+            let path = self.file((None, Noun::Workspaces));
             write(&path, &Table::<Workspace>::new(left), time_of(&path)?)?;
         }
         Ok(!gone.is_empty())
     }
+}
+
+/// Whether a workspace goes by this name or id.
+fn is_it(workspace: &Workspace, asked: &str) -> bool {
+    let asked = asked.trim().to_lowercase();
+    workspace.id.to_string() == asked || workspace.name.trim().to_lowercase() == asked
+}
+
+/// What is not there need not be removed.
+fn gone_already(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What is last known of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Lists, under this name.
+    Lists(Shared),
+    /// All of a directory: its list of workspaces cannot be read, so nobody can tell whose it is.
+    Perhaps(PathBuf),
+}
+
+/// What is last known about a workspace, named by id or name, below the directory of a service.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn about(of_service: &Path, workspace: &str) -> io::Result<Vec<Known>> {
+    let mut found = Vec::new();
+    for files in directories(of_service)? {
+        match files.workspaces() {
+            Ok(table) => {
+                let its = table.items().iter().filter(|it| is_it(it, workspace));
+                found.extend(its.map(|it| Known::Lists(it.name.clone())));
+            }
+            Err(_) => found.push(Known::Perhaps(files.0)),
+        }
+    }
+    Ok(found)
+}
+
+/// The names of all workspaces of which something is last known.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn names(of_service: &Path) -> io::Result<Vec<Shared>> {
+    let tables = directories(of_service)?.into_iter().filter_map(|files| files.workspaces().ok());
+    Ok(tables.flat_map(|table| table.items().iter().map(|it| it.name.clone()).collect::<Vec<_>>()).collect())
 }
 
 /// Removes the last known data about a workspace, named by id or name, from all that is kept below the directory of a
@@ -159,16 +212,25 @@ impl LastKnown {
 /// # Errors
 /// When something cannot be removed.
 pub fn purge(of_service: &Path, workspace: &str) -> io::Result<bool> {
+    let mut found = false;
+    for files in directories(of_service)? {
+        found |= files.purge(workspace)?;
+    }
+    Ok(found)
+}
+
+/// A profile that came to name another service has several.
+fn directories(of_service: &Path) -> io::Result<Vec<LastKnown>> {
     let entries = match fs::read_dir(of_service) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut found = false;
+    let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type()?.is_dir() {
-            found |= LastKnown::new(entry.path()).purge(workspace)?;
+            found.push(LastKnown::new(entry.path()));
         }
     }
     Ok(found)
@@ -334,9 +396,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_is_named_before_it_goes_and_the_last_one_leaves_nothing() {
+        let (temp, files) = kept();
+        files.work_in(WorkspaceId(1)).unwrap();
+        let all = |asked| about(temp.path(), asked).unwrap();
+        assert_eq!((all("acme"), all("2")), (vec![Known::Lists("Acme".into())], vec![Known::Lists("Lab".into())]));
+        assert_eq!((all("none"), names(temp.path()).unwrap()), (vec![], vec!["Acme".into(), "Lab".into()]));
+        assert!(purge(temp.path(), "Acme").unwrap());
+        assert_eq!((all("acme"), files.worked_in()), (vec![], None));
+        assert!(purge(temp.path(), "Lab").unwrap() && !files.0.exists());
+    }
+
+    #[test]
     fn a_purge_takes_all_where_nobody_can_tell_whose_it_is() {
         let (temp, files) = kept();
         fs::write(files.file((None, Noun::Workspaces)), "damaged").unwrap();
+        assert_eq!(about(temp.path(), "Acme").unwrap(), [Known::Perhaps(files.0.clone())]);
         assert!(purge(temp.path(), "Acme").unwrap());
         assert!(!files.0.exists());
     }

@@ -118,3 +118,49 @@ async fn a_purge_names_what_goes_waits_for_the_name_and_leaves_no_byte() {
     assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
     desk.world.stop().await;
 }
+
+/// Lists as a dashboard leaves them, of two workspaces.
+fn last_known(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
+    use scandeck::app::cached::KeptList;
+    use scandeck::app::table::Table;
+    use scandeck::contract::{Finding, Stamp, Workspace, WorkspaceId};
+    let of = state.join("scandeck/of/local");
+    let files = scandeck::runtime::last_known::LastKnown::new(of.join("last-known"));
+    let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
+    let workspace = |(at, name): (usize, &str)| {
+        let id = WorkspaceId(at as i64 + 1);
+        Workspace { id, name: name.into(), ..Workspace::default() }
+    };
+    let workspaces: Vec<Workspace> = names.into_iter().enumerate().map(workspace).collect();
+    files.write(None, &KeptList::Workspaces(Table::new(workspaces.clone()).into()), at).unwrap();
+    for one in &workspaces {
+        let finding = Finding { name: format!("FOUND-in-{}", one.name).as_str().into(), ..Finding::default() };
+        files.write(Some(one.id), &KeptList::Findings(Table::new([finding]).into()), at).unwrap();
+    }
+    of
+}
+
+#[tokio::test]
+async fn a_purge_takes_what_is_only_last_known_and_makes_no_store_for_it() {
+    let (home, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let of = last_known(state.path(), ["Acme", "Lab"]);
+    let purge = async |args: &[&str]| {
+        let args = [&["purge", "--workspace"], args].concat();
+        run(super::command(home.path(), &args).env("XDG_STATE_HOME", state.path())).await
+    };
+    purge(&["nowhere"]).await.refused(1, "something is kept about: Acme, Lab");
+    purge(&["acme"]).await.refused(2, "this deletes for good: the last known data of Acme");
+    assert!(holds(state.path(), "FOUND-in-Acme"));
+    let gone = purge(&["1", "--yes-delete", "Acme"]).await;
+    assert_eq!((gone.code, gone.out.as_str()), (0, "gone: the last known data of Acme\n"), "{gone:?}");
+    assert!(!holds(state.path(), "Acme") && holds(state.path(), "FOUND-in-Lab"));
+    assert!(!of.join("decisions.db").exists());
+    assert_eq!(purge(&["Lab", "--yes-delete", "Lab"]).await.code, 0);
+    purge(&["Lab"]).await.refused(1, "nothing is kept about this service");
+
+    let of = last_known(state.path(), ["Acme", "Lab"]);
+    std::fs::write(of.join("last-known/workspaces.json"), "damaged").unwrap();
+    purge(&["Acme"]).await.refused(2, "last-known, which nobody can tell whose it is");
+    assert_eq!(purge(&["Acme", "--yes-delete", "Acme"]).await.code, 0);
+    assert!(!holds(state.path(), "FOUND-in"));
+}
