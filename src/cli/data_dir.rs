@@ -27,8 +27,18 @@ impl DataDirArg {
     /// # Errors
     /// When it cannot be made or is no directory.
     pub fn open(&self) -> anyhow::Result<DataDir> {
-        let path = self.path();
-        DataDir::open(&path)
-            .with_context(|| format!("cannot use the directory {}; name another with --data-dir", path.display()))
+        DataDir::open(self.path()).with_context(|| self.unusable())
+    }
+
+    /// The directory, or none where there is none, for commands that only look.
+    ///
+    /// # Errors
+    /// When it cannot be looked at or is no directory.
+    pub fn existing(&self) -> anyhow::Result<Option<DataDir>> {
+        DataDir::existing(self.path()).with_context(|| self.unusable())
+    }
+
+    fn unusable(&self) -> String {
+        format!("cannot use the directory {}; name another with --data-dir", self.path().display())
     }
 }

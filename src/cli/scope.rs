@@ -12,7 +12,8 @@ use jiff::civil::Date;
 
 use super::data_dir::DataDirArg;
 use crate::contract::Stamp;
-use crate::service::scope::{Entry, Pattern, ScopeFile, parse_list};
+use crate::service::DataDir;
+use crate::service::scope::{Entry, Pattern, Scope, ScopeFile, parse_list};
 
 /// `scandeck scope …`.
 #[derive(Args, Clone, Debug)]
@@ -85,22 +86,29 @@ struct Terms {
     note: String,
 }
 
-/// Edits or shows the scope file.
+/// Edits or shows the scope file. Only what adds to it makes it.
 ///
 /// # Errors
 /// When it cannot be read or written, or an entry makes no sense.
 pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
-    let file = ScopeFile::new(args.directory.open()?.scope_file());
+    let directory = &args.directory;
+    let file = |dir: DataDir| ScopeFile::new(dir.scope_file());
     match args.command {
-        ScopeCommand::Add(add) => allow(&file, add.targets, &add.terms)?,
-        ScopeCommand::Import(import) => allow(&file, parse_list(&read(&import.file)?)?, &import.terms)?,
+        ScopeCommand::Add(add) => allow(&file(directory.open()?), add.targets, &add.terms)?,
+        ScopeCommand::Import(import) => {
+            let targets = parse_list(&read(&import.file)?)?;
+            allow(&file(directory.open()?), targets, &import.terms)?;
+        }
         ScopeCommand::Deny(deny) => {
-            let count = deny.targets.len();
+            let (count, file) = (deny.targets.len(), file(directory.open()?));
             file.deny(entries(deny.targets, None, &deny.note))?;
             eprintln!("denied {count} in {}", file.path().display());
         }
-        ScopeCommand::Remove { targets } => return remove(&file, &targets),
-        ScopeCommand::List => list(&file)?,
+        ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
+        ScopeCommand::List => list(&match directory.existing()?.map(file) {
+            Some(file) => file.load()?,
+            None => Scope::default(),
+        }),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -133,21 +141,18 @@ fn read(file: &PathBuf) -> anyhow::Result<String> {
     std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
 }
 
-fn remove(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
-    match file.remove(targets)? {
-        0 => {
-            eprintln!("nothing removed: no such entry; `scandeck scope list` shows them");
-            Ok(ExitCode::FAILURE)
-        }
-        count => {
-            eprintln!("removed {count} from {}", file.path().display());
-            Ok(ExitCode::SUCCESS)
-        }
+fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
+    if let Some(file) = file.filter(|file| file.path().exists())
+        && let count @ 1.. = file.remove(targets)?
+    {
+        eprintln!("removed {count} from {}", file.path().display());
+        return Ok(ExitCode::SUCCESS);
     }
+    eprintln!("nothing removed: no such entry; `scandeck scope list` shows them");
+    Ok(ExitCode::FAILURE)
 }
 
-fn list(file: &ScopeFile) -> anyhow::Result<()> {
-    let scope = file.load()?;
+fn list(scope: &Scope) {
     let mut text = String::new();
     for (verb, entries) in [("allow", &scope.allow), ("deny ", &scope.deny)] {
         for entry in entries {
@@ -159,7 +164,6 @@ fn list(file: &ScopeFile) -> anyhow::Result<()> {
     }
     // Who closed our output has read enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
 }
 
 fn line(verb: &str, entry: &Entry) -> String {

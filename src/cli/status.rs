@@ -24,12 +24,13 @@ pub struct StatusArgs {
 /// # Errors
 /// When the directory or the database cannot be read.
 pub async fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
-    let dir = args.directory.open()?;
+    let nobody = || {
+        eprintln!("no service runs on {}; `scandeck serve` starts one", args.directory.path().display());
+        Ok(ExitCode::FAILURE)
+    };
+    let Some(dir) = args.directory.existing()? else { return nobody() };
     let text = match dir.holder()? {
-        Holder::Nobody => {
-            eprintln!("no service runs on {}; `scandeck serve` starts one", dir.path().display());
-            return Ok(ExitCode::FAILURE);
-        }
+        Holder::Nobody => return nobody(),
         Holder::Running(None) => "a service is just starting\n".to_owned(),
         Holder::Running(Some(info)) => told(&dir, &info, &activity(&dir, info.logger_days).await?),
     };

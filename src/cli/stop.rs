@@ -32,12 +32,13 @@ pub struct StopArgs {
 /// # Errors
 /// When it does not end, or cannot be told to.
 pub async fn run(args: StopArgs) -> anyhow::Result<ExitCode> {
-    let dir = args.directory.open()?;
+    let nobody = || {
+        eprintln!("no service runs on {}", args.directory.path().display());
+        Ok(ExitCode::SUCCESS)
+    };
+    let Some(dir) = args.directory.existing()? else { return nobody() };
     let info = match dir.holder()? {
-        Holder::Nobody => {
-            eprintln!("no service runs on {}", dir.path().display());
-            return Ok(ExitCode::SUCCESS);
-        }
+        Holder::Nobody => return nobody(),
         Holder::Running(info) => info.context("the service is just starting; try again in a moment")?,
     };
     let pid = i32::try_from(info.pid).ok().and_then(Pid::from_raw).context("service.json names no process")?;

@@ -78,12 +78,11 @@ mod import {
     }
 
     pub async fn run(directory: &DataDirArg, import: ImportArgs) -> anyhow::Result<ExitCode> {
-        let dir = directory.open()?;
         let bytes = std::fs::read(&import.file).with_context(|| format!("{} cannot be read", import.file.display()))?;
         let Ok(text) = String::from_utf8(bytes) else { bail!("{} is no UTF-8 text", import.file.display()) };
         let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = import.name.clone().or_else(stem).unwrap_or_default();
-        match import_wordlist(&dir, name.trim(), &import.description, &text).await? {
+        match import_wordlist(&directory.open()?, name.trim(), &import.description, &text).await? {
             Imported::Done { id, words } => eprintln!("imported {words} words as word list {id}, {}", name.trim()),
             Imported::Empty => bail!("{} has no words", import.file.display()),
             Imported::NameTaken => {

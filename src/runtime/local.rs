@@ -99,11 +99,9 @@ pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> 
 /// # Errors
 /// When one runs that cannot be spoken to.
 pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
-    if !data_dir.is_dir() {
-        return Ok(None);
-    }
     let advice = "`scandeck status` tells more";
-    let directory = DataDir::open(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    let existing = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    let Some(directory) = existing else { return Ok(None) };
     match directory.holder().map_err(|error| LocalError::new(error, advice))? {
         Holder::Running(Some(info)) => found(&directory, &info, false).await.map(Some),
         Holder::Running(None) | Holder::Nobody => Ok(None),

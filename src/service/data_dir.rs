@@ -115,6 +115,19 @@ impl DataDir {
         Ok(Self(path.canonicalize()?))
     }
 
+    /// The directory at `path`, or none where there is none: nothing is made.
+    ///
+    /// # Errors
+    /// When it cannot be looked at or is no directory.
+    pub fn existing(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
+        match path.as_ref().canonicalize() {
+            Ok(path) if path.is_dir() => Ok(Some(Self(path))),
+            Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
@@ -167,12 +180,17 @@ impl DataDir {
         Ok(None)
     }
 
-    /// Looks whether a service runs on this directory.
+    /// Looks whether a service runs on this directory. Nothing is made for it.
     ///
     /// # Errors
     /// When the lock file cannot be opened.
     pub fn holder(&self) -> io::Result<Holder> {
-        match self.lock_file()?.try_lock_shared() {
+        let lock = match File::open(self.0.join("lock")) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Holder::Nobody),
+            Err(error) => return Err(error),
+        };
+        match lock.try_lock_shared() {
             Ok(()) => Ok(Holder::Nobody),
             Err(TryLockError::WouldBlock) => Ok(Holder::Running(self.info().map(Box::new))),
             Err(TryLockError::Error(error)) => Err(error),
@@ -269,6 +287,18 @@ mod tests {
             assert_eq!(dir.take_last_info().as_ref(), Some(&info), "a start that fails forgets nothing");
             assert_eq!(dir.info(), None);
         }
+    }
+
+    #[test]
+    fn who_only_looks_makes_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        assert!(DataDir::existing(temp.path().join("none")).unwrap().is_none());
+        let dir = DataDir::existing(temp.path()).unwrap().unwrap();
+        assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+        fs::write(temp.path().join("file"), "").unwrap();
+        let error = DataDir::existing(temp.path().join("file")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
     }
 
     #[tokio::test]

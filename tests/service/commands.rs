@@ -83,8 +83,13 @@ async fn a_file_becomes_a_word_list_named_after_it() {
 #[tokio::test]
 async fn status_and_stop_say_when_no_service_runs() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(status::run(parse(temp.path(), &[]).unwrap()).await.unwrap(), ExitCode::FAILURE);
-    assert_eq!(stop::run(parse(temp.path(), &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
+    for dir in [temp.path(), &temp.path().join("none")] {
+        assert_eq!(status::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::FAILURE);
+        assert_eq!(stop::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
+        assert_eq!(scope(dir, &["list"]).await, ExitCode::SUCCESS);
+        assert_eq!(scope(dir, &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
+    }
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "who only looks makes nothing");
     let world = World::at(settings(temp.path()), None, Script::default()).await;
     let scan = world.scan(world.target("127.0.0.1").await).await;
     world.until_status(scan, "running").await;
