@@ -9,6 +9,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use scandeck::app::model::{Model, Session};
@@ -18,8 +20,11 @@ use scandeck::app::screen::Size;
 use scandeck::app::table::Table;
 use scandeck::app::{Effect, update};
 use scandeck::contract::{
-    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace, WorkspaceId,
+    Capture, Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace,
+    WorkspaceId,
 };
+use scandeck::oob::payload::Form;
+use scandeck::oob::{Book, Payload, Token, mentions};
 use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Subject, Verdict, arrange};
 
 const FINDINGS: i64 = 100_000;
@@ -214,5 +219,51 @@ fn decisions(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, keys, queries, groups, tables, decisions);
+/// Requests as browsers and libraries send them; every tenth carries a token of the book, one of those in base64.
+fn captures(book: &Book) -> Vec<Capture> {
+    let tokens: Vec<Token> = book.payloads().map(|payload| payload.token).collect();
+    let capture = |id: usize| {
+        let token = tokens[id * 7 % tokens.len()];
+        let query = match id % 100 {
+            0 => STANDARD.encode(Form::Query.url("http://127.0.0.1:8081/l/x/", token)),
+            number if number % 10 == 0 => format!("t={token}%2Flatest/meta-data&lang=en"),
+            _ => "page=3&sort=date&q=a%20longer%20question&session=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4".to_owned(),
+        };
+        let headers = [
+            "Host: 127.0.0.1:8081",
+            "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36",
+            "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+            "Accept-Encoding: gzip, deflate, br",
+            "Accept-Language: en-GB,en;q=0.5",
+            "Cookie: session=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkFubiJ9.c2lnbmF0dXJl; theme=dark",
+        ];
+        let body = format!(
+            r#"{{"number":{id},"url":"https://shop.acme.test/search?q=1","text":"{}"}}"#,
+            "some words ".repeat(20)
+        );
+        Capture {
+            url_params: query.into(),
+            path: Some("/l/aaaaaaaaaaaaaaaaaaaaaa/".into()),
+            http_headers: headers.map(Into::into).to_vec(),
+            request_body_base64: STANDARD.encode(body).into(),
+            ..Capture::default()
+        }
+    };
+    (0..1_000).map(capture).collect()
+}
+
+/// The goal: 1,000 captures a second with 10,000 payloads cost a few percent of one core, so at most some 30 ms here.
+fn recognition(criterion: &mut Criterion) {
+    let mut book = Book::default();
+    let token = |number: u64| Token::of(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    book.take((1..=10_000).map(|number| Arc::new(Payload { token: token(number), ..Payload::default() })));
+    let captures = captures(&book);
+    let hits: usize = captures.iter().map(|capture| mentions(capture, &book).len()).sum();
+    assert_eq!(hits, 100);
+    criterion.bench_function("recognise 10,000 tokens in 1,000 captures", |bench| {
+        bench.iter(|| captures.iter().map(|capture| mentions(capture, &book).len()).sum::<usize>());
+    });
+}
+
+criterion_group!(benches, keys, queries, groups, tables, decisions, recognition);
 criterion_main!(benches);

@@ -11,9 +11,11 @@
 
 mod entities;
 mod fit;
+mod quote;
 
 pub use entities::decode_entities;
 pub use fit::{middle, middle_with, start, start_with, width};
+pub use quote::quoted;
 
 use std::borrow::Cow;
 

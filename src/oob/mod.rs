@@ -9,11 +9,16 @@
 //! ```
 
 pub mod book;
+pub mod decode;
 pub mod mention;
 pub mod payload;
+pub mod recognize;
+pub mod shape;
 pub mod token;
 
 pub use book::Book;
 pub use mention::{Mention, Place};
 pub use payload::Payload;
+pub use recognize::mentions;
+pub use shape::Shape;
 pub use token::Token;

@@ -9,7 +9,7 @@ use super::super::notices::Tone;
 use crate::contract::{Capture, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::input::Action;
 use crate::query::{Expr, Query};
-use crate::text;
+use crate::text::{self, quoted};
 use crate::triage::CaseId;
 
 /// Copies something of the present row; false when the action is none of these.
@@ -149,11 +149,6 @@ fn captured_curl(model: &Model, logger: LoggerId, capture: &Capture) -> String {
     }
     words.push(url);
     words.join(" ")
-}
-
-/// In single quotes, in which a shell changes nothing; control characters are made visible, line breaks stay.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text::clean_text(text).replace('\'', r"'\''"))
 }
 
 fn body_of(capture: &Capture) -> Vec<u8> {

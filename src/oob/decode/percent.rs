@@ -1,0 +1,63 @@
+//! Percent encoding, as it stands in paths, queries and forms.
+
+use std::borrow::Cow;
+
+/// The text with its `%XX` decoded; borrowed where it has none.
+pub fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = (0..text.len()).find(|&at| escape(&text[at..]).is_some()) else { return Cow::Borrowed(text) };
+    let mut out = Vec::with_capacity(text.len());
+    out.extend_from_slice(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some((&byte, behind)) = rest.split_first() {
+        match escape(rest) {
+            Some(escaped) => {
+                out.push(escaped);
+                rest = &rest[3..];
+            }
+            None => {
+                out.push(byte);
+                rest = behind;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// As [`decoded`], with `+` for a space as forms and queries have it.
+pub fn decoded_value(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'+') {
+        return decoded(text);
+    }
+    let spaced: Vec<u8> = text.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+    Cow::Owned(decoded(&spaced).into_owned())
+}
+
+/// The byte that `%XX` at the start of a text stands for.
+fn escape(text: &[u8]) -> Option<u8> {
+    match text {
+        [b'%', high, low, ..] => super::hex::byte(*high, *low),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn escapes_are_decoded_and_what_only_looks_like_one_stays() {
+        assert_eq!(&*decoded(b"a%2Fb%2fc%zz%4"), b"a/b/c%zz%4");
+        assert_eq!(&*decoded_value(b"a+b%2Bc"), b"a b+c");
+        assert!(matches!(decoded(b"100% sure"), Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_decoded(bytes: Vec<u8>) {
+            let encoded: String = url::form_urlencoded::byte_serialize(&bytes).collect();
+            prop_assert_eq!(&*decoded_value(encoded.as_bytes()), &bytes[..]);
+        }
+    }
+}

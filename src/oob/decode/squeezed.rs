@@ -1,0 +1,130 @@
+//! Compressed bodies: gzip, zlib and bare deflate, never beyond a limit.
+
+use std::io::Read;
+
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+
+/// How bytes were compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Squeezed {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 1950, what HTTP calls deflate.
+    Zlib,
+    /// RFC 1951, what some send for it.
+    Deflate,
+}
+
+/// What came out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Inflated {
+    /// As far as the limit, or the first error.
+    pub bytes: Vec<u8>,
+    /// There is more than the limit allows.
+    pub more: bool,
+    /// It ended in an error: cut short, or damaged.
+    pub broken: bool,
+}
+
+impl Squeezed {
+    /// As their first bytes tell.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        match *bytes {
+            [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
+            [first, second, _, ..] if first & 0x8f == 8 && (u16::from(first) << 8 | u16::from(second)) % 31 == 0 => {
+                Some(Self::Zlib)
+            }
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zlib | Self::Deflate => "deflate",
+        }
+    }
+
+    /// At most `limit` bytes of what was compressed; `None` where not one comes out.
+    pub fn inflated(self, bytes: &[u8], limit: usize) -> Option<Inflated> {
+        match self {
+            Self::Gzip => read(MultiGzDecoder::new(bytes), limit),
+            Self::Zlib => read(ZlibDecoder::new(bytes), limit),
+            Self::Deflate => read(DeflateDecoder::new(bytes), limit),
+        }
+    }
+}
+
+fn read(decoder: impl Read, limit: usize) -> Option<Inflated> {
+    let mut bytes = Vec::new();
+    let broken = decoder.take(limit as u64 + 1).read_to_end(&mut bytes).is_err();
+    let more = bytes.len() > limit;
+    bytes.truncate(limit);
+    (!bytes.is_empty()).then_some(Inflated { bytes, more, broken })
+}
+
+#[cfg(test)]
+pub(in crate::oob) mod testing {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    use super::Squeezed;
+
+    /// Compresses.
+    pub fn squeeze(how: Squeezed, bytes: &[u8]) -> Vec<u8> {
+        fn written<W: Write>(mut encoder: W, bytes: &[u8]) -> W {
+            encoder.write_all(bytes).unwrap();
+            encoder
+        }
+        match how {
+            Squeezed::Gzip => written(GzEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
+            Squeezed::Zlib => written(ZlibEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap(),
+            Squeezed::Deflate => {
+                written(DeflateEncoder::new(Vec::new(), Compression::default()), bytes).finish().unwrap()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::squeeze;
+    use super::*;
+
+    const ALL: [Squeezed; 3] = [Squeezed::Gzip, Squeezed::Zlib, Squeezed::Deflate];
+
+    proptest! {
+        #[test]
+        fn what_was_compressed_comes_out(bytes in prop::collection::vec(any::<u8>(), 1..500)) {
+            for how in ALL {
+                let squeezed = squeeze(how, &bytes);
+                let inflated = how.inflated(&squeezed, 500).unwrap();
+                prop_assert_eq!((&inflated.bytes, inflated.more, inflated.broken), (&bytes, false, false));
+                prop_assert!(how == Squeezed::Deflate || Squeezed::of(&squeezed) == Some(how));
+            }
+        }
+
+        #[test]
+        fn any_bytes_stay_below_the_limit(bytes: Vec<u8>, limit in 0_usize..300) {
+            for how in ALL {
+                prop_assert!(how.inflated(&bytes, limit).is_none_or(|inflated| inflated.bytes.len() <= limit));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_cut_and_a_damaged_one_gives_what_it_has() {
+        let bomb = squeeze(Squeezed::Gzip, &vec![0; 10 << 20]);
+        let inflated = Squeezed::Gzip.inflated(&bomb, 1 << 16).unwrap();
+        assert_eq!((inflated.bytes.len(), inflated.more), (1 << 16, true));
+        let text: Vec<u8> = (0..50_000_u32).flat_map(u32::to_le_bytes).collect();
+        let whole = squeeze(Squeezed::Gzip, &text);
+        let inflated = Squeezed::Gzip.inflated(&whole[..whole.len() / 2], 1 << 20).unwrap();
+        assert!(inflated.broken && text.starts_with(&inflated.bytes) && inflated.bytes.len() > 1_000);
+    }
+}

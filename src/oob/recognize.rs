@@ -1,0 +1,275 @@
+//! Recognition: the tokens in a captured request, wherever a target put them and however it wrapped them.
+//!
+//! ```text
+//!   method path?query, headers, body ─► values ─► every window of a token's length ─► in the book?
+//!                                         ▲                │
+//!                                         └── decoded: url, base64, hex, gzip, deflate, \uXXXX ◄──┘  at most four layers
+//! ```
+//!
+//! Work is bounded by the size of what came: who sends a request chooses every byte of it.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+
+use super::decode::{Squeezed, base64 as base64_runs, hex, percent};
+use super::token::LENGTH;
+use super::{Book, Mention, Place, Token};
+use crate::contract::{Capture, Shared};
+use crate::text;
+
+/// Most layers that are taken off.
+const DEEPEST: usize = 4;
+/// Bytes that may be decoded of any request, and further ones for each byte it has.
+const WORK: usize = 256 << 10;
+const WORK_A_BYTE: usize = 16;
+/// A token in base64 has so many characters at least, and in hexadecimal digits.
+const IN_BASE64: usize = LENGTH / 3 * 4;
+const IN_HEX: usize = LENGTH * 2;
+/// Bytes shown of what stands behind a token.
+const ADDED: usize = 300;
+/// The name of the parameter that a token is planted in, see [`super::payload::Form`].
+const PARAMETER: &str = "t";
+
+/// Where a captured request carries tokens: those of the book first, in the order path, query, headers, body.
+pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
+    let body = body(capture);
+    let size =
+        capture.url_params.len() + body.len() + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
+    let mut search = Search { book, work: WORK + WORK_A_BYTE * size, place: Place::Path, found: Vec::new() };
+    if !book.is_empty() {
+        search.request(capture, &body);
+    }
+    let mut found = search.found;
+    for unknown in unknown(capture) {
+        if found.iter().all(|mention| mention.token != unknown.token) {
+            found.push(unknown);
+        }
+    }
+    found
+}
+
+/// The body's bytes; what is no base64 is taken as it stands.
+fn body(capture: &Capture) -> Cow<'_, [u8]> {
+    let encoded = capture.request_body_base64.as_bytes();
+    match base64::engine::general_purpose::STANDARD.decode(encoded) {
+        Ok(bytes) => Cow::Owned(bytes),
+        Err(_) => Cow::Borrowed(encoded),
+    }
+}
+
+/// A search in one request.
+struct Search<'a> {
+    book: &'a Book,
+    /// Bytes that may still be decoded.
+    work: usize,
+    place: Place,
+    found: Vec<Mention>,
+}
+
+impl Search<'_> {
+    fn request(&mut self, capture: &Capture, body: &[u8]) {
+        if let Some(path) = &capture.path {
+            self.value(Place::Path, path.as_bytes());
+        }
+        for pair in pairs(&capture.url_params) {
+            let (name, value) = pair.split_once('=').unwrap_or_default();
+            match pair.contains('=') {
+                true => {
+                    self.value(Place::Query(Shared::default()), name.as_bytes());
+                    self.value(Place::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
+                }
+                false => self.value(Place::Query(Shared::default()), pair.as_bytes()),
+            }
+        }
+        for line in &capture.http_headers {
+            let (name, value) = line.split_once(':').unwrap_or(("", line));
+            self.value(Place::Header(cleaned(name.trim().as_bytes())), value.trim().as_bytes());
+        }
+        if capture.http_headers.is_empty() {
+            self.value(Place::Header("User-Agent".into()), capture.user_agent.as_bytes());
+        }
+        self.value(Place::Body, body);
+        if Squeezed::of(body).is_none() && says_deflate(capture) {
+            self.unwrap_squeezed(Squeezed::Deflate, body, &[]);
+        }
+    }
+
+    fn value(&mut self, place: Place, value: &[u8]) {
+        self.place = place;
+        self.text(value, &[]);
+    }
+
+    fn text(&mut self, text: &[u8], wrapped: &[&'static str]) {
+        for (at, token) in Token::windows(text) {
+            if self.book.get(token).is_some() {
+                self.note(token, &text[at + LENGTH..], wrapped);
+            }
+        }
+        if wrapped.len() == DEEPEST {
+            return;
+        }
+        if let Some(how) = Squeezed::of(text) {
+            self.unwrap_squeezed(how, text, wrapped);
+        }
+        match percent::decoded(text) {
+            // What is encoded further stands whole only in the decoded text.
+            Cow::Owned(plain) => return self.inside("url", &plain, wrapped),
+            Cow::Borrowed(_) => {}
+        }
+        if let Some(plain) = unescaped(text) {
+            self.inside("json", &plain, wrapped);
+        }
+        for run in base64_runs::Run::all(text, IN_BASE64) {
+            for skipped in 0..4 {
+                if let Some(plain) = run.decoded(skipped) {
+                    self.inside(run.name(), &plain, wrapped);
+                }
+            }
+        }
+        for run in hex::runs(text, IN_HEX) {
+            for digits in [run, &run[1..]] {
+                if let Some(plain) = hex::decoded(digits) {
+                    self.inside("hex", &plain, wrapped);
+                }
+            }
+        }
+    }
+
+    fn unwrap_squeezed(&mut self, how: Squeezed, bytes: &[u8], wrapped: &[&'static str]) {
+        if let Some(inflated) = how.inflated(bytes, self.work) {
+            self.inside(how.name(), &inflated.bytes, wrapped);
+        }
+    }
+
+    /// Goes on in what a layer wrapped.
+    fn inside(&mut self, layer: &'static str, plain: &[u8], wrapped: &[&'static str]) {
+        let Some(left) = self.work.checked_sub(plain.len()) else { return };
+        self.work = left;
+        if plain.len() >= LENGTH {
+            self.text(plain, &[wrapped, &[layer]].concat());
+        }
+    }
+
+    /// Notes a token once a place, where it is wrapped least.
+    fn note(&mut self, token: Token, behind: &[u8], wrapped: &[&'static str]) {
+        let mention = Mention {
+            token,
+            known: true,
+            place: self.place.clone(),
+            wrapped: wrapped.to_vec(),
+            added: added(&self.place, behind, wrapped),
+        };
+        let same = |other: &&mut Mention| other.token == mention.token && other.place == mention.place;
+        match self.found.iter_mut().find(same) {
+            Some(known) if known.wrapped.len() > mention.wrapped.len() => *known = mention,
+            Some(_) => {}
+            None => self.found.push(mention),
+        }
+    }
+}
+
+/// What stands behind a token in its value: all of a query's or path's, else as far as such a value reaches.
+fn added(place: &Place, behind: &[u8], wrapped: &[&'static str]) -> Shared {
+    let alone = matches!(place, Place::Query(_) | Place::Path) && wrapped.iter().all(|&layer| layer == "url");
+    let ends = |at: usize| match behind[at] {
+        b'"' | b'\'' | b'<' | b'>' => true,
+        b'\\' => behind.get(at + 1) != Some(&b'/'),
+        b';' | b',' => matches!(place, Place::Header(_)),
+        b'&' => *place == Place::Body,
+        byte => byte.is_ascii_whitespace(),
+    };
+    let most = behind.len().min(ADDED);
+    let end = if alone { most } else { (0..most).find(|&at| ends(at)).unwrap_or(most) };
+    match place {
+        Place::Query(_) if alone => cleaned(&percent::decoded_value(&behind[..end])),
+        _ => cleaned(&percent::decoded(&behind[..end])).replace("\\/", "/").into(),
+    }
+}
+
+/// Tokens of no payload, where one of a payload would stand: first in `t=`, or alone between two slashes of the path.
+fn unknown(capture: &Capture) -> Vec<Mention> {
+    let mention = |place, token, added| Mention { token, known: false, place, wrapped: Vec::new(), added };
+    let mut found: Vec<Mention> = Vec::new();
+    for segment in capture.path.iter().flat_map(|path| path.split('/')) {
+        // Words of twelve letters are many, tokens without a digit few.
+        if let Some((token, b"")) = leading(segment.as_bytes()).filter(|_| segment.bytes().any(|b| b.is_ascii_digit()))
+        {
+            found.push(mention(Place::Path, token, Shared::default()));
+        }
+    }
+    for (name, value) in pairs(&capture.url_params).filter_map(|pair| pair.split_once('=')) {
+        if name.eq_ignore_ascii_case(PARAMETER) {
+            let value = percent::decoded_value(value.as_bytes());
+            if let Some((token, behind)) = leading(&value) {
+                found.push(mention(Place::Query(name.into()), token, cleaned(&behind[..behind.len().min(ADDED)])));
+            }
+        }
+    }
+    found
+}
+
+/// The token that a value begins with, if no letter or digit goes on from there, and what follows it.
+fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
+    let behind = value.get(LENGTH..)?;
+    let ends = behind.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let (_, token) = Token::windows(&value[..LENGTH]).next().filter(|_| ends)?;
+    Some((token, behind))
+}
+
+fn pairs(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').filter(|pair| !pair.is_empty())
+}
+
+/// Whether a header says that the body was compressed with deflate.
+fn says_deflate(capture: &Capture) -> bool {
+    let of_body = |line: &&Shared| line.get(..17).is_some_and(|name| name.eq_ignore_ascii_case("content-encoding:"));
+    capture.http_headers.iter().filter(of_body).any(|line| line.to_ascii_lowercase().contains("deflate"))
+}
+
+/// A text with its `\uXXXX` as the characters they stand for, if there are any.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::find(text, b"\\u")?;
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        let ascii = match rest {
+            [b'\\', b'u' | b'U', b'0', b'0', high, low, ..] => hex::byte(*high, *low).filter(u8::is_ascii),
+            _ => None,
+        };
+        out.push(ascii.unwrap_or(byte));
+        rest = if ascii.is_some() { &rest[6..] } else { behind };
+    }
+    Some(out)
+}
+
+fn cleaned(bytes: &[u8]) -> Shared {
+    text::clean(&String::from_utf8_lossy(bytes)).into_owned().into()
+}
+
+#[cfg(test)]
+#[path = "recognize_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+pub(super) mod testing {
+    use std::sync::Arc;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::{Book, Shared, Token};
+    use crate::oob::Payload;
+
+    /// A book of payloads with these tokens.
+    pub fn book(tokens: impl IntoIterator<Item = Token>) -> Book {
+        let mut book = Book::default();
+        book.take(tokens.into_iter().map(|token| Arc::new(Payload { token, ..Payload::default() })));
+        book
+    }
+
+    /// A body as a capture has it.
+    pub fn base64(bytes: &[u8]) -> Shared {
+        STANDARD.encode(bytes).into()
+    }
+}

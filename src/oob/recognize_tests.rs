@@ -1,0 +1,194 @@
+//! Tokens are found wherever they were put and however they were wrapped, and nothing else is taken for one.
+
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use proptest::prelude::*;
+
+use super::testing::{base64 as base64_body, book};
+use super::*;
+use crate::oob::decode::squeezed::testing::squeeze;
+
+const TOKEN: &str = "k7f2aaaabbbb";
+
+fn token() -> Token {
+    TOKEN.parse().unwrap()
+}
+
+fn query(query: &str) -> Capture {
+    Capture { url_params: query.into(), ..Capture::default() }
+}
+
+fn header(line: &str) -> Capture {
+    Capture { http_headers: vec!["Host: h.test".into(), line.into()], ..Capture::default() }
+}
+
+fn body(bytes: &[u8]) -> Capture {
+    Capture { request_body_base64: base64_body(bytes), ..Capture::default() }
+}
+
+/// The one mention of a token that is in the book: where, how it was wrapped, what was added.
+fn found(capture: &Capture) -> (Place, String, String) {
+    let found = mentions(capture, &book([token()]));
+    let [mention] = found.as_slice() else { panic!("{found:?} in {capture:?}") };
+    assert!(mention.known && mention.token == token());
+    (mention.place.clone(), mention.wrapped.join(" "), mention.added.to_string())
+}
+
+fn in_query(name: &str, wrapped: &str, added: &str) -> (Place, String, String) {
+    (Place::Query(name.into()), wrapped.into(), added.into())
+}
+
+fn twice(text: &str) -> String {
+    let once = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02x}")).collect() };
+    once(&once(text))
+}
+
+#[test]
+fn what_a_target_added_behind_a_token_is_told_apart() {
+    assert_eq!(found(&query(&format!("t={TOKEN}"))), in_query("t", "", ""));
+    assert_eq!(found(&query(&format!("t={TOKEN}/latest/meta-data"))), in_query("t", "", "/latest/meta-data"));
+    assert_eq!(found(&query(&format!("t={TOKEN}%2Flatest+x&b=1"))), in_query("t", "", "/latest x"));
+    assert_eq!(found(&query(&format!("a=1&moved=x{TOKEN}.png"))), in_query("moved", "", ".png"));
+    assert_eq!(found(&query(&format!("t={}\u{1b}[31m", TOKEN.to_uppercase()))), in_query("t", "", "␛[31m"));
+}
+
+#[test]
+fn a_token_alone_or_as_a_name_is_found_too() {
+    assert_eq!(found(&query(TOKEN)), in_query("", "", ""));
+    assert_eq!(found(&query(&format!("{TOKEN}=7"))), in_query("", "", ""));
+    let path = Capture { path: Some(format!("/l/x/{TOKEN}/robots.txt").into()), ..Capture::default() };
+    assert_eq!(found(&path), (Place::Path, String::new(), "/robots.txt".into()));
+}
+
+#[test]
+fn encodings_are_named_outermost_first() {
+    let url = format!("http://h.test/l/x/?t={TOKEN}/a?b>");
+    let encoded: String = TOKEN.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    assert_eq!(found(&query(&format!("u={encoded}/x"))), in_query("u", "url", "/x"));
+    assert_eq!(found(&query(&format!("u={}", twice(TOKEN)))), in_query("u", "url url", ""));
+    assert_eq!(found(&query(&format!("u={}", STANDARD.encode(&url)))), in_query("u", "base64", "/a?b"));
+    let wrapped = STANDARD.encode(&url).replace('+', "%2B").replace('=', "%3D");
+    assert_eq!(found(&query(&format!("u={wrapped}"))).2, "/a?b");
+    let for_urls = URL_SAFE_NO_PAD.encode(format!("~~~>>>???{url}"));
+    assert!(for_urls.contains(['-', '_']));
+    assert_eq!(found(&query(&format!("u=x{for_urls}"))), in_query("u", "base64url", "/a?b"));
+    let hex: String = url.bytes().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(found(&query(&format!("u={hex}"))), in_query("u", "hex", "/a?b"));
+    let both = STANDARD.encode(encoded);
+    assert_eq!(found(&query(&format!("u={both}"))), in_query("u", "base64 url", ""));
+}
+
+#[test]
+fn headers_are_searched_and_their_values_end_where_they_do() {
+    let place = |name: &str| Place::Header(name.into());
+    let referer = header(&format!("Referer: http://h.test/l/x/?t={TOKEN}/x"));
+    assert_eq!(found(&referer), (place("Referer"), String::new(), "/x".into()));
+    let cookie = header(&format!("Cookie: a={TOKEN}; b=2"));
+    assert_eq!(found(&cookie), (place("Cookie"), String::new(), String::new()));
+    let agent = Capture { user_agent: format!("probe {TOKEN}").into(), ..Capture::default() };
+    assert_eq!(found(&agent), (place("User-Agent"), String::new(), String::new()));
+}
+
+#[test]
+fn bodies_are_searched_as_they_are_and_unwrapped() {
+    let in_body = |wrapped: &str, added: &str| (Place::Body, wrapped.to_owned(), added.to_owned());
+    let json = format!(r#"{{"u":"http:\/\/h\/?t={TOKEN}\/a","b":1}}"#);
+    assert_eq!(found(&body(json.as_bytes())), in_body("", "/a"));
+    assert_eq!(found(&body(format!("a=1&u={TOKEN}%26x&b=2").as_bytes())), in_body("", "&x"));
+    assert_eq!(found(&body(format!("<u>{TOKEN}</u>").as_bytes())), in_body("", ""));
+    assert_eq!(found(&body(&squeeze(Squeezed::Gzip, json.as_bytes()))), in_body("gzip", "/a"));
+    assert_eq!(found(&body(&squeeze(Squeezed::Zlib, json.as_bytes()))), in_body("deflate", "/a"));
+    let escaped: String = TOKEN.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    assert_eq!(found(&body(format!(r#"["{escaped}"]"#).as_bytes())), in_body("json", ""));
+    let packed = STANDARD.encode(squeeze(Squeezed::Gzip, json.as_bytes()));
+    assert_eq!(found(&body(packed.as_bytes())), in_body("base64 gzip", "/a"));
+    let bare = Capture {
+        http_headers: vec!["content-encoding: deflate".into()],
+        ..body(&squeeze(Squeezed::Deflate, json.as_bytes()))
+    };
+    assert_eq!(found(&bare), in_body("deflate", "/a"));
+    let no_base64 = Capture { request_body_base64: format!("{TOKEN}!").into(), ..Capture::default() };
+    assert_eq!(found(&no_base64), in_body("", "!"));
+}
+
+#[test]
+fn a_token_is_told_once_a_place_where_it_is_wrapped_least() {
+    let capture = Capture {
+        http_headers: vec![format!("Referer: /?t={TOKEN}").into()],
+        ..query(&format!("t={TOKEN}&again={TOKEN}&t={}", STANDARD.encode(TOKEN)))
+    };
+    let places: Vec<_> = mentions(&capture, &book([token()])).into_iter().map(|mention| mention.place).collect();
+    assert_eq!(places, [Place::Query("t".into()), Place::Query("again".into()), Place::Header("Referer".into())]);
+}
+
+#[test]
+fn an_unknown_token_is_told_only_where_one_would_stand() {
+    let unknown = |capture: &Capture| -> Vec<(Place, String)> {
+        let found = mentions(capture, &book([Token::of(1)]));
+        assert!(found.iter().all(|mention| !mention.known));
+        found.into_iter().map(|mention| (mention.place, mention.added.to_string())).collect()
+    };
+    assert_eq!(unknown(&query(&format!("t={TOKEN}/x"))), [(Place::Query("t".into()), "/x".into())]);
+    for none in ["t=short", "t=abcdefghijklm", "u=abcdefghijkl", "t=0bcdefghijkl", "abcdefghijkl"] {
+        assert_eq!(unknown(&query(none)), [], "{none}");
+    }
+    let path = |path: &str| Capture { path: Some(path.into()), ..Capture::default() };
+    assert_eq!(unknown(&path(&format!("/l/x/{TOKEN}/y"))), [(Place::Path, String::new())]);
+    for none in ["/l/x/applications", "/l/x/k7f2aaaabbbb.png", "/l/x/k7f2"] {
+        assert_eq!(unknown(&path(none)), [], "{none}");
+    }
+    // One of the book is not told a second time as an unknown one.
+    assert_eq!(found(&query(&format!("t={TOKEN}"))).0, Place::Query("t".into()));
+}
+
+#[test]
+fn work_is_bounded_by_what_came() {
+    let bomb = squeeze(Squeezed::Gzip, &vec![b'a'; 50 << 20]);
+    let nested = STANDARD.encode(squeeze(Squeezed::Gzip, &bomb)).repeat(20);
+    assert_eq!(mentions(&body(nested.as_bytes()), &book([token()])), []);
+}
+
+proptest! {
+    #[test]
+    fn a_token_is_found_in_any_surroundings_and_up_to_two_layers(
+        random: u64,
+        before in "[ -~]{0,30}",
+        after in "[^a-zA-Z0-9][ -~]{0,30}",
+        layers in prop::collection::vec(0_usize..5, 0..3),
+        upper: bool,
+    ) {
+        let token = Token::of(random);
+        let text = if upper { token.to_string().to_uppercase() } else { token.to_string() };
+        let mut bytes = format!("{before}{text}{after}").into_bytes();
+        for layer in layers {
+            bytes = match layer {
+                0 => bytes.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect(),
+                1 => STANDARD.encode(&bytes).into_bytes(),
+                2 => URL_SAFE_NO_PAD.encode(&bytes).into_bytes(),
+                3 => squeeze(Squeezed::Gzip, &bytes),
+                _ => bytes.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+            };
+        }
+        let found = mentions(&body(&bytes), &book([token]));
+        prop_assert!(found.iter().any(|mention| mention.known && mention.token == token), "{:?}", found);
+        let plain = String::from_utf8_lossy(&bytes).into_owned();
+        if plain.as_bytes() == bytes && !plain.contains('&') {
+            let capture = query(&["q=", &plain].concat());
+            prop_assert!(mentions(&capture, &book([token])).iter().any(|mention| mention.known));
+        }
+    }
+
+    #[test]
+    fn whatever_comes_is_searched_without_a_panic(path: String, params: String, line: String, bytes: Vec<u8>, odd: String) {
+        let capture = Capture {
+            path: Some(path.into()),
+            url_params: params.into(),
+            http_headers: vec![line.into()],
+            ..body(&bytes)
+        };
+        for capture in [Capture { request_body_base64: odd.into(), ..capture.clone() }, capture] {
+            for mention in mentions(&capture, &book([token()])) {
+                prop_assert!(mention.added.len() <= 8 * ADDED);
+            }
+        }
+    }
+}
