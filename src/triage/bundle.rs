@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Key};
-use super::jsonl::BadLine;
+use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::text;
 
@@ -157,7 +157,10 @@ impl Bundle {
         for (at, line) in lines {
             match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
                 Line::Manifest(_) => return Err(bad(at + 1, "a second manifest".to_owned())),
-                Line::Event(event) => bundle.events.push(event),
+                Line::Event(event) => {
+                    jsonl::believed(&event).map_err(|reason| bad(at + 1, reason))?;
+                    bundle.events.push(event);
+                }
                 Line::Setting(setting) => bundle.settings.push(setting),
                 Line::Seen(key) => bundle.seen.push(key),
                 Line::Target(target) => bundle.targets.push(target),
@@ -215,6 +218,10 @@ mod tests {
         assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
         assert!(reason("").contains("no bundle"));
         assert!(reason(&whole.replace("\"version\":1,", "\"version\":2,")).contains("newer"));
+        let mut far = (*bundle().events[0]).clone();
+        far.clock = u64::MAX;
+        let far = Bundle { events: vec![far.into()], ..bundle() };
+        assert!(reason(&far.write()).contains("out of range"));
         let half = whole.replace("{\"seen\":", "{\"se\u{202e}en\":");
         let bad = Bundle::read(&half).unwrap_err();
         assert!(bad.line == 4 && !bad.reason.contains('\u{202e}'), "{bad:?}");

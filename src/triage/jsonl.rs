@@ -84,9 +84,16 @@ fn parse(line: &str) -> Option<Result<Event, String>> {
     let event = serde_json::from_str::<Value>(line).and_then(serde_json::from_value::<Event>);
     Some(match event {
         Err(error) => Err(reason(&error)),
-        Ok(event) if event.clock > MAX_CLOCK => Err(format!("clock {} is out of range", event.clock)),
-        Ok(event) => Ok(event),
+        Ok(event) => believed(&event).map(|()| event),
     })
+}
+
+/// Refuses an event after which nobody could count on.
+///
+/// # Errors
+/// The reason.
+pub(super) fn believed(event: &Event) -> Result<(), String> {
+    if event.clock > MAX_CLOCK { Err(format!("clock {} is out of range", event.clock)) } else { Ok(()) }
 }
 
 /// Every text is one line: the place that serde names is the column.
