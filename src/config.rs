@@ -203,6 +203,14 @@ impl Config {
             None => ServiceName::At(base.to_string()),
         }
     }
+
+    /// What names the service in question, whether it is there or not: the local one where none is named.
+    pub fn service_named(&self) -> ServiceName {
+        match &self.connection {
+            Connection::At { base, .. } => self.service(base),
+            Connection::Here | Connection::Ask => ServiceName::Local,
+        }
+    }
 }
 
 fn base(text: &str, insecure_http: bool) -> Result<BaseUrl, ConfigError> {

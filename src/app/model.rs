@@ -147,6 +147,8 @@ pub struct Session {
     pub read_only: bool,
     /// A throw-away world: leaving ends it.
     pub demo: bool,
+    /// Opened from a bundle: there is no service.
+    pub bundled: bool,
     /// Where the practice target of the demo is mended and broken.
     pub practice_control: Option<String>,
     /// What stands for the workspace in fingerprints: set in the profile when a shared file must fit several servers.

@@ -19,13 +19,14 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::advised::Advised;
+use super::from_bundle;
 use crate::app::effect::Choice;
 use crate::app::model::Session;
 use crate::app::problem::Problem;
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Kind};
 use crate::config::state::Answer;
 use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
-use crate::runtime::{self, Connected, Connector, Left, Memory, Opening};
+use crate::runtime::{self, Connected, Connector, Left, Memory, Opening, Source};
 
 /// Options of the dashboard.
 #[derive(Args, Clone, Debug, Default)]
@@ -44,6 +45,9 @@ pub struct DashboardArgs {
     /// Workspace to begin in, by name or id
     #[arg(long, value_name = "NAME|ID")]
     pub workspace: Option<String>,
+    /// Show what the bundle of this workspace told, without a service; decisions made there are kept
+    #[arg(long, value_name = "WORKSPACE", conflicts_with = "workspace")]
+    pub from_bundle: Option<String>,
     /// Turn every action off that changes something
     #[arg(long)]
     pub read_only: bool,
@@ -76,9 +80,12 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
         config: args.config,
     };
     let config = Config::load(&flags, &environment).map_err(Advised::from)?;
-    let opening = match open(&config, &environment).await.map_err(Advised::from)? {
-        Some(connected) => Opening::On(Box::new(connected)),
-        None => Opening::Ask(None),
+    let opening = match &args.from_bundle {
+        Some(name) => Opening::On(Box::new(from_bundle::open(&config, &environment, name)?)),
+        None => match open(&config, &environment).await.map_err(Advised::from)? {
+            Some(connected) => Opening::On(Box::new(connected)),
+            None => Opening::Ask(None),
+        },
     };
     show(opening, connector(config, environment)).await
 }
@@ -168,7 +175,7 @@ fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Con
         alias: config.alias.as_str().into(),
         ..Session::default()
     };
-    Connected { client, session, memory, note: None, keeps: None }
+    Connected { source: Source::Service(client), session, memory, note: None, keeps: None }
 }
 
 /// Carries out the answers to the first-start question.
@@ -251,7 +258,8 @@ pub fn on_world(world: crate::demo::World) -> Connected {
     };
     // Beside the world's own data: what is decided about it ends with it.
     let memory = Memory { directory: world.memory(), last_known: None, who: Environment::of_process().login };
-    Connected { client: world.client.clone(), session, memory, note: None, keeps: Some(Box::new(world)) }
+    let source = Source::Service(world.client.clone());
+    Connected { source, session, memory, note: None, keeps: Some(Box::new(world)) }
 }
 
 /// Ends the demo's world, if that is what was kept.
@@ -273,6 +281,9 @@ fn farewell(left: &Left) -> String {
     let Some(session) = &left.session else { return "nothing was started".to_owned() };
     if session.demo {
         return "the demo's world is gone, and nothing of it was kept".to_owned();
+    }
+    if session.bundled {
+        return "nothing was asked of a service; what was decided is kept".to_owned();
     }
     let scans = counted(left.active_scans, "scan");
     let loggers = counted(left.loggers, "logger");
@@ -307,6 +318,9 @@ mod tests {
         assert!(local.contains("2 scans under way and 1 logger") && local.contains("scandeck stop"), "{local}");
         assert!(farewell(&left("prod", false, 0, 0)).contains("no scan under way and no logger"));
         assert!(farewell(&left("demo", true, 2, 1)).contains("gone"));
+        let mut bundled = left("bundle", false, 2, 0);
+        bundled.session.as_mut().unwrap().bundled = true;
+        assert!(farewell(&bundled).contains("what was decided is kept"));
     }
 
     #[tokio::test]

@@ -16,6 +16,8 @@ mod data_dir;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod demo;
 #[cfg(feature = "dashboard")]
+mod from_bundle;
+#[cfg(feature = "dashboard")]
 pub mod headless;
 #[cfg(feature = "dashboard")]
 pub mod purge;

@@ -26,7 +26,7 @@ use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals};
 use super::terminal::Terminal;
 use super::triage::Keeper;
-use super::{Connected, Connector, Left, Opening};
+use super::{Connected, Connector, Left, Opening, Source, bundled};
 use crate::app::model::{Model, Session};
 use crate::app::msg::{Msg, Now};
 use crate::app::notices::Tone;
@@ -64,11 +64,12 @@ pub(super) enum Answered {
 
 /// The service the desk works on.
 pub(super) struct Backend {
-    pub client: Client,
+    /// None where a bundle stands in for the service.
+    pub client: Option<Client>,
     pub keeper: Keeper,
     cache: Option<Cache>,
     keeps: Option<Box<dyn Any + Send>>,
-    _poller: AbortOnDropHandle<()>,
+    _teller: AbortOnDropHandle<()>,
 }
 
 /// See the module.
@@ -272,22 +273,29 @@ impl Desk {
 
     /// Works on this service from now on.
     fn take_service(&mut self, connected: Connected) -> Session {
-        let poller = Poller::new(connected.client.clone(), self.plans.subscribe(), self.updates.0.clone());
         let last_known = connected.memory.last_known.clone();
         let (cache, begun) = last_known.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
-        // What is known already is shown first, and with it the workspace that is asked for.
-        let polling = async move {
-            if let Some(begun) = begun {
-                let _ = begun.await;
+        let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
+        let (client, teller) = match connected.source {
+            Source::Service(client) => {
+                let poller = Poller::new(client.clone(), plans, updates);
+                // What is known already is shown first, and with it the workspace that is asked for.
+                let polling = async move {
+                    if let Some(begun) = begun {
+                        let _ = begun.await;
+                    }
+                    poller.run().await;
+                };
+                (Some(client), tokio::spawn(polling))
             }
-            poller.run().await;
+            Source::Bundle(bundle) => (None, tokio::spawn(bundled::tell(*bundle, plans, updates, answers))),
         };
         self.backend = Some(Backend {
-            client: connected.client,
+            client,
             cache,
             keeper: Keeper::start(connected.memory, self.answers.0.clone()),
             keeps: connected.keeps,
-            _poller: AbortOnDropHandle::new(tokio::spawn(polling)),
+            _teller: AbortOnDropHandle::new(teller),
         });
         if let Some(note) = connected.note {
             self.model.notices.say(self.started.elapsed(), Tone::Bad, note);

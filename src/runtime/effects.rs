@@ -62,11 +62,11 @@ impl Desk {
     }
 
     fn call(&mut self, ticket: Ticket, call: Call) {
-        let client = self.backend.as_ref().map(|backend| backend.client.clone());
+        let client = self.backend.as_ref().and_then(|backend| backend.client.clone());
         self.spawn(async move {
             let result = match client {
                 Some(client) => calls::make(&client, call).await,
-                None => Err(Problem::local("there is no service yet")),
+                None => Err(Problem::local("there is no service")),
             };
             Msg::Called { ticket, result }
         });

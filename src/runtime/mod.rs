@@ -11,6 +11,7 @@
 //! [`run`] shows the dashboard until it is left. Which service it is on comes from outside, at the start or, after the
 //! first-start question, from a [`Connector`].
 
+mod bundled;
 mod cache;
 mod calls;
 mod clipboard;
@@ -41,11 +42,21 @@ use crate::app::effect::Choice;
 use crate::app::model::Session;
 use crate::app::problem::Problem;
 use crate::client::Client;
+use crate::triage::bundle::Bundle;
 
-/// A service to work on.
+/// Who tells the lists.
+#[derive(Debug)]
+pub enum Source {
+    /// A service.
+    Service(Client),
+    /// A bundle that was taken up here: nothing is asked, and nothing changed but decisions.
+    Bundle(Box<Bundle>),
+}
+
+/// A service to work on, or what stands in for one.
 pub struct Connected {
-    /// Checked: address and key are good.
-    pub client: Client,
+    /// Who tells the lists.
+    pub source: Source,
     /// What the screen calls it, and where it begins.
     pub session: Session,
     /// Where decisions about it are kept, and in whose name.
@@ -59,7 +70,7 @@ pub struct Connected {
 impl fmt::Debug for Connected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connected")
-            .field("client", &self.client)
+            .field("source", &self.source)
             .field("session", &self.session)
             .finish_non_exhaustive()
     }

@@ -1,6 +1,6 @@
 //! The commands without a screen: the real binary on the real service, read as a script reads it, through pipes.
 
-mod findings;
+pub mod findings;
 mod nouns;
 mod scans;
 mod script;

@@ -2,6 +2,7 @@
 //!
 //! [`Session`] holds the program and a screen that understands what it writes. Waiting is always for something seen.
 
+mod bundle;
 mod dashboard;
 mod local;
 mod panic;

@@ -2,6 +2,7 @@
 
 use crate::cli::headless::Session;
 use crate::client::{Error, Kind};
+use crate::runtime::Memory;
 use crate::text;
 use crate::triage::bundle::Bundle;
 
@@ -11,7 +12,7 @@ use crate::triage::bundle::Bundle;
 /// The error that came, where it is another than silence or no bundle was taken up.
 pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
     let silent = error.downcast_ref::<Error>().is_some_and(|error| matches!(error.kind, Kind::Connect | Kind::Timeout));
-    let mut bundles = if silent { all(session) } else { Vec::new() };
+    let mut bundles = if silent { all(&session.memory) } else { Vec::new() };
     bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
     if bundles.is_empty() {
         return Err(error);
@@ -23,9 +24,9 @@ pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bu
     Ok(bundles)
 }
 
-/// Files that cannot be read are left out: they stand in for something else.
-fn all(session: &Session) -> Vec<Bundle> {
-    let files = std::fs::read_dir(&session.memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
+/// All bundles that were taken up, by name. Files that cannot be read are left out: they stand in for something else.
+pub fn all(memory: &Memory) -> Vec<Bundle> {
+    let files = std::fs::read_dir(&memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let bundles = files.filter(|path| path.extension().is_some_and(|ending| ending == "bundle"));
     let mut all: Vec<Bundle> =
         bundles.filter_map(|path| Bundle::read(&std::fs::read_to_string(path).ok()?).ok()).collect();

@@ -10,7 +10,7 @@
 //! waits for `--yes`.
 
 pub mod api;
-mod bundles;
+pub mod bundles;
 pub mod decide;
 pub mod decisions;
 pub mod diff;

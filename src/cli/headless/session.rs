@@ -171,11 +171,7 @@ impl Session {
 /// When the configuration is wrong.
 pub fn place(args: &ServiceArgs) -> anyhow::Result<Place> {
     let (environment, config) = configured(args)?;
-    let service = match &config.connection {
-        Connection::At { base, .. } => config.service(base),
-        Connection::Here | Connection::Ask => ServiceName::Local,
-    };
-    let memory = memory(&environment, &config, &service);
+    let memory = memory(&environment, &config, &config.service_named());
     Ok(Place { memory, alias: config.alias.as_str().into(), service: config.name, state: environment.state_dir() })
 }
 

@@ -1,0 +1,38 @@
+//! `scandeck --from-bundle NAME`: the dashboard on what a bundle told, where there is no service to be reached.
+//!
+//! The bundle must have been taken up (`scandeck unbundle`): its decisions are in the store then, and those made here
+//! join them. Nothing is asked and nothing at a service changed.
+
+use super::advised::Advised;
+use super::headless::bundles;
+use crate::app::model::Session;
+use crate::config::{Config, Environment};
+use crate::runtime::{Connected, Memory, Source};
+use crate::text;
+
+/// The dashboard's view of a bundle, by the name of its workspace in any case.
+///
+/// # Errors
+/// When no such bundle was taken up for the service in question.
+pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, Advised> {
+    let directory = environment.state_dir().of_service(&config.service_named());
+    let memory = Memory { directory, last_known: None, who: config.user.clone() };
+    let mut all = bundles::all(&memory);
+    let alike = |workspace: &str| workspace.trim().to_lowercase() == name.trim().to_lowercase();
+    let Some(at) = all.iter().position(|bundle| alike(&bundle.manifest.workspace)) else {
+        let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace)).collect();
+        let there = if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
+        let what = format!("no bundle of a workspace {name:?} was taken up here");
+        return Err(Advised::new(what, format!("`scandeck unbundle FILE` takes one up{there}")));
+    };
+    let bundle = all.swap_remove(at);
+    let session = Session {
+        name: "bundle".to_owned(),
+        read_only: true,
+        bundled: true,
+        // Its decisions find their findings only under what they were made with.
+        alias: bundle.manifest.alias.clone(),
+        ..Session::default()
+    };
+    Ok(Connected { source: Source::Bundle(Box::new(bundle)), session, memory, note: None, keeps: None })
+}

@@ -1,0 +1,159 @@
+//! A bundle in the place of a service: every plan is answered with what it holds, as it was when it was made.
+//!
+//! ```text
+//!   start ─► its workspace ─► Msg::Cached          plan ─► link down, each list failed ─► its lists ─► Msg::Cached
+//! ```
+//!
+//! What failed keeps what is known, so its lists stand there marked stale, each saying why there is nothing newer.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
+use tokio::sync::watch::Receiver;
+
+use super::desk::Answered;
+use crate::app::cached::{Cached, KeptList};
+use crate::app::msg::Msg;
+use crate::app::plan::{Generation, Link, News, Noun, PollPlan, Update};
+use crate::app::problem::Problem;
+use crate::app::table::Table;
+use crate::contract::{Stamp, Workspace, WorkspaceId};
+use crate::triage::bundle::Bundle;
+
+/// Lists that a bundle does not hold, and those that it does.
+const LISTS: [Noun; 8] = [
+    Noun::Workspaces,
+    Noun::Targets,
+    Noun::Scans,
+    Noun::Findings,
+    Noun::Loggers,
+    Noun::Captures,
+    Noun::Reports,
+    Noun::Wordlists,
+];
+
+/// Answers until the dashboard is gone.
+pub(super) async fn tell(
+    bundle: Bundle,
+    mut plans: Receiver<PollPlan>,
+    updates: Sender<Update>,
+    answers: UnboundedSender<Answered>,
+) {
+    // Making tables of many findings takes a while.
+    let Ok(told) = tokio::task::spawn_blocking(move || Told::new(bundle)).await else { return };
+    let tell = |cached| answers.send(Answered::Msg(Box::new(Msg::Cached(cached)))).is_ok();
+    let mut on = tell(told.cached(0, told.workspaces.clone()));
+    let mut lists_of = None;
+    while on {
+        let plan = plans.borrow_and_update().clone();
+        for news in told.nothing_newer(&plan) {
+            let update = Update { generation: plan.generation, at: Stamp(Timestamp::now()), news };
+            on = on && updates.send(update).await.is_ok();
+        }
+        if plan.workspace == Some(told.id) && lists_of != Some(plan.generation) {
+            lists_of = Some(plan.generation);
+            on = told.lists.iter().all(|list| tell(told.cached(plan.generation, list.clone()))) && on;
+        }
+        on = on && plans.changed().await.is_ok();
+    }
+}
+
+/// What a bundle holds, as lists.
+struct Told {
+    id: WorkspaceId,
+    made: Stamp,
+    problem: Arc<Problem>,
+    workspaces: KeptList,
+    /// In the order they are of use: rows are made of findings last.
+    lists: Vec<KeptList>,
+}
+
+impl Told {
+    fn new(bundle: Bundle) -> Self {
+        let Bundle { manifest, targets, scans, findings, .. } = bundle;
+        // A bundle names its workspace; the service's number for it stands in what belongs to it.
+        let id = targets.first().map(|target| target.workspace_id);
+        let id = id.or_else(|| scans.iter().find_map(|scan| scan.workspace_id)).unwrap_or_default();
+        let workspace = Workspace {
+            id,
+            name: manifest.workspace,
+            target_count: targets.len() as i64,
+            scan_count: scans.len() as i64,
+            ..Workspace::default()
+        };
+        let made = manifest.made.0.strftime("%Y-%m-%d %H:%M");
+        let problem = Problem::local(format!("bundle of {made}, no service"));
+        Self {
+            id,
+            made: manifest.made,
+            problem: Arc::new(problem.with_hint("leave --from-bundle out to work on the service")),
+            workspaces: KeptList::Workspaces(Arc::new(Table::new([workspace]))),
+            lists: vec![
+                KeptList::Targets(Arc::new(Table::new(targets))),
+                KeptList::Scans(Arc::new(Table::new(scans))),
+                KeptList::Findings(Arc::new(Table::new(findings))),
+            ],
+        }
+    }
+
+    fn cached(&self, generation: Generation, list: KeptList) -> Cached {
+        Cached { generation, at: self.made, worked_in: Some(self.id), list }
+    }
+
+    fn nothing_newer(&self, plan: &PollPlan) -> Vec<News> {
+        let problem = || Arc::clone(&self.problem);
+        let link = News::Link(Link::Down { problem: problem() });
+        let part = plan.scan_part.map(|(scan, part)| News::PartFailed(scan, part, problem()));
+        let lists = LISTS.into_iter().map(|noun| News::Failed(noun, problem()));
+        [link].into_iter().chain(lists).chain(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{mpsc, watch};
+
+    use super::*;
+    use crate::app::model::{Model, Session};
+    use crate::app::msg::Now;
+    use crate::app::remote::Remote;
+    use crate::app::screen::Size;
+    use crate::app::update;
+    use crate::contract::{Finding, FindingId, Shared, Target};
+    use crate::triage::bundle::Manifest;
+
+    fn bundle() -> Bundle {
+        let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let manifest = Manifest::new("Acme".into(), Shared::default(), "prod".into(), ("ann".into(), made));
+        let target = Target { workspace_id: WorkspaceId(7), ..Target::default() };
+        let finding = Finding { id: FindingId(1), name: "Private key".into(), ..Finding::default() };
+        Bundle { targets: vec![Arc::new(target)], findings: vec![Arc::new(finding)], ..Bundle::new(manifest) }
+    }
+
+    #[tokio::test]
+    async fn its_lists_are_shown_as_stale_since_it_was_made_and_the_link_says_why() {
+        let (plans, receiver) = watch::channel(PollPlan::default());
+        let (updates, mut told) = mpsc::channel(4);
+        let (answers, mut cached) = mpsc::unbounded_channel();
+        let task = tokio::spawn(tell(bundle(), receiver, updates, answers));
+        let mut model = Model::new(Session::default(), Size { columns: 80, rows: 24 });
+        while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some()) {
+            let msg = tokio::select! {
+                Some(update) = told.recv() => Msg::Update(update),
+                Some(Answered::Msg(msg)) = cached.recv() => *msg,
+            };
+            update(&mut model, Now { mono: std::time::Duration::ZERO, wall: Timestamp::now() }, msg);
+            plans.send_replace(model.plan());
+        }
+        assert_eq!(model.workspace().map(|workspace| workspace.name.as_str()), Some("Acme"));
+        let Remote::Stale { at, problem, .. } = &model.data.occurrences else { panic!("{:?}", model.data.occurrences) };
+        assert_eq!(
+            (at.to_string().as_str(), problem.message.as_str()),
+            ("2026-11-21 12:00:00", "bundle of 2026-11-21 12:00, no service")
+        );
+        assert!(matches!(&model.link, Link::Down { problem } if problem.message.starts_with("bundle of")));
+        drop((plans, told, cached));
+        task.await.unwrap();
+    }
+}

@@ -1,0 +1,37 @@
+//! The dashboard on a bundle, where there is no service.
+
+use super::Session;
+use crate::headless::findings::scanned;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_opens_without_a_service_and_what_is_decided_on_it_is_kept() {
+    let desk = scanned(1).await;
+    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
+    desk.world.stop().await;
+
+    let home = tempfile::tempdir().unwrap();
+    let bundle = desk.home.path().join("w.bundle");
+    let alone = async |args: &[&str]| {
+        let mut command = crate::headless::command(home.path(), args);
+        crate::headless::run(command.env("XDG_STATE_HOME", home.path().join("state"))).await
+    };
+    let mut refused = Session::start(home.path(), &["--from-bundle", &name], &[]);
+    refused.until("scandeck unbundle FILE").await;
+    assert_eq!(refused.ended().await, 1);
+    assert_eq!(alone(&["unbundle", bundle.to_str().unwrap()]).await.code, 0);
+
+    let mut session = Session::start(home.path(), &["--from-bundle", &name.to_uppercase()], &[]);
+    session.until("no service").await;
+    session.until("READ ONLY").await;
+    session.keys("3");
+    session.until("Finding web.key").await;
+    session.until("stale").await;
+    session.keys("*f");
+    session.until("Undecided 0").await;
+    session.keys("q");
+    assert_eq!(session.ended().await, 0);
+    session.until("what was decided is kept").await;
+    let kept = alone(&["triage", "export"]).await.out;
+    assert_eq!(kept.matches("false_positive").count(), 2, "{kept}");
+}
