@@ -51,12 +51,12 @@ fn filled(rows: i64) -> Model {
         News::Scans(Arc::new(Table::new(scans))),
         News::Findings(Arc::new(Table::new(findings))),
         News::Loggers(Arc::new(Table::new(loggers))),
-        News::Captures { logger: LoggerId(1), new: captures.into_iter().map(Arc::new).collect() },
         News::Reports(Arc::new(Table::new(reports))),
         News::Wordlists(Arc::new(Table::new(wordlists))),
     ] {
         fixtures::learn(&mut model, 80_000, news);
     }
+    fixtures::catch(&mut model, 80_000, 1, captures);
     model
 }
 

@@ -1,7 +1,15 @@
 //! The manners of every SQLite file of ours: closed to others, its schema number read before SQLite opens it, a copy
 //! before a migration, the journal by file system.
 //!
-//! Both wings keep a database and know nothing of each other; this is what their stores share.
+//! Both wings keep a database and know nothing of each other; this is what their stores share. Those of the dashboard
+//! are `shared` with other dashboards and commands.
+
+#[cfg(feature = "dashboard")]
+mod aside;
+#[cfg(feature = "dashboard")]
+mod error;
+#[cfg(feature = "dashboard")]
+mod shared;
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::Read;
@@ -12,6 +20,13 @@ use std::time::Duration;
 use anyhow::Context;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
+
+#[cfg(feature = "dashboard")]
+pub use self::{
+    aside::Aside,
+    error::StoreError,
+    shared::{Kind, SharedFile, Turn, beside},
+};
 
 /// How any connection is made: a lock of another is waited for, statements are not logged.
 pub fn options(file: &Path) -> SqliteConnectOptions {

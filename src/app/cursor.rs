@@ -219,14 +219,14 @@ impl Cursor for StreamRows<'_> {
         "time: the one order of a stream"
     }
     fn selected_id(&self) -> Option<i64> {
-        self.list.selected.map(|(_, capture)| capture.0)
+        self.list.selected.map(|id| id.capture.0)
     }
     fn id_at(&self, at: usize) -> Option<i64> {
-        self.list.id_at(self.stream, at).map(|(_, capture)| capture.0)
+        self.list.id_at(self.stream, at).map(|id| id.capture.0)
     }
     fn hidden_marks(&self) -> Vec<i64> {
         let shown: BTreeSet<_> = (0..self.len()).filter_map(|at| self.list.id_at(self.stream, at)).collect();
-        self.list.marks.iter().filter(|id| !shown.contains(id)).map(|(_, capture)| capture.0).collect()
+        self.list.marks.iter().filter(|id| !shown.contains(id)).map(|id| id.capture.0).collect()
     }
 }
 

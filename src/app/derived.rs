@@ -52,7 +52,7 @@ impl Model {
             Pane::Targets => lists.targets.selected.map(i64::from),
             Pane::Findings => lists.findings.selected.map(i64::from),
             Pane::Scans => lists.scans.selected.map(i64::from),
-            Pane::Captures => lists.captures.selected.map(|(_, capture)| capture.0),
+            Pane::Captures => lists.captures.selected.map(|id| id.capture.0),
             Pane::Loggers => lists.loggers.selected.map(i64::from),
             Pane::Reports => lists.reports.selected.map(i64::from),
             Pane::Wordlists => lists.wordlists.selected.map(i64::from),

@@ -8,6 +8,7 @@ use crate::contract::{
     TargetId, WordlistId, WorkspaceId,
 };
 use crate::export::{Format, Row};
+use crate::oob::Payload;
 use crate::triage::{self, Event, Key};
 
 /// Ties the answer of a call to what asked for it.
@@ -58,6 +59,8 @@ pub enum Effect {
         /// JSON.
         value: String,
     },
+    /// Keep payloads: new ones, and changed ones with a raised version.
+    Plant(Vec<Arc<Payload>>),
     /// Keep that findings were seen.
     MarkSeen {
         /// In which workspace, by name.

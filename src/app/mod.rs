@@ -28,6 +28,7 @@ pub mod model;
 pub mod msg;
 mod needs;
 pub mod notices;
+pub mod oob;
 pub mod plan;
 pub mod problem;
 pub mod prompt;

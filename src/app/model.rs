@@ -17,6 +17,7 @@ use super::list::List;
 use super::modal::{Modal, Setup};
 use super::msg::Now;
 use super::notices::Notices;
+use super::oob::Oob;
 use super::plan::{Budget, Generation, Link, Noun};
 use super::problem::Problem;
 use super::remote::Remote;
@@ -70,6 +71,8 @@ pub struct Model {
     pub drafts: BTreeMap<FormTag, Form>,
     /// What is decided about the findings.
     pub triage: Triage,
+    /// The payload book, and how well captures and payloads are kept.
+    pub oob: Oob,
     /// Holds verdicts back from rows that nobody has seen.
     pub guard: Guard,
     /// Cards that are decided one after another.
@@ -333,6 +336,7 @@ impl Model {
             batches: Vec::new(),
             drafts: BTreeMap::new(),
             triage: Triage::default(),
+            oob: Oob::default(),
             guard: Guard::default(),
             review: None,
             tabs,

@@ -13,7 +13,10 @@ use super::model::Session;
 use super::plan::{Generation, Update};
 use super::problem::Problem;
 use super::screen::Size;
-use crate::contract::Shared;
+use super::stream::{Caught, CaughtId};
+use crate::contract::{LoggerId, Shared};
+use crate::oob::archived::Newest;
+use crate::oob::{Book, Mention, Payload};
 use crate::triage::{Arranged, Event, Key, Pen, State};
 
 /// The time of a message. The core has no clock: time arrives with what happens.
@@ -57,6 +60,8 @@ pub enum Msg {
     Cached(Cached),
     /// The store of decisions tells something.
     Triage(TriageNews),
+    /// The archive of captures and payloads tells something.
+    Oob(OobNews),
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,
 }
@@ -70,6 +75,53 @@ pub enum TriageNews {
     Events(Vec<Arc<Event>>),
     /// Something could not be kept; nothing is decided from now on.
     Failed(Arc<Problem>),
+}
+
+/// What the archive of captures and payloads tells. A capture is shown when it comes from here: what is on the screen is
+/// kept, or a problem says that it is not.
+#[derive(Clone, Debug)]
+pub enum OobNews {
+    /// It is open.
+    Opened(Box<OobKept>),
+    /// Captures of the workspace worked in, as they are archived: the newest first, then older ones.
+    Recalled(Box<Recalled>),
+    /// Captures that came in, recognised.
+    Captures {
+        /// Of the plan they answer.
+        generation: Generation,
+        /// New to this dashboard.
+        new: Vec<Caught>,
+    },
+    /// Payloads that another dashboard or command recorded or changed.
+    Payloads(Vec<Arc<Payload>>),
+    /// Captures in memory that mention something else since the book grew.
+    Recognised(Vec<(CaughtId, Arc<[Mention]>)>),
+    /// Something could not be kept: what comes from now on is shown and lost with the dashboard.
+    Failed(Arc<Problem>),
+}
+
+/// What the archive held when it was opened.
+#[derive(Clone, Debug, Default)]
+pub struct OobKept {
+    /// Every payload of every workspace: a target may call a logger of another one.
+    pub book: Book,
+    /// Whether anything can be kept.
+    pub writable: bool,
+    /// What is wrong with the archive, if anything.
+    pub problem: Option<Arc<Problem>>,
+}
+
+/// A piece of the archive.
+#[derive(Clone, Debug, Default)]
+pub struct Recalled {
+    /// Of the workspace with this generation.
+    pub generation: Generation,
+    /// Oldest first.
+    pub captures: Vec<Caught>,
+    /// It is the first piece: what the archive knows of each logger.
+    pub newest: Option<Arc<BTreeMap<LoggerId, Newest>>>,
+    /// It is the last piece, and whether still older captures are in the archive.
+    pub older: Option<bool>,
 }
 
 /// What the store of decisions held when it was opened.

@@ -57,6 +57,7 @@ impl Model {
             visible: self.visible(),
             asked: self.asked.clone(),
             captures: captures.then_some(self.scope.logger),
+            archived: self.known_captures(),
             scan_part: self.scan_part(),
         }
     }

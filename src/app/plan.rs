@@ -10,6 +10,7 @@ use crate::contract::{
     Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
     Workspace, WorkspaceId,
 };
+use crate::oob::archived::Newest;
 
 /// Raised whenever the shown workspace or profile changes; answers of an older one are dropped.
 pub type Generation = u64;
@@ -41,8 +42,22 @@ pub struct PollPlan {
     pub asked: BTreeMap<Noun, u32>,
     /// Captures are shown: all loggers' (`Some(None)`), or one's.
     pub captures: Option<Option<LoggerId>>,
+    /// What the archive has of the captures.
+    pub archived: Known,
     /// The part of a scan whose detail is open.
     pub scan_part: Option<(ScanId, ScanPart)>,
+}
+
+/// Captures that need not be read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Known {
+    /// None: there is no archive.
+    #[default]
+    Nothing,
+    /// The archive will tell; none are read before.
+    Awaited,
+    /// Those of each logger up to this one.
+    Newest(Arc<BTreeMap<LoggerId, Newest>>),
 }
 
 /// Parts of a scan that are read only while they are looked at.
@@ -82,7 +97,7 @@ pub enum News {
     Reports(Arc<Table<Report>>),
     Wordlists(Arc<Table<Wordlist>>),
     Captures {
-        logger: LoggerId,
+        logger: Arc<Logger>,
         /// In the order of their ids, none sent before.
         new: Vec<Arc<Capture>>,
     },

@@ -1,12 +1,18 @@
 //! The captures: a ring of what the loggers recorded, merged in the order of time, and the list that shows it.
 //!
-//! Positions in the ring are counted from the first capture ever taken, so that a row keeps its number while the
-//! oldest leave: row number − `dropped` is the place in memory.
+//! ```text
+//!   archive ─► older ones in front ─┐
+//!                                   ├─► ring ─► rows
+//!   loggers ─► archive ─► at the end┘     └─► the oldest leave when it is full; the archive keeps them
+//! ```
+//!
+//! Rows are numbered once and for all: row number − `first` is the place in memory.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::contract::{Capture, CaptureId, LoggerId};
+use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use crate::oob::{Archived, Mention};
 use crate::query::{Bits, Builder, Field, Kind, Others, Query, Row, Source};
 
 /// Most captures held in memory.
@@ -15,55 +21,89 @@ pub const MOST: usize = 100_000;
 /// Most bytes of captures held in memory, about.
 pub const MOST_BYTES: usize = 128 << 20;
 
-/// A captured request with the logger that recorded it.
+/// The number of the first row: older ones count down from it.
+const START: u64 = 1 << 32;
+
+/// A captured request with the logger that recorded it, and what it mentions.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Caught {
     pub logger: LoggerId,
+    /// Label of the logger: the archive knows loggers that are gone.
+    pub label: Shared,
     pub capture: Arc<Capture>,
+    /// The tokens in it; known ones first.
+    pub mentions: Arc<[Mention]>,
     /// Lower-case text that `/` searches.
     pub text: Box<str>,
 }
 
-/// A capture's id; ids are unique a logger.
-pub type CaughtId = (LoggerId, CaptureId);
+/// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct CaughtId {
+    pub logger: LoggerId,
+    pub capture: CaptureId,
+    pub date: Option<Stamp>,
+}
 
 impl Caught {
-    /// Its id.
-    pub fn id(&self) -> CaughtId {
-        (self.logger, self.capture.id)
-    }
-
-    fn new(logger: LoggerId, capture: Arc<Capture>) -> Self {
+    /// A capture as it was archived.
+    pub fn new(archived: &Archived, mentions: Arc<[Mention]>) -> Self {
+        let capture = Arc::clone(&archived.capture);
         let mut text = String::new();
         capture.search_text(&mut text);
-        Self { logger, capture, text: text.to_lowercase().into_boxed_str() }
+        let text = text.to_lowercase().into_boxed_str();
+        Self { logger: archived.logger, label: archived.label.clone(), capture, mentions, text }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> CaughtId {
+        CaughtId { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
     }
 
     /// The order of the stream.
-    fn key(&self) -> (Option<crate::contract::Stamp>, CaptureId, LoggerId) {
+    fn key(&self) -> (Option<Stamp>, CaptureId, LoggerId) {
         (self.capture.request_date, self.capture.id, self.logger)
     }
 
-    fn bytes(&self) -> usize {
+    /// What it takes in memory, about.
+    pub fn bytes(&self) -> usize {
         let capture = &self.capture;
         let headers: usize = capture.http_headers.iter().map(|line| line.len() + 32).sum();
         512 + self.text.len() + headers + capture.request_body_base64.len() + capture.url_params.len()
     }
 }
 
-/// The captures held in memory; the oldest go first when it is full, and `dropped` says how many.
-#[derive(Debug, Default)]
+/// The captures held in memory; the oldest go first when it is full.
+#[derive(Debug)]
 pub struct Stream {
     /// What is held, oldest first.
     pub caught: VecDeque<Caught>,
+    /// The number of the first row.
+    pub first: u64,
     /// How many have left.
     pub dropped: u64,
+    /// The archive has older ones, which were not read.
+    pub older: bool,
     /// Why the last attempt to read them failed.
     pub problem: Option<Arc<crate::app::Problem>>,
-    /// Those of a logger have been read at least once.
-    pub read: BTreeSet<LoggerId>,
+    held: HashSet<CaughtId>,
     bytes: usize,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            caught: VecDeque::new(),
+            first: START,
+            dropped: 0,
+            older: false,
+            problem: None,
+            held: HashSet::new(),
+            bytes: 0,
+        }
+    }
 }
 
 /// What taking captures did to the rows.
@@ -78,28 +118,33 @@ pub enum Taken {
 impl Stream {
     /// The number of the row after the last.
     pub fn end(&self) -> u64 {
-        self.dropped + self.caught.len() as u64
+        self.first + self.caught.len() as u64
     }
 
     /// The capture of a row number.
     pub fn get(&self, row: u64) -> Option<&Caught> {
-        self.caught.get(usize::try_from(row.checked_sub(self.dropped)?).ok()?)
+        self.caught.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
     }
 
     /// The row number of a capture.
     pub fn row_of(&self, id: CaughtId) -> Option<u64> {
+        if !self.held.contains(&id) {
+            return None;
+        }
         let at = self.caught.iter().rposition(|caught| caught.id() == id)?;
-        Some(self.dropped + at as u64)
+        Some(self.first + at as u64)
     }
 
-    /// Takes captures of one logger.
-    pub fn take(&mut self, logger: LoggerId, new: Vec<Arc<Capture>>) -> Taken {
-        self.read.insert(logger);
+    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left.
+    pub fn take(&mut self, new: Vec<Caught>) -> Taken {
         self.problem = None;
-        let first = self.end();
+        let from = self.end();
+        let left = (self.dropped > 0 || self.older).then(|| self.caught.front().map(Caught::key)).flatten();
         let mut in_order = true;
-        for capture in new {
-            let caught = Caught::new(logger, capture);
+        for caught in new {
+            if left.is_some_and(|left| caught.key() < left) || !self.held.insert(caught.id()) {
+                continue;
+            }
             in_order &= self.caught.back().is_none_or(|last| last.key() <= caught.key());
             self.bytes += caught.bytes();
             self.caught.push_back(caught);
@@ -107,20 +152,56 @@ impl Stream {
         if !in_order {
             self.caught.make_contiguous().sort_by_key(Caught::key);
         }
-        while self.caught.len() > MOST || (self.bytes > MOST_BYTES && self.caught.len() > 1) {
-            if let Some(oldest) = self.caught.pop_front() {
-                self.bytes -= oldest.bytes();
-                self.dropped += 1;
-            }
+        while self.is_over() {
+            self.drop_oldest();
         }
-        if in_order { Taken::Appended(first) } else { Taken::Merged }
+        if in_order { Taken::Appended(from) } else { Taken::Merged }
     }
 
-    /// Forgets what a logger recorded: it was cleared or deleted.
-    pub fn forget(&mut self, logger: LoggerId) {
-        self.caught.retain(|caught| caught.logger != logger);
-        self.bytes = self.caught.iter().map(Caught::bytes).sum();
-        self.read.remove(&logger);
+    /// Takes older captures from the archive, in order. True when all of them came before what was there.
+    pub fn recall(&mut self, older: Vec<Caught>) -> bool {
+        let mut before = true;
+        for caught in older.into_iter().rev() {
+            if !self.held.insert(caught.id()) {
+                continue;
+            }
+            before &= self.caught.front().is_none_or(|first| caught.key() <= first.key());
+            self.bytes += caught.bytes();
+            self.caught.push_front(caught);
+            self.first -= 1;
+            if self.is_over() {
+                self.drop_oldest();
+                self.older = true;
+                break;
+            }
+        }
+        if !before {
+            self.caught.make_contiguous().sort_by_key(Caught::key);
+        }
+        before
+    }
+
+    /// Some of the captures mention something else now.
+    pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) {
+        let changed: HashMap<CaughtId, &Arc<[Mention]>> = changed.iter().map(|(id, now)| (*id, now)).collect();
+        for caught in &mut self.caught {
+            if let Some(now) = changed.get(&caught.id()) {
+                caught.mentions = Arc::clone(now);
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.caught.len() > MOST || (self.bytes > MOST_BYTES && self.caught.len() > 1)
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.caught.pop_front() {
+            self.bytes -= oldest.bytes();
+            self.held.remove(&oldest.id());
+            self.first += 1;
+            self.dropped += 1;
+        }
     }
 }
 
@@ -169,14 +250,14 @@ impl Default for StreamList {
 impl StreamList {
     /// Makes the rows anew.
     pub fn show(&mut self, stream: &Stream, query: &Query, world: World<'_>) {
-        self.rows = stream.matching(stream.dropped, query, world).collect();
+        self.rows = stream.matching(stream.first, query, world).collect();
         self.settle(stream);
     }
 
     /// Adds the rows from a number on, and takes off those that have left the ring.
     pub fn extend(&mut self, stream: &Stream, from: u64, query: &Query, world: World<'_>) {
         let mut left = 0;
-        while self.rows.front().is_some_and(|&row| row < stream.dropped) {
+        while self.rows.front().is_some_and(|&row| row < stream.first) {
             self.rows.pop_front();
             left += 1;
         }
@@ -247,7 +328,7 @@ pub struct World<'a> {
 impl Stream {
     /// Row numbers that a query takes, from one on.
     fn matching(&self, from: u64, query: &Query, world: World<'_>) -> impl Iterator<Item = u64> + '_ {
-        let from = from.max(self.dropped);
+        let from = from.max(self.first);
         let part = Part { stream: self, from, world };
         let only = world.only;
         let taken = if query.is_empty() { Bits::all(part.len()) } else { query.matches(&part) };
@@ -272,7 +353,7 @@ pub(super) struct Part<'a> {
 impl<'a> Part<'a> {
     /// All of them.
     pub(super) fn all(stream: &'a Stream, world: World<'a>) -> Self {
-        Self { stream, from: stream.dropped, world }
+        Self { stream, from: stream.first, world }
     }
 }
 
@@ -308,17 +389,31 @@ impl Source for Part<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Stamp;
 
-    fn capture(id: i64) -> Arc<Capture> {
+    fn capture(id: i64) -> Capture {
         let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
         let query = if id % 2 == 0 { "even" } else { "odd" };
-        Arc::new(Capture {
-            id: CaptureId(id),
-            url_params: query.into(),
-            request_date: Some(Stamp(date)),
-            ..Capture::default()
-        })
+        Capture { id: CaptureId(id), url_params: query.into(), request_date: Some(Stamp(date)), ..Capture::default() }
+    }
+
+    fn caught(capture: Capture) -> Caught {
+        let archived = Archived {
+            workspace: "Acme".into(),
+            logger: LoggerId(1),
+            label: "probe".into(),
+            handler_url: Shared::default(),
+            seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
+            capture: Arc::new(capture),
+        };
+        Caught::new(&archived, Arc::default())
+    }
+
+    fn some(ids: impl IntoIterator<Item = i64>) -> Vec<Caught> {
+        ids.into_iter().map(|id| caught(capture(id))).collect()
+    }
+
+    fn ids(stream: &Stream) -> Vec<i64> {
+        stream.caught.iter().map(|caught| caught.capture.id.0).collect()
     }
 
     #[test]
@@ -327,18 +422,20 @@ mod tests {
         let query = Query::parse("even", Kind::Captures).unwrap();
         let world = World { only: None, others: &crate::query::Alone, now: 0 };
         let most = MOST as i64;
-        let from = stream.take(LoggerId(1), (1..=most).map(capture).collect());
-        assert_eq!(from, Taken::Appended(0));
+        let from = stream.take(some(1..=most));
+        assert_eq!(from, Taken::Appended(START));
         list.show(&stream, &query, world);
         list.select_at(&stream, 2_000);
         let selected = list.selected;
-        let Taken::Appended(from) = stream.take(LoggerId(1), (most + 1..=most + 10).map(capture).collect()) else {
+        let Taken::Appended(from) = stream.take(some(most + 1..=most + 10)) else {
             panic!("out of order");
         };
         list.extend(&stream, from, &query, world);
         assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
         assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
         assert_eq!(list.current(&stream).map(Caught::id), selected);
+        stream.take(some(3..=5));
+        assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10), "what has left does not come back");
     }
 
     #[test]
@@ -346,18 +443,32 @@ mod tests {
         let mut stream = Stream::default();
         let big = |id| {
             let body = "x".repeat(1 << 20).as_str().into();
-            Arc::new(Capture { request_body_base64: body, ..(*capture(id)).clone() })
+            caught(Capture { request_body_base64: body, ..capture(id) })
         };
-        stream.take(LoggerId(1), (1..=140).map(big).collect());
+        stream.take((1..=140).map(big).collect());
         assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
     }
 
     #[test]
-    fn what_a_cleared_logger_recorded_is_forgotten() {
+    fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() {
         let mut stream = Stream::default();
-        stream.take(LoggerId(1), vec![capture(1), capture(2)]);
-        stream.take(LoggerId(2), vec![capture(3)]);
-        stream.forget(LoggerId(1));
-        assert_eq!(stream.caught.iter().map(|caught| caught.logger).collect::<Vec<_>>(), [LoggerId(2)]);
+        stream.take(some([7, 8, 9]));
+        let seven = stream.row_of(caught(capture(7)).id());
+        assert!(stream.recall(some([4, 5, 6, 7])));
+        assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
+        stream.take(some([5, 9, 10]));
+        assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
+        assert!(!stream.recall(some([3, 11])), "one came in meanwhile");
+        assert_eq!(ids(&stream), (3..=11).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_id_that_is_given_twice_is_two_captures() {
+        let mut stream = Stream::default();
+        let anew = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
+        stream.take(some([1, 2]));
+        stream.take(vec![anew.clone()]);
+        assert_eq!(ids(&stream), [1, 2, 2]);
+        assert_eq!(stream.row_of(anew.id()), Some(START + 2));
     }
 }

@@ -8,14 +8,17 @@
 //!   store   every capture as it was seen, and the payload book: one SQLite file a service
 //! ```
 
+pub mod archived;
 pub mod book;
 pub mod decode;
 pub mod mention;
 pub mod payload;
 pub mod recognize;
 pub mod shape;
+pub mod store;
 pub mod token;
 
+pub use archived::Archived;
 pub use book::Book;
 pub use mention::{Mention, Place};
 pub use payload::Payload;

@@ -91,7 +91,10 @@ impl Watch {
             }
             Outcome::Captures(logger, new) => {
                 let new = self.wanted.take_captures(logger, new);
-                self.tell(!new.is_empty(), News::Captures { logger, new });
+                // A logger that is not listed any more has no captures either.
+                if let Some(logger) = self.known.loggers.as_ref().and_then(|known| known.get(logger)).cloned() {
+                    self.tell(!new.is_empty(), News::Captures { logger, new });
+                }
             }
             Outcome::Reports(new) => {
                 let tell = self.changed(Noun::Reports, self.known.reports.as_ref(), &new);

@@ -67,16 +67,17 @@ fn key(news: &News) -> Option<(u8, u8)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::contract::LoggerId;
 
     #[test]
     fn the_newest_of_a_list_wins_and_captures_are_all_kept() {
         let mut outbox = Outbox::default();
         outbox.push(News::ClockOffset(1));
-        outbox.push(News::Captures { logger: LoggerId(1), new: Vec::new() });
+        outbox.push(News::Captures { logger: Arc::default(), new: Vec::new() });
         outbox.push(News::ClockOffset(2));
-        outbox.push(News::Captures { logger: LoggerId(1), new: Vec::new() });
+        outbox.push(News::Captures { logger: Arc::default(), new: Vec::new() });
         let order: Vec<_> = std::iter::from_fn(|| outbox.pop()).collect();
         assert!(matches!(order.as_slice(), [News::Captures { .. }, News::ClockOffset(2), News::Captures { .. }]));
     }

@@ -138,6 +138,7 @@ impl Watch {
             self.link.try_now();
         }
         self.wanted.set_part(self.plan.scan_part);
+        self.wanted.set_archived(&self.plan.archived);
         elsewhere
     }
 

@@ -59,8 +59,9 @@ impl Hand {
             Job::FindingsOf { known, .. } => Outcome::Findings(Arc::clone(known)),
             Job::Loggers { .. } => Outcome::Loggers(Arc::new(Table::new(self.loggers.clone()))),
             Job::Captures { logger, since } => {
-                let newest = CaptureId(since.map_or(1, |since| since.0 + 1));
-                Outcome::Captures(*logger, vec![Capture { id: newest, ..Capture::default() }])
+                let from = since.map_or(1, |since| since.0 + 1);
+                let capture = |id| Capture { id: CaptureId(id), ..Capture::default() };
+                Outcome::Captures(*logger, (from..from + 2).map(capture).collect())
             }
             Job::Reports { known } => Outcome::Reports(known.clone().unwrap_or_default()),
             Job::Wordlists { known } => Outcome::Wordlists(known.clone().unwrap_or_default()),
@@ -186,7 +187,7 @@ fn captures_are_read_when_a_count_moved_and_each_is_told_once() {
     assert_eq!(count(&hand.pass(Duration::from_secs(20)), Slot::Captures(LoggerId(7))), 0);
     hand.loggers[0].num_requests = 1;
     assert_eq!(count(&hand.pass(Duration::from_secs(20)), Slot::Captures(LoggerId(7))), 1);
-    let told = |news: &News| matches!(news, News::Captures { new, .. } if new.len() == 1);
+    let told = |news: &News| matches!(news, News::Captures { new, .. } if new.len() == 2);
     assert_eq!(hand.news().iter().filter(|news| told(news)).count(), 1);
 }
 

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::archive::Archivist;
 use super::cache::Cache;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
@@ -30,7 +31,7 @@ use super::{Connected, Connector, Left, Opening, Source, bundled};
 use crate::app::model::{Model, Session};
 use crate::app::msg::{Msg, Now};
 use crate::app::notices::Tone;
-use crate::app::plan::{PollPlan, Update};
+use crate::app::plan::{News, PollPlan, Update};
 use crate::app::screen::Size;
 use crate::app::update;
 use crate::client::Client;
@@ -67,6 +68,7 @@ pub(super) struct Backend {
     /// None where a bundle stands in for the service.
     pub client: Option<Client>,
     pub keeper: Keeper,
+    pub archivist: Archivist,
     cache: Option<Cache>,
     keeps: Option<Box<dyn Any + Send>>,
     _teller: AbortOnDropHandle<()>,
@@ -199,6 +201,12 @@ impl Desk {
             Inbound::Terminal(_) => self.left = Some(Some(1)),
             Inbound::Signal(Caught::End(signal)) => self.left = Some(Some(signal)),
             Inbound::Signal(Caught::Continued) => self.take_terminal_back(),
+            Inbound::Update(Update { generation, at, news: News::Captures { logger, new } }) => {
+                // Of another workspace: they are read again when one works in that.
+                if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.generation) {
+                    backend.archivist.take(generation, &logger, at, new);
+                }
+            }
             Inbound::Update(update) => {
                 if let Some(cache) = self.backend.as_ref().and_then(|backend| backend.cache.as_ref()) {
                     cache.keep(&update, &self.model);
@@ -263,6 +271,9 @@ impl Desk {
         if let Some(cache) = self.backend.as_mut().and_then(|backend| backend.cache.as_mut()) {
             cache.recall(&self.model);
         }
+        if let Some(backend) = &mut self.backend {
+            backend.archivist.recall(&self.model);
+        }
         let plan = self.model.plan();
         self.plans.send_if_modified(|old| {
             let differs = *old != plan;
@@ -293,6 +304,7 @@ impl Desk {
         self.backend = Some(Backend {
             client,
             cache,
+            archivist: Archivist::start(&connected.memory, self.answers.0.clone()),
             keeper: Keeper::start(connected.memory, self.answers.0.clone()),
             keeps: connected.keeps,
             _teller: AbortOnDropHandle::new(teller),
@@ -315,6 +327,7 @@ impl Desk {
         let mut keeps = None;
         let connected = self.backend.is_some();
         if let Some(backend) = self.backend {
+            backend.archivist.end().await;
             backend.keeper.end().await;
             if let Some(cache) = backend.cache {
                 cache.end(&self.model).await;

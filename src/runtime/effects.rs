@@ -8,7 +8,7 @@ use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals, stop_until_continued};
 use super::terminal::Terminal;
 use super::triage::Wish;
-use super::{calls, editor};
+use super::{archive, calls, editor};
 use crate::app::effect::{Call, Choice, Effect, Exported, Ticket};
 use crate::app::msg::{CopyFailed, Msg};
 use crate::app::problem::Problem;
@@ -38,6 +38,11 @@ impl Desk {
                 // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
                 Msg::Arranged(generation, Box::new(arranged.unwrap_or_default()))
             }),
+            Effect::Plant(payloads) => {
+                if let Some(backend) = &self.backend {
+                    backend.archivist.wish(archive::Wish::Plant(payloads));
+                }
+            }
             Effect::Record(events) => self.keep(Wish::Record(events)),
             Effect::Remember { key, workspace, value } => self.keep(Wish::Remember { key, workspace, value }),
             Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),

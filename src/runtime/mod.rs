@@ -11,6 +11,7 @@
 //! [`run`] shows the dashboard until it is left. Which service it is on comes from outside, at the start or, after the
 //! first-start question, from a [`Connector`].
 
+mod archive;
 mod bundled;
 mod cache;
 mod calls;

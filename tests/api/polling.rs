@@ -80,7 +80,7 @@ async fn scans_findings_parts_and_captures_arrive_by_themselves() {
     visitor.get(url.as_str()).send().await.unwrap();
     polling
         .until("the capture", |update| match &update.news {
-            News::Captures { logger: of, new } => (*of == logger && new.len() == 1).then_some(()),
+            News::Captures { logger: of, new } => (of.id == logger && new.len() == 1).then_some(()),
             _ => None,
         })
         .await;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use scandeck::app::model::Session;
-use scandeck::app::msg::{Msg, Now};
+use scandeck::app::msg::{Msg, Now, OobNews};
 use scandeck::app::plan::{Link, News, PartData, Update};
 use scandeck::app::screen::Size;
+use scandeck::app::stream::Caught;
 use scandeck::app::table::Table;
 use scandeck::app::update;
 use scandeck::app::{Effect, Model};
@@ -16,6 +17,7 @@ use scandeck::contract::{
     Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
+use scandeck::oob::Archived;
 use scandeck::triage::arrange;
 use serde_json::json;
 
@@ -40,6 +42,20 @@ pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
 pub fn learn(model: &mut Model, mono: u64, news: News) {
     let generation = model.generation;
     tell(model, mono, Msg::Update(Update { generation, at: ago(2), news }));
+}
+
+/// Captures of a logger come from the archive.
+pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) {
+    let archived = |capture| Archived {
+        workspace: "Acme external".into(),
+        logger: LoggerId(logger),
+        label: if logger == 1 { "blind-ssrf" } else { "xss-probe" }.into(),
+        handler_url: format!("http://127.0.0.1:8766/l/{logger}/").into(),
+        seen_at: ago(2),
+        capture: Arc::new(capture),
+    };
+    let new = captures.into_iter().map(|capture| Caught::new(&archived(capture), Arc::default())).collect();
+    tell(model, mono, Msg::Oob(OobNews::Captures { generation: model.generation, new }));
 }
 
 /// Presses keys, 300 ms apart: `"4 j enter"`.
@@ -77,8 +93,7 @@ pub fn world(columns: u16, rows: u16) -> Model {
     learn(&mut model, 50_000, News::Findings(Arc::new(Table::new(findings()))));
     learn(&mut model, 50_000, News::Loggers(Arc::new(Table::new(loggers()))));
     for logger in [1, 2] {
-        let new = captures(logger).into_iter().map(Arc::new).collect();
-        learn(&mut model, 50_000, News::Captures { logger: LoggerId(logger), new });
+        catch(&mut model, 50_000, logger, captures(logger));
     }
     learn(&mut model, 50_000, News::Reports(Arc::new(Table::new(reports()))));
     learn(&mut model, 50_000, News::Wordlists(Arc::new(Table::new(wordlists()))));

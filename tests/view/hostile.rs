@@ -6,7 +6,7 @@ use scandeck::app::Model;
 use scandeck::app::model::Pane;
 use scandeck::app::plan::{News, PartData};
 use scandeck::app::table::{Item, Table};
-use scandeck::contract::{LoggerId, Requests, ScanId};
+use scandeck::contract::{Requests, ScanId};
 use scandeck::view::{Theme, ViewCache};
 use serde_json::{Value, json};
 
@@ -55,10 +55,9 @@ fn world(columns: u16, rows: u16) -> Model {
     let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap())).unwrap();
     let fresh = |mut capture: scandeck::contract::Capture| {
         capture.id = (capture.id.0 + 50).into();
-        Arc::new(capture)
+        capture
     };
-    let new = requests.requests.into_iter().map(fresh).collect();
-    learn(&mut model, 80_000, News::Captures { logger: LoggerId(1), new });
+    fixtures::catch(&mut model, 80_000, 1, requests.requests.into_iter().map(fresh).collect());
     model
 }
 

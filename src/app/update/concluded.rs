@@ -4,7 +4,7 @@ use super::super::batch::{Batch, Job, State};
 use super::super::effect::{Answer, Call};
 use super::super::form::{Form, FormTag};
 use super::super::modal::Modal;
-use super::super::model::{Model, Pane, Scope};
+use super::super::model::{Model, Scope};
 use super::super::notices::Tone;
 use super::super::plan::Noun;
 use super::super::problem::Problem;
@@ -35,16 +35,9 @@ impl Model {
     /// What one answer changes beyond the lists.
     fn take_answer(&mut self, job: &Job, answer: &Answer) {
         match (&job.call, answer) {
-            (Call::ClearLogger(logger), _) => {
-                self.data.captures.forget(*logger);
-                self.show_rows(Pane::Captures);
-            }
-            (Call::DeleteLogger(logger), _) => {
-                self.data.captures.forget(*logger);
-                if self.scope.logger == Some(*logger) {
-                    self.scope.logger = None;
-                }
-                self.show_rows(Pane::Captures);
+            // What it recorded stays, here and in the archive.
+            (Call::DeleteLogger(logger), _) if self.scope.logger == Some(*logger) => {
+                super::moves::set_scope(self, Scope { logger: None, ..self.scope.clone() });
             }
             (Call::DeleteTarget(id), _) if self.scope.target == Some(*id) => {
                 super::moves::set_scope(self, Scope { target: None, ..self.scope.clone() });

@@ -86,7 +86,7 @@ fn api_path(model: &Model) -> Option<String> {
         Pane::Loggers => "http_loggers",
         Pane::Reports => "reports",
         Pane::Wordlists => "wordlists",
-        Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.0)),
+        Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.logger)),
     };
     Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
 }

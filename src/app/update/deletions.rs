@@ -50,7 +50,7 @@ pub(super) fn ask_stop(model: &mut Model) {
 
 /// `D` in the captures: clears the logger of the chip, else that of the selected capture.
 pub(super) fn ask_clear(model: &mut Model) {
-    let selected = model.lists.captures.selected.map(|(logger, _)| logger);
+    let selected = model.lists.captures.selected.map(|id| id.logger);
     let Some(id) = model.scope.logger.or(selected) else {
         return model.say(Tone::Plain, "no logger is selected here");
     };
@@ -67,7 +67,8 @@ pub(super) fn ask_clear(model: &mut Model) {
     );
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger(id))];
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
-        .with_line(format!("The service forgets {requests} for good."));
+        .with_line(format!("The service forgets {requests} for good."))
+        .with_line("Those that were seen stay here.");
     model.open_prompt(prompt);
 }
 

@@ -64,7 +64,7 @@ fn to_findings(model: &mut Model) {
 
 fn to_logger(model: &mut Model) {
     let logger = match model.focus.pane {
-        Pane::Captures => model.lists.captures.selected.map(|(logger, _)| logger).or(model.scope.logger),
+        Pane::Captures => model.lists.captures.selected.map(|id| id.logger).or(model.scope.logger),
         _ => None,
     };
     moves::go(model, Pane::Loggers);

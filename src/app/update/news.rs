@@ -6,9 +6,8 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::plan::{Link, News, Noun, PartData, ScanPart, Update};
 use super::super::problem::Problem;
-use super::super::stream::Taken;
 use super::super::table::Table;
-use crate::contract::{Capture, Logger, LoggerId, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+use crate::contract::{Logger, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
 
 /// Something was learnt. What belongs to a workspace that is no longer shown is dropped.
 pub(super) fn handle_update(model: &mut Model, update: Update) {
@@ -43,7 +42,8 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
             model.data.wordlists.succeed(table, at);
             model.show_rows(Pane::Wordlists);
         }
-        News::Captures { logger, new } => handle_captures(model, logger, new),
+        // They come from the archive.
+        News::Captures { .. } => {}
         News::ScanPart(scan, part) => handle_part(model, scan, part, at),
         News::Failed(noun, problem) => handle_failed(model, noun, problem),
         News::PartFailed(scan, part, problem) => handle_part_failed(model, scan, part, problem),
@@ -197,20 +197,6 @@ pub(super) fn count_unseen(model: &mut Model) {
     let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let new = |logger: &Arc<Logger>| logger.num_requests - model.seen_requests.get(&logger.id).copied().unwrap_or(0);
     model.new_captures = loggers.iter().map(new).sum::<i64>().max(0) as u64;
-}
-
-fn handle_captures(model: &mut Model, logger: LoggerId, new: Vec<Arc<Capture>>) {
-    match model.data.captures.take(logger, new) {
-        Taken::Appended(from) => model.show_captures(Some(from)),
-        Taken::Merged => {
-            let before = model.lists.captures.rows.len();
-            model.show_rows(Pane::Captures);
-            let list = &mut model.lists.captures;
-            if !list.goes_along() {
-                list.below += list.rows.len().saturating_sub(before);
-            }
-        }
-    }
 }
 
 fn handle_part(model: &mut Model, scan: ScanId, part: PartData, at: Stamp) {

@@ -5,82 +5,48 @@
 //!   in-use.lock       held by who has it open                       *.broken-N   what could not be read, kept aside
 //! ```
 //!
-//! Every batch is one synced transaction. One connection reads and writes, so SQLite's `data_version` moves exactly
-//! when somebody else has written; the files are looked at before it is asked, which costs no wake-up of its thread.
+//! Every batch is one synced transaction.
 
-mod aside;
-mod error;
 mod open;
 pub mod purge;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use sqlx::{Connection, QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::{Connection, QueryBuilder, Sqlite};
 
 use super::event::{Event, Key};
 use crate::contract::Shared;
+use crate::sqlite::{Kind, SharedFile};
 
-pub use error::StoreError;
+pub use crate::sqlite::StoreError;
 pub use open::Opened;
 
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 1000;
 
+const KIND: Kind = Kind { name: "decisions.db", what: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
+
 /// See the module.
 #[derive(Debug)]
 pub struct Store {
-    connection: SqliteConnection,
-    file: PathBuf,
-    writable: bool,
+    file: SharedFile,
     /// The last row of the events that was read.
     last: i64,
-    /// What others have written counts from here.
-    data_version: i64,
-    /// The files as they were when it was last asked.
-    looks: Looks,
-    /// Tells others that the file is in use.
-    _in_use: Option<File>,
-}
-
-/// What the file system tells without opening anything: inode of the database, and times and sizes of it and its log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Looks {
-    inode: u64,
-    files: [(i64, i64, u64); 2],
-}
-
-impl Looks {
-    fn of(file: &Path) -> Self {
-        let look = |path: &Path| fs::metadata(path).ok();
-        let words = |found: Option<fs::Metadata>| {
-            found.map(|found| (found.mtime(), found.mtime_nsec(), found.len())).unwrap_or_default()
-        };
-        let database = look(file);
-        let inode = database.as_ref().map(MetadataExt::ino).unwrap_or_default();
-        Self { inode, files: [words(database), words(look(&beside(file, "-wal")))] }
-    }
-}
-
-/// A file that SQLite keeps beside the database.
-fn beside(file: &Path, ending: &str) -> PathBuf {
-    PathBuf::from(format!("{}{ending}", file.display()))
 }
 
 impl Store {
     /// The database.
     pub fn file(&self) -> &Path {
-        &self.file
+        &self.file.path
     }
 
     /// Whether anything can be kept.
     pub fn is_writable(&self) -> bool {
-        self.writable
+        self.file.writable
     }
 
     /// Keeps a batch: all of it or nothing. Events that are there already are left as they are.
@@ -96,9 +62,9 @@ impl Store {
     }
 
     async fn insert(&mut self, rows: Vec<(String, String, String)>) -> Result<(), StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         // The lock is taken at once: one that is only asked for at the first write is not waited for.
-        let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {
             let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
             query.push_values(chunk, |mut row, (id, workspace, json)| {
@@ -114,16 +80,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
     pub async fn news(&mut self, instance: u64) -> Result<Vec<Arc<Event>>, StoreError> {
-        let looks = Looks::of(&self.file);
-        if looks == self.looks {
-            return Ok(Vec::new());
-        }
-        if looks.inode != self.looks.inode {
-            return Err(StoreError::Replaced { path: self.file.clone() });
-        }
-        self.looks = looks;
-        let version = self.ask_data_version().await?;
-        if version == std::mem::replace(&mut self.data_version, version) {
+        if !self.file.others_wrote().await? {
             return Ok(Vec::new());
         }
         let own = format!("{instance:016x}-*");
@@ -132,12 +89,12 @@ impl Store {
 
     /// Events behind the last row read whose names are not like `but_not`, and how many more rows hold no event.
     async fn read_events(&mut self, but_not: &str) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let query = "SELECT row, json FROM events WHERE row > ? AND id NOT GLOB ? ORDER BY row";
         let rows: Vec<(i64, String)> = sqlx::query_as(query)
             .bind(self.last)
             .bind(but_not.to_owned())
-            .fetch_all(&mut self.connection)
+            .fetch_all(&mut self.file.connection)
             .await
             .map_err(failed)?;
         self.last = rows.last().map_or(self.last, |row| row.0);
@@ -151,19 +108,14 @@ impl Store {
         parsed.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
     }
 
-    async fn ask_data_version(&mut self) -> Result<i64, StoreError> {
-        let failed = StoreError::of(&self.file);
-        sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut self.connection).await.map_err(failed)
-    }
-
     /// Every setting, by name and workspace, as JSON.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub async fn settings(&mut self) -> Result<BTreeMap<(Shared, Shared), String>, StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let rows: Vec<(String, String, String)> = sqlx::query_as("SELECT key, workspace, json FROM settings")
-            .fetch_all(&mut self.connection)
+            .fetch_all(&mut self.file.connection)
             .await
             .map_err(failed)?;
         Ok(rows.into_iter().map(|(key, workspace, json)| ((key.into(), workspace.into()), json)).collect())
@@ -174,10 +126,10 @@ impl Store {
     /// # Errors
     /// When the file cannot be written.
     pub async fn put_setting(&mut self, key: &str, workspace: &str, json: &str) -> Result<(), StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let query = "INSERT INTO settings VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json";
         let query = sqlx::query(query).bind(key.to_owned()).bind(workspace.to_owned()).bind(json.to_owned());
-        query.execute(&mut self.connection).await.map(drop).map_err(failed)
+        query.execute(&mut self.file.connection).await.map(drop).map_err(failed)
     }
 
     /// Findings that were seen.
@@ -185,9 +137,9 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn seen(&mut self) -> Result<Vec<Key>, StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let rows: Vec<String> =
-            sqlx::query_scalar("SELECT key FROM seen").fetch_all(&mut self.connection).await.map_err(failed)?;
+            sqlx::query_scalar("SELECT key FROM seen").fetch_all(&mut self.file.connection).await.map_err(failed)?;
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
@@ -196,10 +148,10 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<Key>, StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let query = sqlx::query_scalar("SELECT key FROM seen WHERE workspace = ? ORDER BY key");
         let rows: Vec<String> =
-            query.bind(workspace.to_owned()).fetch_all(&mut self.connection).await.map_err(failed)?;
+            query.bind(workspace.to_owned()).fetch_all(&mut self.file.connection).await.map_err(failed)?;
         Ok(rows.iter().filter_map(|key| key.parse().ok()).collect())
     }
 
@@ -208,10 +160,10 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
-        let failed = StoreError::of(&self.file);
+        let failed = self.file.failed();
         let query =
             "SELECT workspace FROM events UNION SELECT workspace FROM settings UNION SELECT workspace FROM seen";
-        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.connection).await.map_err(failed)?;
+        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
         Ok(rows.into_iter().map(Shared::from).collect())
     }
 
@@ -220,8 +172,8 @@ impl Store {
     /// # Errors
     /// When the file cannot be written.
     pub async fn mark_seen(&mut self, workspace: &str, keys: &[Key]) -> Result<(), StoreError> {
-        let failed = StoreError::of(&self.file);
-        let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let failed = self.file.failed();
+        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         for chunk in keys.chunks(CHUNK) {
             let mut query = QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO seen (key, workspace) ");
             query.push_values(chunk, |mut row, key| {
@@ -234,7 +186,6 @@ impl Store {
 
     /// Closes the file; what was kept is kept without it too.
     pub async fn close(self) {
-        // The log goes into the database at the next opening otherwise.
-        let _ = self.connection.close().await;
+        self.file.close().await;
     }
 }

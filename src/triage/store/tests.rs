@@ -92,7 +92,7 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     let mut ann = Desk::new("ann", 1);
     store.record(&many(&mut ann, 5)).await.unwrap();
     // A full disk.
-    sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.connection).await.unwrap();
+    sqlx::query("PRAGMA max_page_count = 12").execute(&mut store.file.connection).await.unwrap();
     let error = store.record(&many(&mut ann, 2000)).await.unwrap_err();
     assert!(error.to_string().contains("full") && error.hint().contains("disk"), "{error}");
     store.close().await;
@@ -139,7 +139,7 @@ async fn a_row_that_is_no_event_is_told_and_left() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.record(&many(&mut Desk::new("ann", 1), 2)).await.unwrap();
-    sqlx::query("UPDATE events SET json = '{}' WHERE row = 1").execute(&mut store.connection).await.unwrap();
+    sqlx::query("UPDATE events SET json = '{}' WHERE row = 1").execute(&mut store.file.connection).await.unwrap();
     store.close().await;
     let opened = open(temp.path()).await;
     assert_eq!(opened.events.len(), 1);
@@ -158,7 +158,7 @@ async fn a_directory_that_cannot_be_made_is_told_with_what_to_do() {
 async fn the_file_of_a_newer_program_is_left_alone() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
-    sqlx::query("PRAGMA user_version = 9000").execute(&mut store.connection).await.unwrap();
+    sqlx::query("PRAGMA user_version = 9000").execute(&mut store.file.connection).await.unwrap();
     store.close().await;
     let before = fs::read(temp.path().join("decisions.db")).unwrap();
     let error = Store::open(temp.path()).await.unwrap_err();

@@ -86,14 +86,17 @@ fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
 }
 
 #[test]
-fn clearing_a_logger_says_that_its_requests_are_gone_for_good() {
+fn clearing_a_logger_says_that_the_service_forgets_and_the_archive_does_not() {
     let mut desk = Desk::new();
     desk.keys("5 D");
-    assert_eq!(desk.prompt().lines, ["The service forgets these 3 requests for good."]);
+    assert_eq!(
+        desk.prompt().lines,
+        ["The service forgets these 3 requests for good.", "Those that were seen stay here."]
+    );
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger(LoggerId(1)));
     desk.answer(&sent, |_| Ok(Answer::Done));
-    assert_eq!(desk.shown(Pane::Captures), [0i64; 0]);
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
             request_body_base64: base64::engine::general_purpose::STANDARD.encode(body).as_str().into(),
             ..capture(id)
         };
-        desk.feed(News::Captures { logger: LoggerId(1), new: vec![Arc::new(caught)] });
+        desk.caught(1, vec![caught]);
         match desk.keys("5 G y c").remove(0) {
             Effect::Copy { text, .. } => text,
             other => panic!("{other:?}"),
@@ -221,7 +221,7 @@ fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
         request_body_base64: "J2lkJw==".into(),
         ..capture(9)
     };
-    desk.feed(News::Captures { logger: LoggerId(1), new: vec![Arc::new(hostile)] });
+    desk.caught(1, vec![hostile]);
     match desk.keys("5 y c").remove(0) {
         Effect::Copy { text, .. } => {
             assert!(!text.chars().any(char::is_control), "{text:?}");

@@ -32,15 +32,17 @@ use super::update;
 use crate::app::effect::{Answer, Call, Effect, Ticket};
 use crate::app::modal::Modal;
 use crate::app::model::{Model, Pane, Session};
-use crate::app::msg::{Msg, Now};
+use crate::app::msg::{Msg, Now, OobNews};
 use crate::app::plan::{News, Update};
 use crate::app::problem::Problem;
 use crate::app::screen::{Measures, Size};
+use crate::app::stream::Caught;
 use crate::app::table::Table;
 use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
+use crate::oob::Archived;
 use crate::triage::Pen;
 
 pub(super) struct Desk {
@@ -133,8 +135,14 @@ impl Desk {
     }
 
     pub fn capture(&mut self, logger: i64, ids: std::ops::RangeInclusive<i64>) {
-        let new = ids.map(|id| Arc::new(capture(id))).collect();
-        self.feed(News::Captures { logger: LoggerId(logger), new });
+        self.caught(logger, ids.map(capture).collect());
+    }
+
+    /// Captures of a logger come from the archive.
+    pub fn caught(&mut self, logger: i64, captures: Vec<Capture>) {
+        let new = captures.into_iter().map(|capture| caught(logger, capture)).collect();
+        let generation = self.model.generation;
+        self.send(Msg::Oob(OobNews::Captures { generation, new }));
     }
 
     /// Presses keys, 300 ms apart; the effects of all.
@@ -250,6 +258,18 @@ pub(super) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {
         task_id: Some(ScanId(target)),
         ..Finding::default()
     }
+}
+
+pub(super) fn caught(logger: i64, capture: Capture) -> Caught {
+    let archived = Archived {
+        workspace: "Acme".into(),
+        logger: LoggerId(logger),
+        label: "probe".into(),
+        handler_url: "http://127.0.0.1:8766/l/abc/".into(),
+        seen_at: stamp(),
+        capture: Arc::new(capture),
+    };
+    Caught::new(&archived, Arc::default())
 }
 
 pub(super) fn capture(id: i64) -> Capture {

@@ -1,4 +1,4 @@
-//! What can be wrong with the file of decisions, and what to do about it.
+//! What can be wrong with a shared file, and what to do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The directory cannot be made or written.
-    #[error("decisions cannot be kept: {path}: {source}", path = path.display())]
+    #[error("{what} cannot be kept: {path}: {source}", path = path.display())]
     Unwritable {
+        /// What is not kept.
+        what: &'static str,
         /// What could not be made.
         path: PathBuf,
         /// Why.
@@ -53,7 +55,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The work was given up half way.
-    #[error("reading the decisions was interrupted: {why}")]
+    #[error("reading was interrupted: {why}")]
     Interrupted {
         /// Why.
         why: String,
@@ -62,7 +64,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Tells an error of SQLite, by the file it is about.
-    pub(super) fn of(path: &Path) -> impl Fn(sqlx::Error) -> Self + use<> {
+    pub fn of(path: &Path) -> impl Fn(sqlx::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match code(&source) {
             // SQLITE_CORRUPT, SQLITE_NOTADB
@@ -72,16 +74,16 @@ impl StoreError {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> String {
         match self {
-            Self::Unwritable { .. } => {
-                "make the directory writable, or set XDG_STATE_HOME; until then nothing is decided"
+            Self::Unwritable { what, .. } => {
+                format!("make the directory writable, or set XDG_STATE_HOME; until then no {what} are kept")
             }
-            Self::Newer { .. } => "use the newer scandeck, or move the file away",
-            Self::Broken { .. } => "start again: the file is kept aside and what can be read is taken over",
-            Self::Database { .. } => "look for a full disk or for permissions, then start again",
-            Self::Replaced { .. } | Self::Interrupted { .. } => "start again",
-            Self::InUse { .. } => "leave it first",
+            Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
+            Self::Broken { .. } => "start again: the file is kept aside and what can be read is taken over".to_owned(),
+            Self::Database { .. } => "look for a full disk or for permissions, then start again".to_owned(),
+            Self::Replaced { .. } | Self::Interrupted { .. } => "start again".to_owned(),
+            Self::InUse { .. } => "leave it first".to_owned(),
         }
     }
 }

@@ -1,0 +1,55 @@
+//! Out-of-band: the payload book beside the lists, and how well captures and payloads are kept.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::effect::Effect;
+use super::model::Model;
+use super::plan::{Generation, Known};
+use super::problem::Problem;
+use crate::contract::LoggerId;
+use crate::oob::archived::Newest;
+use crate::oob::{Book, Payload};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Oob {
+    /// Every payload of every workspace.
+    pub book: Book,
+    /// Payloads and captures can be kept.
+    pub writable: bool,
+    /// How far the archive is.
+    pub archive: Archive,
+    /// Why captures and payloads cannot be kept, or what else there is to know about that.
+    pub problem: Option<Arc<Problem>>,
+}
+
+/// How far the archive is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Archive {
+    /// It is being opened, or read for the workspace worked in.
+    #[default]
+    Awaited,
+    /// The newest captures of the workspace with this generation are here, and what is known of each logger.
+    Recalled(Generation, Arc<BTreeMap<LoggerId, Newest>>),
+    /// It cannot be read or written: captures are shown and not kept.
+    Broken,
+}
+
+impl Model {
+    /// Keeps payloads, new ones and changed ones, and knows them from now on.
+    pub fn plant(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
+        self.oob.book.take(payloads.iter().cloned());
+        effects.push(Effect::Plant(payloads));
+        self.dirty = true;
+    }
+
+    /// What the poller may take as known.
+    pub(super) fn known_captures(&self) -> Known {
+        match &self.oob.archive {
+            Archive::Recalled(generation, newest) if *generation == self.generation => Known::Newest(newest.clone()),
+            Archive::Broken => Known::Nothing,
+            _ => Known::Awaited,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! A capture as it is archived: with what was known of its logger when it was seen.
+
+use std::sync::Arc;
+
+use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Archived {
+    /// Name of the workspace.
+    pub workspace: Shared,
+    pub logger: LoggerId,
+    pub label: Shared,
+    pub handler_url: Shared,
+    /// By this machine's clock.
+    pub seen_at: Stamp,
+    pub capture: Arc<Capture>,
+}
+
+/// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
+pub type Newest = (CaptureId, Option<Stamp>);

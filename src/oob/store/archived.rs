@@ -1,0 +1,125 @@
+//! How an archived capture stands in a row.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Store, StoreError};
+use crate::contract::{Capture, LoggerId, Shared, Stamp};
+use crate::oob::archived::Archived;
+
+/// Where a capture stands among those of its workspace: by time, then in the order of archiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    at: i64,
+    row: i64,
+}
+
+/// A row to be written.
+pub(super) struct Row {
+    pub workspace: Shared,
+    pub logger: i64,
+    pub label: Shared,
+    pub handler_url: Shared,
+    pub id: i64,
+    pub at: i64,
+    pub seen_at: i64,
+    pub digest: i64,
+    pub json: String,
+}
+
+impl Archived {
+    pub(super) fn to_row(&self) -> Row {
+        let capture = &self.capture;
+        Row {
+            workspace: self.workspace.clone(),
+            logger: self.logger.0,
+            label: self.label.clone(),
+            handler_url: self.handler_url.clone(),
+            id: capture.id.0,
+            at: capture.request_date.unwrap_or(self.seen_at).0.as_microsecond(),
+            seen_at: self.seen_at.0.as_microsecond(),
+            digest: digest(capture),
+            json: serde_json::to_string(capture).unwrap_or_default(),
+        }
+    }
+
+    /// The capture of a row and its place; nothing when it holds none.
+    pub(super) fn from_row(row: &SqliteRow) -> Option<(Place, Self)> {
+        let text = |name: &str| row.try_get::<&str, _>(name).ok().map(Shared::from);
+        let time = |name: &str| Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp);
+        let mut capture: Capture = serde_json::from_str(row.try_get("json").ok()?).ok()?;
+        // JSON tells it to the second.
+        capture.request_date = capture.request_date.and(time("at"));
+        let archived = Self {
+            workspace: text("workspace")?,
+            logger: LoggerId(row.try_get("logger").ok()?),
+            label: text("label")?,
+            handler_url: text("handler_url")?,
+            seen_at: time("seen_at")?,
+            capture: Arc::new(capture),
+        };
+        Some((Place { at: row.try_get("at").ok()?, row: row.try_get("row").ok()? }, archived))
+    }
+}
+
+/// Of date and content: of the fields that the contract names, so that a later program finds the same.
+fn digest(capture: &Capture) -> i64 {
+    let mut hash = Sha256::new();
+    let date = capture.request_date.map(|date| date.0.as_microsecond()).unwrap_or_default();
+    hash.update(date.to_le_bytes());
+    let texts = [
+        &capture.ip_address,
+        &capture.request_method,
+        &capture.url_params,
+        &capture.request_body_type,
+        &capture.request_body_base64,
+    ];
+    let path = capture.path.iter();
+    for text in texts.into_iter().chain(path).chain(&capture.http_headers) {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    let bytes = hash.finalize();
+    i64::from_le_bytes(std::array::from_fn(|at| bytes[at]))
+}
+
+impl Store {
+    /// Captures of a workspace before a place, or the last ones, the newest first; rows that hold none are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn captures(
+        &mut self,
+        workspace: &str,
+        before: Option<Place>,
+        most: usize,
+    ) -> Result<Vec<(Place, Archived)>, StoreError> {
+        let failed = self.file.failed();
+        let Place { at, row } = before.unwrap_or(Place { at: i64::MAX, row: i64::MAX });
+        let query = "SELECT * FROM captures WHERE workspace = ? AND (at, row) < (?, ?)
+            ORDER BY at DESC, row DESC LIMIT ?";
+        let query = sqlx::query(query).bind(workspace).bind(at).bind(row).bind(most as i64);
+        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        read(rows).await
+    }
+
+    /// Captures archived since this was last asked.
+    pub(super) async fn new_captures(&mut self) -> Result<Vec<Archived>, StoreError> {
+        let failed = self.file.failed();
+        let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row").bind(self.last_capture);
+        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let read = read(rows).await?;
+        self.last_capture = read.last().map_or(self.last_capture, |(place, _)| place.row);
+        Ok(read.into_iter().map(|(_, archived)| archived).collect())
+    }
+}
+
+/// On a thread of its own: a hundred thousand rows take their time.
+async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(Place, Archived)>, StoreError> {
+    let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(Archived::from_row).collect());
+    read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
+}

@@ -1,0 +1,150 @@
+//! The archive of captures and the payload book: one SQLite file a service, written by any number of dashboards and
+//! commands at once.
+//!
+//! ```text
+//!   captures.db      captures, payloads      *.bak-N      before a migration
+//!                                            *.broken-N   what could not be read, kept aside
+//! ```
+//!
+//! Every batch is one synced transaction. A capture that is there already is left as it is; of two versions of a payload
+//! the later stands. Nothing here ever counts or reads all captures: years of them open at once.
+
+mod archived;
+mod open;
+mod payloads;
+mod purge;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use sqlx::{Connection, QueryBuilder, Sqlite};
+
+use super::Payload;
+use super::archived::{Archived, Newest};
+use crate::contract::{LoggerId, Shared};
+use crate::sqlite::{Kind, SharedFile};
+
+pub use crate::sqlite::StoreError;
+pub use archived::Place;
+pub use open::Opened;
+pub use purge::Kept;
+
+const KIND: Kind = Kind {
+    name: "captures.db",
+    what: "captures and payloads",
+    opening: "captures-opening.lock",
+    in_use: "captures-in-use.lock",
+};
+
+/// Rows a statement may carry; SQLite takes 32,766 bound values.
+const CHUNK: usize = 500;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Store {
+    file: SharedFile,
+    /// The last rows that were read or written.
+    last_capture: i64,
+    last_payload: i64,
+}
+
+/// What others wrote.
+#[derive(Debug, Default)]
+pub struct News {
+    /// New payloads, and changed ones.
+    pub payloads: Vec<Arc<Payload>>,
+    /// New captures, of any workspace.
+    pub captures: Vec<Archived>,
+}
+
+impl Store {
+    /// The database.
+    pub fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    /// Whether anything can be kept.
+    pub fn is_writable(&self) -> bool {
+        self.file.writable
+    }
+
+    /// Whether there is an archive in the directory of a service.
+    pub fn exists(directory: &Path) -> bool {
+        directory.join(KIND.name).exists()
+    }
+
+    /// Archives captures: all of them or none. Those that are there already are left as they are.
+    ///
+    /// # Errors
+    /// When the file cannot be written; nothing was kept then.
+    pub async fn archive(&mut self, captures: Vec<Archived>) -> Result<(), StoreError> {
+        let rows = tokio::task::spawn_blocking(move || captures.iter().map(Archived::to_row).collect::<Vec<_>>());
+        let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
+        let failed = self.file.failed();
+        // The lock is taken at once: one that is only asked for at the first write is not waited for.
+        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        for chunk in rows.chunks(CHUNK) {
+            let columns = "(workspace, logger, label, handler_url, id, at, seen_at, digest, json) ";
+            let mut query = QueryBuilder::<Sqlite>::new(format!("INSERT OR IGNORE INTO captures {columns}"));
+            query.push_values(chunk, |mut to, row| {
+                to.push_bind(row.workspace.as_str()).push_bind(row.logger).push_bind(row.label.as_str());
+                to.push_bind(row.handler_url.as_str()).push_bind(row.id).push_bind(row.at).push_bind(row.seen_at);
+                to.push_bind(row.digest).push_bind(row.json.as_str());
+            });
+            query.build().execute(&mut *change).await.map_err(&failed)?;
+        }
+        change.commit().await.map_err(&failed)
+    }
+
+    /// What others wrote since this was last asked; it may hold what was written here, too.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is another than the one that was opened.
+    pub async fn news(&mut self) -> Result<News, StoreError> {
+        if !self.file.others_wrote().await? {
+            return Ok(News::default());
+        }
+        Ok(News { payloads: self.new_payloads().await?, captures: self.new_captures().await? })
+    }
+
+    /// The last capture archived of each logger, by the order of archiving: ids may begin anew.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn newest(&mut self) -> Result<BTreeMap<LoggerId, Newest>, StoreError> {
+        let failed = self.file.failed();
+        // From one logger to the next by the index: the rows between are not looked at.
+        let query = "WITH RECURSIVE loggers (logger) AS (
+                SELECT min(logger) FROM captures UNION
+                SELECT (SELECT min(logger) FROM captures WHERE logger > loggers.logger) FROM loggers
+                WHERE loggers.logger IS NOT NULL
+            ) SELECT captures.* FROM loggers JOIN captures
+            ON captures.row = (SELECT max(row) FROM captures AS last WHERE last.logger = loggers.logger)";
+        let rows = sqlx::query(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        let newest = rows.iter().filter_map(Archived::from_row);
+        Ok(newest.map(|(_, it)| (it.logger, (it.capture.id, it.capture.request_date))).collect())
+    }
+
+    /// Names of the workspaces of which something is kept.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
+        let failed = self.file.failed();
+        // From one name to the next by the index: the rows between are not looked at.
+        let query = "WITH RECURSIVE names (name) AS (
+                SELECT min(workspace) FROM captures UNION
+                SELECT (SELECT min(workspace) FROM captures WHERE workspace > name) FROM names WHERE name IS NOT NULL
+            ) SELECT name FROM names WHERE name IS NOT NULL UNION SELECT workspace FROM payloads";
+        let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        Ok(rows.into_iter().map(Shared::from).collect())
+    }
+
+    /// Closes the file; what was kept is kept without it too.
+    pub async fn close(self) {
+        self.file.close().await;
+    }
+}

@@ -1,0 +1,212 @@
+//! What the archive promises, each on files of its own.
+
+use std::fs;
+use std::io::{Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::contract::{Capture, CaptureId, Stamp};
+use crate::oob::Token;
+
+async fn open(directory: &Path) -> Opened {
+    Store::open(directory).await.unwrap()
+}
+
+fn stamp(second: i64) -> Stamp {
+    Stamp(Timestamp::from_second(1_800_000_000 + second).unwrap())
+}
+
+fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
+    let capture = Capture {
+        id: CaptureId(id),
+        url_params: format!("t={id}").as_str().into(),
+        request_date: Some(Stamp(Timestamp::from_microsecond(1_800_000_000_250_000 + id * 1_000_000).unwrap())),
+        http_headers: vec!["Host: probe".into(), "X-Needle: straw".into()],
+        ..Capture::default()
+    };
+    Archived {
+        workspace: workspace.into(),
+        logger: LoggerId(logger),
+        label: "probe".into(),
+        handler_url: "http://127.0.0.1:1/l/x/".into(),
+        seen_at: stamp(id),
+        capture: Arc::new(capture),
+    }
+}
+
+fn payload(number: u64, workspace: &str, version: i64, note: &str) -> Arc<Payload> {
+    let (token, workspace, note) = (Token::of(number), workspace.into(), note.into());
+    Arc::new(Payload { token, workspace, version, note, ..Payload::default() })
+}
+
+async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
+    let all = store.captures(workspace, None, 1000).await.unwrap();
+    all.iter().map(|(_, archived)| archived.capture.id.0).collect()
+}
+
+/// Whether any file of a directory holds a word.
+fn holds(directory: &Path, word: &str) -> bool {
+    let files = fs::read_dir(directory).unwrap().flatten();
+    let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
+    held.any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
+#[tokio::test]
+async fn what_was_archived_is_there_whole_after_a_restart_also_when_nothing_was_closed() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("a/b");
+    let mut store = open(&folder).await.store;
+    let all: Vec<Archived> = (1..=1200).map(|id| archived("Acme", 1, id)).collect();
+    store.archive(all.clone()).await.unwrap();
+    store.plant(&[payload(7, "Acme", 1, "first")]).await.unwrap();
+    // As it is when the program is killed: nothing is closed, the log stays.
+    let copy = temp.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let mut again = open(&copy).await;
+    assert_eq!(again.book.get(Token::of(7)).unwrap().note.as_str(), "first");
+    let mut read = again.store.captures("Acme", None, 5000).await.unwrap();
+    read.reverse();
+    assert!(read.into_iter().map(|(_, archived)| archived).eq(all), "each as it was seen, to the microsecond");
+}
+
+#[tokio::test]
+async fn files_are_closed_to_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("state");
+    let mut store = open(&folder).await.store;
+    store.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_capture_seen_twice_is_one_and_an_id_given_twice_is_two() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let first = archived("Acme", 1, 5);
+    let seen_later = Archived { seen_at: stamp(90), ..first.clone() };
+    let mut anew = first.clone();
+    anew.capture = Arc::new(Capture { request_date: Some(stamp(60)), ..(*first.capture).clone() });
+    let elsewhere = Archived { logger: LoggerId(2), ..first.clone() };
+    store.archive(vec![first.clone(), seen_later]).await.unwrap();
+    assert_eq!(ids(&mut store, "Acme").await, [5]);
+    store.archive(vec![first, anew, elsewhere]).await.unwrap();
+    assert_eq!(ids(&mut store, "Acme").await, [5, 5, 5]);
+}
+
+#[tokio::test]
+async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let mixed = (1..=9).map(|id| archived(if id % 3 == 0 { "Lab" } else { "Acme" }, id % 2, id));
+    store.archive(mixed.collect()).await.unwrap();
+    let page = store.captures("Acme", None, 4).await.unwrap();
+    let told = |page: &[(Place, Archived)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
+    assert_eq!(told(&page), [8, 7, 5, 4]);
+    let rest = store.captures("Acme", Some(page[3].0), 4).await.unwrap();
+    assert_eq!(told(&rest), [2, 1]);
+    assert!(store.captures("Acme", Some(rest[1].0), 4).await.unwrap().is_empty());
+    assert_eq!(store.workspaces().await.unwrap(), ["Acme", "Lab"]);
+}
+
+#[tokio::test]
+async fn the_last_one_of_a_logger_is_told_by_the_order_of_archiving() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    assert!(store.newest().await.unwrap().is_empty() && store.workspaces().await.unwrap().is_empty());
+    store.archive((1..=8).map(|id| archived("Acme", 1 + id % 2, id)).collect()).await.unwrap();
+    // The logger was cleared, and its ids begin anew.
+    store.archive(vec![archived("Acme", 1, 2).with_date(stamp(500))]).await.unwrap();
+    let newest = store.newest().await.unwrap();
+    let told: Vec<_> = newest.iter().map(|(logger, (id, date))| (logger.0, id.0, *date)).collect();
+    assert_eq!(told[0], (1, 2, Some(stamp(500))));
+    assert_eq!((told[1].0, told[1].1, told.len()), (2, 7, 2));
+}
+
+impl Archived {
+    fn with_date(mut self, date: Stamp) -> Self {
+        self.capture = Arc::new(Capture { request_date: Some(date), ..(*self.capture).clone() });
+        self
+    }
+}
+
+#[tokio::test]
+async fn of_two_versions_of_a_payload_the_later_stands_whoever_writes_last() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.plant(&[payload(1, "Acme", 2, "later"), payload(2, "Acme", 1, "other")]).await.unwrap();
+    store.plant(&[payload(1, "Acme", 1, "earlier")]).await.unwrap();
+    let book = open(temp.path()).await.book;
+    assert_eq!((book.len(), book.get(Token::of(1)).unwrap().note.as_str()), (2, "later"));
+    store.plant(&[payload(1, "Acme", 3, "last")]).await.unwrap();
+    assert_eq!(open(temp.path()).await.book.get(Token::of(1)).unwrap().note.as_str(), "last");
+    assert_eq!(store.payloads_of("Acme").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_second_instance_hears_of_payloads_and_captures_and_of_nothing_else() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut ann, mut bob) = (open(temp.path()).await.store, open(temp.path()).await.store);
+    ann.plant(&(0..700).map(|number| payload(number, "Acme", 1, "")).collect::<Vec<_>>()).await.unwrap();
+    let news = bob.news().await.unwrap();
+    assert_eq!((news.payloads.len(), news.captures.len()), (700, 0));
+    ann.plant(&[payload(3, "Acme", 2, "changed")]).await.unwrap();
+    ann.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
+    let news = bob.news().await.unwrap();
+    assert_eq!((news.payloads.len(), news.captures.len()), (1, 1));
+    let news = bob.news().await.unwrap();
+    assert!(news.payloads.is_empty() && news.captures.is_empty());
+}
+
+#[tokio::test]
+async fn a_purge_leaves_no_byte_of_the_workspace_and_all_of_the_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.archive((1..=50).map(|id| archived("Topsecret", 1, id)).collect()).await.unwrap();
+    store.archive(vec![archived("Lab", 2, 1)]).await.unwrap();
+    store.plant(&[payload(1, "Topsecret", 1, "hushhush"), payload(2, "Lab", 1, "open")]).await.unwrap();
+    let kept = store.kept_about("Topsecret").await.unwrap();
+    assert_eq!((kept.captures, kept.payloads), (50, 1));
+    let other = open(temp.path()).await.store;
+    let refused = store.purge("Topsecret").await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
+    other.purge("Topsecret").await.unwrap();
+    assert!(!holds(temp.path(), "Topsecret") && !holds(temp.path(), "hushhush"));
+    let mut again = open(temp.path()).await;
+    assert_eq!((ids(&mut again.store, "Lab").await, again.book.len()), (vec![1], 1));
+}
+
+#[tokio::test]
+async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.archive((1..=2000).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
+    store.plant(&[payload(1, "Acme", 1, "kept")]).await.unwrap();
+    store.close().await;
+    let file = temp.path().join("captures.db");
+    let mut bytes = fs::OpenOptions::new().write(true).open(&file).unwrap();
+    // The root page of the payloads, which every opening reads.
+    let page = root_page(temp.path(), "payloads").await;
+    bytes.seek(std::io::SeekFrom::Start((page - 1) * 4096)).unwrap();
+    bytes.write_all(&[0xff; 4096]).unwrap();
+    let mut opened = open(temp.path()).await;
+    assert!(opened.notes.iter().any(|note| note.contains("2000 captures and 0 payloads")), "{:?}", opened.notes);
+    assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
+    assert!(temp.path().join("captures.db.broken-1").exists());
+}
+
+async fn root_page(directory: &Path, table: &str) -> u64 {
+    use sqlx::ConnectOptions;
+    let mut connection = crate::sqlite::options(&directory.join("captures.db")).connect().await.unwrap();
+    let query = sqlx::query_scalar("SELECT rootpage FROM sqlite_master WHERE name = ?").bind(table);
+    let page: i64 = query.fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    page as u64
+}

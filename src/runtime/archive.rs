@@ -1,0 +1,253 @@
+//! The task that owns the archive of captures and the payload book: every capture passes through it before it is shown.
+//!
+//! ```text
+//!   captures of the poller ─► one synced transaction ─► recognised ─► Captures        payloads ─► kept
+//!   another workspace ─► its newest captures ─► Recalled ─► older ones, a piece at a time
+//!   every two seconds ─► what others wrote ─► Payloads, Captures
+//! ```
+//!
+//! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. When the archive
+//! cannot be written that is told, and captures are shown all the same.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
+
+use super::Memory;
+use super::desk::Answered;
+use crate::app::model::Model;
+use crate::app::msg::{Msg, OobKept, OobNews, Recalled};
+use crate::app::plan::Generation;
+use crate::app::problem::Problem;
+use crate::app::stream::{Caught, MOST, MOST_BYTES};
+use crate::contract::{Capture, Logger, Shared, Stamp};
+use crate::oob::recognize::mentions;
+use crate::oob::store::{Opened, Place, Store, StoreError};
+use crate::oob::{Archived, Book, Payload};
+
+/// How often others are looked for.
+const OTHERS: Duration = Duration::from_secs(1);
+/// How long the end waits for what is still to be written: longer than a lock of another is waited for.
+const GOODBYE: Duration = Duration::from_secs(8);
+/// Captures recalled at first: a screen many times over, at once.
+const FIRST: usize = 2_000;
+/// Captures of each further piece.
+const PIECE: usize = 5_000;
+
+/// One thing to do.
+#[derive(Debug)]
+pub(super) enum Wish {
+    /// Captures came in.
+    Take { generation: Generation, captures: Vec<Archived> },
+    /// This is the workspace worked in.
+    Recall(Generation, Shared),
+    /// Payloads were made or changed.
+    Plant(Vec<Arc<Payload>>),
+}
+
+/// The desk's hold on the task.
+pub(super) struct Archivist {
+    wishes: UnboundedSender<Wish>,
+    task: JoinHandle<()>,
+    /// The workspace that was recalled last.
+    recalled: Option<(Generation, Shared)>,
+}
+
+impl Archivist {
+    /// Begins; what the archive tells goes to `answers`.
+    pub fn start(memory: &Memory, answers: UnboundedSender<Answered>) -> Self {
+        let (wishes, waiting) = mpsc::unbounded_channel();
+        let directory = memory.directory.clone();
+        let task = tokio::spawn(async move {
+            let mut task = Task { store: None, book: Book::default(), recalling: None, workspace: None, answers };
+            task.open(&directory).await;
+            task.run(waiting).await;
+        });
+        Self { wishes, task, recalled: None }
+    }
+
+    /// Wishes something to be done.
+    pub fn wish(&self, wish: Wish) {
+        // A task that has ended has said why.
+        let _ = self.wishes.send(wish);
+    }
+
+    /// The model may work in another workspace now: its captures are wanted.
+    pub fn recall(&mut self, model: &Model) {
+        let Some(workspace) = model.workspace().map(|workspace| workspace.name.clone()) else { return };
+        let here = (model.generation, workspace);
+        if self.recalled.as_ref() != Some(&here) {
+            self.wish(Wish::Recall(here.0, here.1.clone()));
+            self.recalled = Some(here);
+        }
+    }
+
+    /// Captures of a logger came in.
+    pub fn take(&self, generation: Generation, logger: &Logger, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
+        let Some((_, workspace)) = &self.recalled else { return };
+        let archived = |capture| Archived {
+            workspace: workspace.clone(),
+            logger: logger.id,
+            label: logger.label.clone(),
+            handler_url: logger.handler_url.clone(),
+            seen_at,
+            capture,
+        };
+        self.wish(Wish::Take { generation, captures: captures.into_iter().map(archived).collect() });
+    }
+
+    /// Waits until everything wished for is kept.
+    pub async fn end(self) {
+        drop(self.wishes);
+        if timeout(GOODBYE, self.task).await.is_err() {
+            tracing::error!("left before every capture and payload was kept");
+        }
+    }
+}
+
+/// A workspace whose older captures are still to be read.
+struct Recalling {
+    before: Option<Place>,
+    read: usize,
+    bytes: usize,
+}
+
+struct Task {
+    store: Option<Store>,
+    book: Book,
+    workspace: Option<(Generation, Shared)>,
+    recalling: Option<Recalling>,
+    answers: UnboundedSender<Answered>,
+}
+
+impl Task {
+    async fn open(&mut self, directory: &std::path::Path) {
+        match Store::open(directory).await {
+            Ok(Opened { store, book, notes }) => {
+                let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
+                self.book = book.clone();
+                self.tell(OobNews::Opened(Box::new(OobKept { book, writable: store.is_writable(), problem })));
+                self.store = Some(store);
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    async fn run(&mut self, mut wishes: UnboundedReceiver<Wish>) {
+        let mut others = clock();
+        loop {
+            // What came in is never behind what is recalled, nor that behind a look at others.
+            let done = tokio::select! {
+                biased;
+                wish = wishes.recv() => match wish {
+                    Some(wish) => self.carry_out(wish).await,
+                    None => break,
+                },
+                () = std::future::ready(()), if self.recalling.is_some() => self.recall_more().await,
+                _ = others.tick(), if self.store.is_some() => self.look_for_others().await,
+            };
+            if let Err(error) = done {
+                self.fail(&error);
+            }
+        }
+        if let Some(store) = self.store.take() {
+            store.close().await;
+        }
+    }
+
+    async fn carry_out(&mut self, wish: Wish) -> Result<(), StoreError> {
+        match wish {
+            Wish::Take { generation, captures } => {
+                let kept = match &mut self.store {
+                    Some(store) if store.is_writable() => store.archive(captures.clone()).await,
+                    _ => Ok(()),
+                };
+                // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
+                self.look_for_others().await?;
+                let new = self.recognised(captures).await;
+                self.tell(OobNews::Captures { generation, new });
+                kept
+            }
+            Wish::Recall(generation, workspace) => {
+                self.workspace = Some((generation, workspace));
+                self.recalling = self.store.is_some().then_some(Recalling { before: None, read: 0, bytes: 0 });
+                Ok(())
+            }
+            Wish::Plant(payloads) => {
+                self.book.take(payloads.iter().cloned());
+                match &mut self.store {
+                    Some(store) if store.is_writable() => store.plant(&payloads).await,
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// The next piece of the workspace's captures, the newest first.
+    async fn recall_more(&mut self) -> Result<(), StoreError> {
+        let Some(mut recalling) = self.recalling.take() else { return Ok(()) };
+        let (Some((generation, workspace)), Some(store)) = (self.workspace.clone(), &mut self.store) else {
+            return Ok(());
+        };
+        let first = recalling.before.is_none();
+        let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
+        let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
+        let mut piece = store.captures(&workspace, recalling.before, most).await?;
+        let ended = piece.len() < most;
+        recalling.before = piece.last().map(|(place, _)| *place);
+        piece.reverse();
+        let captures = self.recognised(piece.into_iter().map(|(_, archived)| archived).collect()).await;
+        recalling.read += captures.len();
+        recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
+        let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
+        let older = (ended || full).then_some(!ended);
+        self.tell(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));
+        self.recalling = older.is_none().then_some(recalling);
+        Ok(())
+    }
+
+    async fn look_for_others(&mut self) -> Result<(), StoreError> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let news = store.news().await?;
+        if !news.payloads.is_empty() {
+            self.book.take(news.payloads.iter().cloned());
+            self.tell(OobNews::Payloads(news.payloads));
+        }
+        let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
+        let here: Vec<Archived> = news.captures.into_iter().filter(|one| one.workspace == workspace).collect();
+        if !here.is_empty() {
+            let new = self.recognised(here).await;
+            self.tell(OobNews::Captures { generation, new });
+        }
+        Ok(())
+    }
+
+    /// What captures mention, off this thread.
+    async fn recognised(&self, captures: Vec<Archived>) -> Vec<Caught> {
+        let book = self.book.clone();
+        let work = move || captures.iter().map(|one| Caught::new(one, mentions(&one.capture, &book).into())).collect();
+        // Only a panic or the end of the program takes an answer away.
+        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+
+    /// The archive is not used any more: what is shown from here on is told not to be kept.
+    fn fail(&mut self, error: &StoreError) {
+        tracing::error!(%error, "captures cannot be kept");
+        (self.store, self.recalling) = (None, None);
+        self.tell(OobNews::Failed(Arc::new(Problem::local(error.to_string()).with_hint(error.hint()))));
+    }
+
+    fn tell(&self, news: OobNews) {
+        // The desk is gone: nobody waits for it.
+        let _ = self.answers.send(Answered::Msg(Box::new(Msg::Oob(news))));
+    }
+}
+
+fn clock() -> Interval {
+    let mut clock = interval_at(Instant::now() + OTHERS, OTHERS);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    clock
+}

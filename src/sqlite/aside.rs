@@ -1,0 +1,70 @@
+//! A broken file: renamed, never deleted, and read row by row for what is left of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+use super::{SharedFile, StoreError, beside, free_name, options};
+
+/// Rows looked for where the table does not tell how many it has.
+const BLIND: i64 = 1_000_000;
+/// Rows without an answer after which a blind search ends.
+const PATIENCE: i64 = 20_000;
+
+/// A file that was put aside.
+pub struct Aside {
+    kept_as: PathBuf,
+    connection: Option<SqliteConnection>,
+}
+
+impl Aside {
+    /// Puts the file and its log aside.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub async fn put(file: &Path, what: &'static str) -> Result<Self, StoreError> {
+        let kept_as = free_name(file, "broken").unwrap_or_else(|| beside(file, ".broken"));
+        // The log first: a database without its log is whole, a log without its database is nothing.
+        for ending in ["-wal", "-shm", ""] {
+            match fs::rename(beside(file, ending), beside(&kept_as, ending)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(SharedFile::unwritable(what, file)(source)),
+            }
+        }
+        let connection = options(&kept_as).read_only(true).connect().await.ok();
+        Ok(Self { kept_as, connection })
+    }
+
+    /// What can be read of a table, whose rows are numbered by `row`.
+    pub async fn rows<T>(&mut self, table: &str, read: impl Fn(&SqliteRow) -> Option<T>) -> Vec<T> {
+        let Some(connection) = &mut self.connection else { return Vec::new() };
+        let query = sqlx::AssertSqlSafe(format!("SELECT max(row) FROM {table}"));
+        let known = sqlx::query_scalar(query).fetch_one(&mut *connection).await.ok();
+        let (last, mut silent, mut found) = (known.unwrap_or(BLIND), 0, Vec::new());
+        for row in 1..=last {
+            let query = sqlx::AssertSqlSafe(format!("SELECT * FROM {table} WHERE row = ?"));
+            let one = sqlx::query(query).bind(row).fetch_optional(&mut *connection).await;
+            match one.ok().flatten().as_ref().and_then(&read) {
+                Some(one) => {
+                    found.push(one);
+                    silent = 0;
+                }
+                None if known.is_none() && silent > PATIENCE => break,
+                None => silent += 1,
+            }
+        }
+        found
+    }
+
+    /// Lets go of the file; a sentence about it for a person.
+    pub async fn close(self, file: &Path, why: &sqlx::Error, read: &str) -> String {
+        if let Some(connection) = self.connection {
+            let _ = connection.close().await;
+        }
+        let (file, kept) = (file.display(), self.kept_as.display());
+        format!("{file} was broken ({why}) and is kept as {kept}; {read} could be read from it")
+    }
+}
