@@ -12,9 +12,12 @@ pub mod archived;
 pub mod book;
 pub mod decode;
 pub mod mention;
+pub mod out;
 pub mod payload;
 pub mod recognize;
+pub mod request;
 pub mod shape;
+pub mod source;
 pub mod store;
 pub mod token;
 
@@ -24,4 +27,5 @@ pub use mention::{Mention, Place};
 pub use payload::Payload;
 pub use recognize::mentions;
 pub use shape::Shape;
+pub use source::Source;
 pub use token::Token;

@@ -10,11 +10,9 @@
 
 use std::borrow::Cow;
 
-use base64::Engine;
-
 use super::decode::{Squeezed, base64 as base64_runs, hex, percent};
 use super::token::LENGTH;
-use super::{Book, Mention, Place, Token};
+use super::{Book, Mention, Place, Token, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
@@ -33,7 +31,7 @@ const PARAMETER: &str = "t";
 
 /// Where a captured request carries tokens: those of the book first, in the order path, query, headers, body.
 pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
-    let body = body(capture);
+    let body = request::body(capture);
     let size =
         capture.url_params.len() + body.len() + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
     let mut search = Search { book, work: WORK + WORK_A_BYTE * size, place: Place::Path, found: Vec::new() };
@@ -47,15 +45,6 @@ pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
         }
     }
     found
-}
-
-/// The body's bytes; what is no base64 is taken as it stands.
-fn body(capture: &Capture) -> Cow<'_, [u8]> {
-    let encoded = capture.request_body_base64.as_bytes();
-    match base64::engine::general_purpose::STANDARD.decode(encoded) {
-        Ok(bytes) => Cow::Owned(bytes),
-        Err(_) => Cow::Borrowed(encoded),
-    }
 }
 
 /// A search in one request.
@@ -72,19 +61,14 @@ impl Search<'_> {
         if let Some(path) = &capture.path {
             self.value(Place::Path, path.as_bytes());
         }
-        for pair in pairs(&capture.url_params) {
-            let (name, value) = pair.split_once('=').unwrap_or_default();
-            match pair.contains('=') {
-                true => {
-                    self.value(Place::Query(Shared::default()), name.as_bytes());
-                    self.value(Place::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
-                }
-                false => self.value(Place::Query(Shared::default()), pair.as_bytes()),
+        for (name, value) in request::pairs(capture) {
+            self.value(Place::Query(Shared::default()), name.as_bytes());
+            if let Some(value) = value {
+                self.value(Place::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
             }
         }
-        for line in &capture.http_headers {
-            let (name, value) = line.split_once(':').unwrap_or(("", line));
-            self.value(Place::Header(cleaned(name.trim().as_bytes())), value.trim().as_bytes());
+        for (name, value) in request::headers(capture) {
+            self.value(Place::Header(cleaned(name.as_bytes())), value.as_bytes());
         }
         if capture.http_headers.is_empty() {
             self.value(Place::Header("User-Agent".into()), capture.user_agent.as_bytes());
@@ -198,9 +182,9 @@ fn unknown(capture: &Capture) -> Vec<Mention> {
             found.push(mention(Place::Path, token, Shared::default()));
         }
     }
-    for (name, value) in pairs(&capture.url_params).filter_map(|pair| pair.split_once('=')) {
+    for (name, value) in request::pairs(capture) {
         if name.eq_ignore_ascii_case(PARAMETER) {
-            let value = percent::decoded_value(value.as_bytes());
+            let value = percent::decoded_value(value.unwrap_or_default().as_bytes());
             if let Some((token, behind)) = leading(&value) {
                 found.push(mention(Place::Query(name.into()), token, cleaned(&behind[..behind.len().min(ADDED)])));
             }
@@ -217,14 +201,9 @@ fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
     Some((token, behind))
 }
 
-fn pairs(query: &str) -> impl Iterator<Item = &str> {
-    query.split('&').filter(|pair| !pair.is_empty())
-}
-
 /// Whether a header says that the body was compressed with deflate.
 fn says_deflate(capture: &Capture) -> bool {
-    let of_body = |line: &&Shared| line.get(..17).is_some_and(|name| name.eq_ignore_ascii_case("content-encoding:"));
-    capture.http_headers.iter().filter(of_body).any(|line| line.to_ascii_lowercase().contains("deflate"))
+    request::header(capture, "content-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
 }
 
 /// A text with its `\uXXXX` as the characters they stand for, if there are any.

@@ -1,0 +1,204 @@
+//! What is tried in which order, how deep, and how much of it.
+
+use std::borrow::Cow;
+
+use super::base64::Run;
+use super::{Layer, Squeezed, Step, form, hex, is_text, json, jwt, multipart, percent, xml};
+
+/// Most steps one below the other.
+const DEEPEST: usize = 8;
+/// Most bytes that come out of all steps together.
+pub const LIMIT: usize = 4 << 20;
+/// Shorter texts are words more often than they are encoded.
+const LEAST_ENCODED: usize = 8;
+/// From so many characters on, base64 may stand for what is no text.
+const LEAST_BINARY: usize = 24;
+
+/// What the request says of a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told<'a> {
+    /// `Content-Type`, with its parameters.
+    pub content_type: &'a str,
+    /// `Content-Encoding`.
+    pub encoding: &'a str,
+}
+
+impl Told<'_> {
+    fn type_says(&self, part: &str) -> bool {
+        self.content_type.to_ascii_lowercase().contains(part)
+    }
+}
+
+/// The steps from a value to what it stands for; none where it stands for itself.
+pub fn chain(bytes: &[u8], told: Told<'_>) -> Vec<Step> {
+    Chain { left: LIMIT }.steps(bytes, told, 0)
+}
+
+/// The work that is left.
+struct Chain {
+    left: usize,
+}
+
+impl Chain {
+    fn steps(&mut self, bytes: &[u8], mut told: Told<'_>, depth: usize) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        while depth + steps.len() < DEEPEST && self.left > 0 {
+            let present = steps.last().map_or(bytes, |step| &step.result);
+            let Some(mut step) = self.step(present, told) else { break };
+            if step.result.len() > self.left {
+                step.result.truncate(self.left);
+                step.note = Some("cut: it is larger than what is decoded");
+            }
+            self.left -= step.result.len();
+            let below = depth + steps.len() + 1;
+            self.parts(&mut step, told, below);
+            told = match step.layer {
+                Layer::Gzip | Layer::Deflate => Told { encoding: "", ..told },
+                _ => Told::default(),
+            };
+            let ends = step.layer.is_structure();
+            steps.push(step);
+            if ends {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// Decodes the parts of a structure. Of JSON only those stay that stand for something else: it is laid out whole.
+    fn parts(&mut self, step: &mut Step, told: Told<'_>, depth: usize) {
+        for part in &mut step.parts {
+            let own = match step.layer {
+                Layer::Multipart => multipart::content_type(&part.value),
+                _ => String::new(),
+            };
+            let content = match step.layer {
+                Layer::Multipart => multipart::content(&part.value),
+                _ => &part.value,
+            };
+            let told = if own.is_empty() { Told::default() } else { Told { content_type: &own, ..told } };
+            part.steps = self.steps(content, told, depth);
+            if step.layer == Layer::Multipart {
+                part.value = content.to_vec();
+            }
+            self.left = self.left.saturating_sub(part.value.len());
+        }
+        if step.layer == Layer::Json {
+            step.parts.retain(|part| !part.steps.is_empty());
+        }
+    }
+
+    fn step(&self, bytes: &[u8], told: Told<'_>) -> Option<Step> {
+        if let Some(step) = self.inflated(bytes, told) {
+            return Some(step);
+        }
+        if let Some(step) = multipart_step(bytes, told) {
+            return Some(step);
+        }
+        let text = trimmed(std::str::from_utf8(bytes).ok()?);
+        json_step(text, told)
+            .or_else(|| jwt_step(text))
+            .or_else(|| xml_step(text, told))
+            .or_else(|| form_step(text, told))
+            .or_else(|| url_step(text))
+            .or_else(|| hex_step(text))
+            .or_else(|| base64_step(text))
+    }
+
+    fn inflated(&self, bytes: &[u8], told: Told<'_>) -> Option<Step> {
+        let says_deflate = told.encoding.to_ascii_lowercase().contains("deflate");
+        let (how, why) = match Squeezed::of(bytes) {
+            Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
+            None if says_deflate => (Squeezed::Deflate, "Content-Encoding says so".to_owned()),
+            None => return None,
+        };
+        let inflated = how.inflated(bytes, self.left)?;
+        let layer = if how == Squeezed::Gzip { Layer::Gzip } else { Layer::Deflate };
+        let note = match (inflated.more, inflated.broken) {
+            (true, _) => Some("cut: it is larger than what is decoded"),
+            (false, true) => Some("it ends in the middle or is damaged"),
+            (false, false) => None,
+        };
+        Some(Step { note, ..step(layer, why, inflated.bytes) })
+    }
+}
+
+fn step(layer: Layer, why: impl Into<String>, result: impl Into<Vec<u8>>) -> Step {
+    Step { layer, why: why.into(), result: result.into(), note: None, parts: Vec::new() }
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim()
+}
+
+fn multipart_step(bytes: &[u8], told: Told<'_>) -> Option<Step> {
+    if !told.type_says("multipart/") {
+        return None;
+    }
+    let parts = multipart::parts(bytes, &multipart::boundary(told.content_type)?)?;
+    let laid_out = parts.iter().map(|part| format!("{}\n", part.name)).collect::<String>();
+    Some(Step { parts, ..step(Layer::Multipart, "Content-Type says so", laid_out) })
+}
+
+fn json_step(text: &str, told: Told<'_>) -> Option<Step> {
+    let laid_out = json::laid_out(text, LIMIT)?;
+    let why = if told.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
+    Some(Step { parts: json::strings(text), ..step(Layer::Json, why, laid_out) })
+}
+
+fn jwt_step(text: &str) -> Option<Step> {
+    let (laid_out, parts) = jwt::read(text)?;
+    let why = "two parts in base64url between dots, the first names an algorithm";
+    Some(Step { parts, note: Some("signature not checked"), ..step(Layer::Jwt, why, laid_out) })
+}
+
+fn xml_step(text: &str, told: Told<'_>) -> Option<Step> {
+    let laid_out = xml::laid_out(text, LIMIT)?;
+    let why = if told.type_says("xml") { "Content-Type says so" } else { "begins with a tag" };
+    Some(Step { note: Some("laid out only, no entity is resolved"), ..step(Layer::Xml, why, laid_out) })
+}
+
+fn form_step(text: &str, told: Told<'_>) -> Option<Step> {
+    let says_so = told.type_says("form-urlencoded");
+    // A type that says something else is believed.
+    if !says_so && (!told.content_type.is_empty() || !form::looks_like(text)) {
+        return None;
+    }
+    let parts = form::pairs(text);
+    let why = if says_so { "Content-Type says so" } else { "names and values between &" };
+    (!parts.is_empty()).then(|| Step { parts: parts.clone(), ..step(Layer::Form, why, form::laid_out(&parts)) })
+}
+
+fn url_step(text: &str) -> Option<Step> {
+    let Cow::Owned(plain) = percent::decoded(text.as_bytes()) else { return None };
+    let escapes = (text.len() - plain.len()) / 2;
+    let plural = if escapes == 1 { "" } else { "s" };
+    Some(step(Layer::Url, format!("has {escapes} %XX escape{plural}"), plain))
+}
+
+fn hex_step(text: &str) -> Option<Step> {
+    if text.len() < LEAST_ENCODED || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let plain = hex::decoded(text.as_bytes()).filter(|plain| is_text(plain) || Squeezed::of(plain).is_some())?;
+    Some(step(Layer::Hex, format!("all {} characters are hexadecimal digits of text", text.len()), plain))
+}
+
+fn base64_step(text: &str) -> Option<Step> {
+    let run = Run::of(text.as_bytes()).filter(|run| run.len() >= LEAST_ENCODED)?;
+    let plain = run.decoded(0)?;
+    let readable = is_text(&plain) || Squeezed::of(&plain).is_some();
+    let has = |kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
+    let of_all_kinds = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    let whole = text.ends_with('=') || run.len().is_multiple_of(4);
+    if !readable && !(of_all_kinds && whole && run.len() >= LEAST_BINARY) {
+        return None;
+    }
+    let layer = if run.for_urls { Layer::Base64Url } else { Layer::Base64 };
+    let stands_for = if readable { "stand for text" } else { "are of its alphabet" };
+    Some(step(layer, format!("all {} characters {stands_for}", run.len()), plain))
+}
+
+#[cfg(test)]
+#[path = "chain_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! XML laid out over lines: markup is moved and nothing else. No entity is resolved and nothing is fetched.
+
+/// Deeper levels are indented no further.
+const INDENTED: usize = 24;
+
+/// A document over lines, at most about `limit` bytes of it; `None` for what is none, and for HTML.
+pub fn laid_out(text: &str, limit: usize) -> Option<String> {
+    let start = text.get(..14).unwrap_or(text).to_ascii_lowercase();
+    let tag = text.strip_prefix('<')?.chars().next()?;
+    let begins = tag.is_alphabetic() || matches!(tag, '?' | '!' | '_');
+    if !begins || start.starts_with("<!doctype html") || start.starts_with("<html") || !text.ends_with('>') {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut depth = 0_usize;
+    let mut elements = 0_usize;
+    let mut rest = text;
+    while !rest.is_empty() && out.len() <= limit {
+        let (piece, behind) = next(rest)?;
+        rest = behind;
+        let closes = piece.starts_with("</");
+        depth = depth.saturating_sub(usize::from(closes));
+        let piece = piece.trim();
+        if !piece.is_empty() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&"  ".repeat(depth.min(INDENTED)));
+            out.push_str(piece);
+        }
+        let is_element = piece.starts_with('<') && !closes && !piece.starts_with("<!") && !piece.starts_with("<?");
+        elements += usize::from(is_element);
+        depth += usize::from(is_element && !piece.ends_with("/>"));
+    }
+    (elements > 0).then_some(out)
+}
+
+/// The next piece of markup or the text before it, and what follows. `None` where markup does not end.
+fn next(text: &str) -> Option<(&str, &str)> {
+    let end = match text {
+        text if text.starts_with("<!--") => text.find("-->")? + 3,
+        text if text.starts_with("<![CDATA[") => text.find("]]>")? + 3,
+        text if text.starts_with("<?") => text.find("?>")? + 2,
+        text if text.starts_with('<') => tag_end(text)?,
+        text => text.find('<').unwrap_or(text.len()),
+    };
+    Some(text.split_at(end))
+}
+
+/// Where a tag or a document type ends: at a `>` outside of quotes and brackets.
+fn tag_end(text: &str) -> Option<usize> {
+    let (mut quote, mut brackets) = (None, 0_usize);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[') => brackets += 1,
+            (None, ']') => brackets = brackets.saturating_sub(1),
+            (None, '>') if brackets == 0 => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn entities_are_shown_and_never_resolved() {
+        let text = r#"<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd>">]><r a="<>"><b>&x;</b><c/><!-- > --></r>"#;
+        let lines = [
+            r#"<?xml version="1.0"?>"#,
+            r#"<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd>">]>"#,
+            r#"<r a="<>">"#,
+            "  <b>",
+            "    &x;",
+            "  </b>",
+            "  <c/>",
+            "  <!-- > -->",
+            "</r>",
+        ];
+        assert_eq!(laid_out(text, 10_000).unwrap(), lines.join("\n"));
+    }
+
+    #[test]
+    fn what_is_no_document_is_left_as_it_is() {
+        for none in ["", "a < b", "<", "<1>", "<a", "<!doctype html><p>x</p>", "<a href='>", "<!-- only -->", "<3 you>"]
+        {
+            assert_eq!(laid_out(none, 100), None, "{none}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_space_is_added_or_lost(text in "<[a-z]>([<>/a-z\"' !?\\[\\]&;-]|<[a-z]>|</[a-z]>){0,40}>") {
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            if let Some(laid_out) = laid_out(&text, 1 << 20) {
+                prop_assert_eq!(squeezed(&laid_out), squeezed(&text));
+            }
+        }
+    }
+}

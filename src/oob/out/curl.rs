@@ -1,0 +1,120 @@
+//! A captured request as a curl command for a POSIX shell.
+
+use super::{Sent, sent_again};
+use crate::oob::request;
+use crate::text::{self, quoted};
+
+/// What curl sends by itself unless a header of this name is given.
+const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];
+
+/// The name of the file that the body has to be in: one that is no plain text does not stand in a command.
+pub fn body_file(sent: &Sent) -> Option<String> {
+    let body = request::body(&sent.capture);
+    let plain = std::str::from_utf8(&body).is_ok_and(|body| text::clean_text(body) == body);
+    (!plain).then(|| text::file_name(&format!("capture-{}-body.bin", sent.capture.id)))
+}
+
+/// The command; `file` holds the body where [`body_file`] names one.
+pub fn curl(sent: &Sent, file: Option<&str>) -> String {
+    let capture = &*sent.capture;
+    let went = sent.went();
+    let mut words: Vec<String> = Vec::new();
+    if !went.path_known {
+        words.push(": 'path unknown: the service does not tell it, this is the path of the logger';".to_owned());
+    }
+    // Nothing that was sent may be a range of URLs (`[1-9]`) to curl.
+    words.extend(["curl", "--globoff"].map(str::to_owned));
+    match capture.request_method.as_str() {
+        "HEAD" => words.push("--head".to_owned()),
+        method => words.extend(["-X".to_owned(), quoted(method)]),
+    }
+    for (name, value) in sent_again(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding")) {
+        let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        words.extend(["-H".to_owned(), quoted(&header)]);
+    }
+    let body = request::body(capture);
+    let has = |name: &str| request::header(capture, name).is_some();
+    let unwanted = BY_ITSELF.iter().chain((!body.is_empty()).then_some(&"Content-Type"));
+    if !capture.http_headers.is_empty() {
+        for name in unwanted.filter(|name| !has(name)) {
+            words.extend(["-H".to_owned(), quoted(&format!("{name}:"))]);
+        }
+    }
+    match (file, std::str::from_utf8(&body)) {
+        (Some(file), _) => words.extend(["--data-binary".to_owned(), quoted(&format!("@{file}"))]),
+        (None, Ok(body)) if !body.is_empty() => words.extend(["--data-raw".to_owned(), quoted(body)]),
+        (None, _) => {}
+    }
+    words.push(quoted(&went.url));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::{sent, with};
+    use super::*;
+    use crate::oob::recognize::testing::base64;
+
+    #[test]
+    fn a_request_is_a_command_without_what_belongs_to_its_connection() {
+        let expected = r#"curl --globoff -X 'POST' -H 'User-Agent: curl/8.5.0' -H 'Cookie: a=1; b=it'\''s' -H 'Content-Type: application/json' -H 'X-Empty;' -H 'X-Twice: 1' -H 'X-Twice: 2' -H 'Accept:' --data-raw '{"a":"it'\''s"}' 'http://127.0.0.1:8081/l/x/y?t=k7f2aaaabbbb/latest&t=2'"#;
+        assert_eq!(curl(&sent(), None), expected);
+    }
+
+    #[test]
+    fn an_unknown_path_is_said_to_be_one() {
+        let unknown = with(|capture| capture.path = None);
+        assert!(curl(&unknown, None).starts_with(": 'path unknown: "));
+    }
+
+    #[test]
+    fn a_body_that_is_no_plain_text_comes_from_a_file() {
+        let binary = with(|capture| capture.request_body_base64 = base64(b"\x00\xff\x1b["));
+        let file = body_file(&binary).unwrap();
+        assert_eq!(file, "capture-118-body.bin");
+        assert!(curl(&binary, Some(&file)).contains("--data-binary '@capture-118-body.bin'"));
+        assert_eq!(body_file(&sent()), None);
+        let head = with(|capture| (capture.request_method, capture.request_body_base64) = ("HEAD".into(), "".into()));
+        assert!(curl(&head, None).contains("--head") && !curl(&head, None).contains("--data"));
+    }
+
+    /// The words a POSIX shell makes of a command of quoted words and plain ones.
+    fn shell_words(command: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+        let mut chars = command.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '\'' => quoted = !quoted,
+                '\\' if !quoted => word.extend(chars.next()),
+                ' ' if !quoted => words.push(std::mem::take(&mut word)),
+                c => {
+                    assert!(quoted || c.is_ascii_alphanumeric() || c == '-', "{c:?} stands bare in {command}");
+                    word.push(c);
+                }
+            }
+        }
+        assert!(!quoted, "{command}");
+        words.push(word);
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_sent_stays_inside_its_word(method: String, query: String, header: String, value: String, body: String) {
+            let odd = with(|capture| {
+                capture.request_method = method.as_str().into();
+                capture.url_params = query.as_str().into();
+                capture.http_headers = vec![format!("X-A: {value}").into(), header.as_str().into()];
+                capture.request_body_base64 = base64(body.as_bytes());
+            });
+            let command = curl(&odd, body_file(&odd).as_deref());
+            let words = shell_words(&command);
+            prop_assert_eq!(&words[0], "curl");
+            let url = words.last().unwrap();
+            prop_assert!(url.starts_with("http://127.0.0.1:8081/l/x/y"), "{}", url);
+            prop_assert!(!command.chars().any(|c| c.is_control() && c != '\n'));
+        }
+    }
+}

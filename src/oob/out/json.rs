@@ -1,0 +1,45 @@
+//! Captures as JSON: the fields of the contract, with the logger and the payload they carry.
+
+use serde_json::{Value, json};
+
+use super::Sent;
+use crate::text::escaped_json;
+
+/// A capture: what the service tells, then `logger`, `label`, and `payload`, the token of the book in it or null.
+pub fn value(sent: &Sent) -> Value {
+    let mut value = serde_json::to_value(&*sent.capture).unwrap_or_default();
+    let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
+    if let Value::Object(fields) = &mut value {
+        fields.insert("logger".to_owned(), json!(sent.logger));
+        fields.insert("label".to_owned(), json!(sent.label));
+        fields.insert("payload".to_owned(), json!(token));
+    }
+    value
+}
+
+/// A line a capture.
+pub fn jsonl(sent: &[Sent]) -> String {
+    sent.iter().map(|sent| format!("{}\n", escaped_json(&value(sent).to_string()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{sent, with};
+    use super::*;
+    use crate::contract::Capture;
+
+    #[test]
+    fn a_line_is_a_capture_with_its_logger_and_payload_and_reads_back() {
+        let odd = with(|capture| capture.url_params = "x=\u{202e}\u{1b}".into());
+        let text = jsonl(&[sent(), odd.clone()]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 2 && !text.contains(['\u{202e}', '\u{1b}']));
+        let first: Value = serde_json::from_str(lines[0]).unwrap();
+        assert_eq!(
+            (&first["payload"], &first["label"], &first["logger"]),
+            (&json!("k7f2aaaabbbb"), &json!("blind-ssrf"), &json!(3))
+        );
+        let read: Capture = serde_json::from_str(lines[1]).unwrap();
+        assert_eq!(read, *odd.capture);
+    }
+}

@@ -1,0 +1,206 @@
+//! Captured requests for other tools: curl, raw HTTP, JSON, HAR 1.2, JSON lines. Data in, text out.
+//!
+//! Who sent a request chose every character of it. What is made here is pasted into shells and read by programs, so
+//! nothing in it may act on either, and what is not known (the path, where a service tells none) is said to be unknown.
+
+mod curl;
+mod har;
+mod json;
+mod raw;
+
+use std::sync::Arc;
+
+use url::Url;
+
+use super::Mention;
+use crate::contract::{Capture, LoggerId, Shared};
+
+pub use curl::{body_file, curl};
+pub use har::har;
+pub use json::{jsonl, value};
+pub use raw::raw;
+
+/// A captured request with what is known about it here.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// The request.
+    pub capture: Arc<Capture>,
+    /// The logger that recorded it.
+    pub logger: LoggerId,
+    /// Its label.
+    pub label: Shared,
+    /// Its URL; empty where the logger is gone.
+    pub handler_url: Shared,
+    /// The tokens in it.
+    pub mentions: Arc<[Mention]>,
+}
+
+/// Where a captured request went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Went {
+    /// The URL, as far as it is known: that of the logger with the path and the query that were told.
+    pub url: String,
+    /// The path is the one that was sent, and not merely that of the logger.
+    pub path_known: bool,
+}
+
+impl Sent {
+    /// Where it went.
+    pub fn went(&self) -> Went {
+        let capture = &*self.capture;
+        let base = self.handler_url.as_str();
+        let path = capture.path.as_deref().filter(|path| path.starts_with('/'));
+        let mut url = match (path, Url::parse(base)) {
+            (Some(path), Ok(parsed)) => format!("{}{path}", parsed.origin().ascii_serialization()),
+            _ => base.to_owned(),
+        };
+        if !capture.url_params.is_empty() {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.push_str(&capture.url_params);
+        }
+        Went { url, path_known: path.is_some() }
+    }
+}
+
+/// A form of many captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// HTTP Archive 1.2.
+    Har,
+    /// One JSON object a line, as the service tells it.
+    Jsonl,
+}
+
+impl Format {
+    /// The forms by name.
+    pub const NAMES: &'static [&'static str] = &["har", "jsonl"];
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "har" => Some(Self::Har),
+            "jsonl" => Some(Self::Jsonl),
+            _ => None,
+        }
+    }
+
+    /// The ending of its files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Har => "har",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// Captures in this form.
+    pub fn written(self, sent: &[Sent]) -> String {
+        match self {
+            Self::Har => har(sent),
+            Self::Jsonl => jsonl(sent),
+        }
+    }
+}
+
+/// Headers that belong to one connection (RFC 9110 §7.6.1) or are made by whoever sends: not sent again.
+fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
+    const OWN: &[&str] = &[
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "expect",
+    ];
+    let named = super::request::header(capture, "connection").unwrap_or_default();
+    OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
+        || named.split(',').any(|other| other.trim().eq_ignore_ascii_case(name))
+}
+
+/// The headers that are sent again: in their order, with duplicates, and only those that are headers.
+pub fn sent_again(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
+    let is_token = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    };
+    super::request::headers(capture).filter(move |(name, _)| is_token(name) && !is_hop_by_hop(name, capture))
+}
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::oob::recognize::testing;
+    use crate::oob::{Token, mentions};
+
+    /// A request with a token, from a service that tells paths.
+    pub fn sent() -> Sent {
+        let token: Token = "k7f2aaaabbbb".parse().unwrap();
+        let capture = Capture {
+            id: 118.into(),
+            ip_address: "203.0.113.9".into(),
+            request_method: "POST".into(),
+            url_params: format!("t={token}/latest&t=2").into(),
+            user_agent: "curl/8.5.0".into(),
+            http_headers: vec![
+                "Host: 127.0.0.1:8081".into(),
+                "User-Agent: curl/8.5.0".into(),
+                "Connection: close, X-Hop".into(),
+                "X-Hop: 1".into(),
+                "Cookie: a=1; b=it's".into(),
+                "Content-Type: application/json".into(),
+                "X-Empty:".into(),
+                "@/etc/passwd: x".into(),
+                "X-Twice: 1".into(),
+                "X-Twice: 2".into(),
+            ],
+            request_body_type: "application/json".into(),
+            request_body_base64: testing::base64(br#"{"a":"it's"}"#),
+            request_date: crate::contract::Stamp::parse("2026-11-21 14:02:08"),
+            path: Some("/l/x/y".into()),
+            http_version: Some("HTTP/1.1".into()),
+            remote_port: Some(40_000),
+            ..Capture::default()
+        };
+        let mentions = mentions(&capture, &testing::book([token])).into();
+        Sent {
+            capture: Arc::new(capture),
+            logger: LoggerId(3),
+            label: "blind-ssrf".into(),
+            handler_url: "http://127.0.0.1:8081/l/x/".into(),
+            mentions,
+        }
+    }
+
+    /// The same with another capture.
+    pub fn with(change: impl FnOnce(&mut Capture)) -> Sent {
+        let mut sent = sent();
+        change(Arc::make_mut(&mut sent.capture));
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_went_is_told_as_far_as_it_is_known() {
+        let went = |sent: Sent| (sent.went().url, sent.went().path_known);
+        let query = "t=k7f2aaaabbbb/latest&t=2";
+        assert_eq!(went(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
+        let unknown = testing::with(|capture| capture.path = None);
+        assert_eq!(went(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
+        let keyed = Sent { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
+        assert_eq!(went(keyed).0, format!("http://h/?k=1&{query}"));
+    }
+
+    #[test]
+    fn what_belongs_to_one_connection_is_not_sent_again() {
+        let sent = testing::sent();
+        let names: Vec<_> = sent_again(&sent.capture).map(|(name, _)| name).collect();
+        assert_eq!(names, ["User-Agent", "Cookie", "Content-Type", "X-Empty", "X-Twice", "X-Twice"]);
+    }
+}

@@ -1,0 +1,83 @@
+//! A captured request in its parts: target, headers, body, as far as the service tells them.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::contract::Capture;
+
+/// Path and query, as they were sent; some services tell the query only.
+pub fn target(capture: &Capture) -> String {
+    let path = capture.path.as_deref().unwrap_or_default();
+    let mark = if capture.url_params.is_empty() { "" } else { "?" };
+    format!("{path}{mark}{}", capture.url_params)
+}
+
+/// The pairs of the query in their order: name and value as sent, a value only where there is a `=`.
+pub fn pairs(capture: &Capture) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let pairs = capture.url_params.split('&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value))))
+}
+
+/// The headers in their order, duplicates too; a line without a colon is all value.
+pub fn headers(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
+    capture.http_headers.iter().map(|line| match line.split_once(':') {
+        Some((name, value)) => (name.trim(), value.trim()),
+        None => ("", line.trim()),
+    })
+}
+
+/// The first header of a name.
+pub fn header<'a>(capture: &'a Capture, wanted: &str) -> Option<&'a str> {
+    headers(capture).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
+}
+
+/// The content type: as the service tells it, else that of the headers.
+pub fn content_type(capture: &Capture) -> &str {
+    match capture.request_body_type.as_str() {
+        "" => header(capture, "content-type").unwrap_or_default(),
+        told => told,
+    }
+}
+
+/// The body's bytes; what is no base64 is taken as it stands.
+pub fn body(capture: &Capture) -> Cow<'_, [u8]> {
+    match STANDARD.decode(capture.request_body_base64.as_bytes()) {
+        Ok(bytes) => Cow::Owned(bytes),
+        Err(_) => Cow::Borrowed(capture.request_body_base64.as_bytes()),
+    }
+}
+
+/// Bytes of the body, without decoding it.
+pub fn body_size(capture: &Capture) -> usize {
+    let base64 = &capture.request_body_base64;
+    let padding = base64.bytes().rev().take_while(|&byte| byte == b'=').count();
+    (base64.len() / 4 * 3).saturating_sub(padding.min(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_body_is_told_without_decoding_it() {
+        for bytes in [&b""[..], b"a", b"ab", b"abc", b"abcd"] {
+            let capture = Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
+            assert_eq!((body_size(&capture), &*body(&capture)), (bytes.len(), bytes));
+        }
+    }
+
+    #[test]
+    fn parts_are_told_in_their_order() {
+        let capture = Capture {
+            url_params: "a=1=2&flag&a=".into(),
+            http_headers: vec!["X-A: 1".into(), "x-a:2".into(), "odd".into()],
+            ..Capture::default()
+        };
+        assert_eq!(target(&capture), "?a=1=2&flag&a=");
+        assert_eq!(pairs(&capture).collect::<Vec<_>>(), [("a", Some("1=2")), ("flag", None), ("a", Some(""))]);
+        assert_eq!(headers(&capture).collect::<Vec<_>>(), [("X-A", "1"), ("x-a", "2"), ("", "odd")]);
+        assert_eq!(header(&capture, "X-a"), Some("1"));
+    }
+}

@@ -1,0 +1,272 @@
+//! Where a captured request came from: a bot that fetches every URL it reads, the analyst's own address, a target.
+//!
+//! All of it is told beside the request and nothing is hidden for it: a User-Agent and a header are claims.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::decode::percent::decoded_value;
+use super::{Place, request};
+use crate::contract::{Capture, Shared};
+use crate::text;
+
+/// A program that fetches URLs by itself.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // told in assets/oob/agents.toml
+pub struct Agent {
+    pub name: String,
+    has: String,
+    pub does: String,
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+struct Agents {
+    agents: Vec<Agent>,
+}
+
+static AGENTS: LazyLock<Vec<Agent>> = LazyLock::new(|| {
+    let file: Result<Agents, _> = toml::from_str(include_str!("../../assets/oob/agents.toml"));
+    file.map(|file| file.agents).unwrap_or_default()
+});
+
+impl Agent {
+    /// The program that a User-Agent names.
+    pub fn of(user_agent: &str) -> Option<&'static Self> {
+        let user_agent = user_agent.to_ascii_lowercase();
+        AGENTS.iter().find(|agent| user_agent.contains(&agent.has))
+    }
+}
+
+/// What is known of where a request came from.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// A bot, by its User-Agent.
+    pub bot: Option<&'static Agent>,
+    /// It came from an address of the analyst's.
+    pub own: bool,
+    /// Targets of the workspace that it came from or that it names.
+    pub targets: Vec<Named>,
+}
+
+/// A target that a request names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Where; nowhere in it when the request itself came from there.
+    pub place: Option<Place>,
+    /// The target's name.
+    pub target: Shared,
+}
+
+impl Source {
+    /// Of a captured request.
+    pub fn of(capture: &Capture, own: &[Network], targets: &Hosts) -> Self {
+        Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
+    }
+
+    /// The target that it came from.
+    pub fn from_target(&self) -> Option<&Shared> {
+        self.targets.iter().find(|named| named.place.is_none()).map(|named| &named.target)
+    }
+}
+
+/// Whether a request came from one of these addresses.
+pub fn is_own(capture: &Capture, own: &[Network]) -> bool {
+    let from: Option<IpAddr> = capture.ip_address.trim().parse().ok();
+    from.is_some_and(|from| own.iter().any(|network| network.has(from)))
+}
+
+/// An address, or the addresses that begin alike: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Network {
+    /// Whether an address is one of its.
+    pub fn has(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits,
+            (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits,
+            _ => false,
+        }
+    }
+}
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Self {
+        let address = address.to_canonical();
+        Self { address, bits: if address.is_ipv4() { 32 } else { 128 } }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no address: write one such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32");
+        let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
+        let whole = Self::from(address.parse::<IpAddr>().map_err(|_| wrong())?);
+        match bits {
+            "" => Ok(whole),
+            bits => match bits.parse() {
+                Ok(bits) if bits <= whole.bits => Ok(Self { bits, ..whole }),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.bits == Self::from(self.address).bits {
+            true => write!(f, "{}", self.address),
+            false => write!(f, "{}/{}", self.address, self.bits),
+        }
+    }
+}
+
+/// The hosts and addresses of a workspace's targets.
+#[derive(Clone, Debug, Default)]
+pub struct Hosts(HashMap<String, Shared>);
+
+/// Bytes of a body that are searched for names.
+const SEARCHED: usize = 64 << 10;
+/// Most targets named of one request.
+const MOST: usize = 10;
+
+impl Hosts {
+    /// Of targets by their names: hosts, addresses, URLs.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
+        Self(names.into_iter().filter_map(|name| Some((host(name)?, name.clone()))).collect())
+    }
+
+    /// The target of a host or address, with or without a port.
+    pub fn target(&self, word: &str) -> Option<&Shared> {
+        let word = word.trim_matches(['.', '-', ':', '[', ']']).to_ascii_lowercase();
+        let without_port = || Some(word.rsplit_once(':')?.0.trim_matches(['[', ']']));
+        self.0.get(&word).or_else(|| self.0.get(without_port()?))
+    }
+
+    /// The targets that a request came from or names. Its `Host` is the logger's and says nothing.
+    pub fn named_in(&self, capture: &Capture) -> Vec<Named> {
+        let mut named: Vec<Named> = Vec::new();
+        if self.0.is_empty() {
+            return named;
+        }
+        named.extend(self.target(&capture.ip_address).map(|target| Named { place: None, target: target.clone() }));
+        let mut search = |place: Place, text: &str| {
+            for target in words(text).filter_map(|word| self.target(word)) {
+                let found = Named { place: Some(place.clone()), target: target.clone() };
+                if named.len() < MOST && !named.contains(&found) {
+                    named.push(found);
+                }
+            }
+        };
+        for (name, value) in request::pairs(capture) {
+            let value = decoded_value(value.unwrap_or(name).as_bytes());
+            search(Place::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
+        }
+        for (name, value) in request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+            search(Place::Header(text::clean(name).as_ref().into()), value);
+        }
+        let body = request::body(capture);
+        search(Place::Body, &String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]));
+        named
+    }
+}
+
+/// The host in a target's name.
+fn host(name: &str) -> Option<String> {
+    let name = name.trim();
+    let host = match url::Url::parse(name).ok().filter(|_| name.contains("://")) {
+        Some(url) => url.host_str()?.to_owned(),
+        None => name.split(['/', '?']).next()?.to_owned(),
+    };
+    let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+/// The stretches of a text that could be hosts or addresses.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let of_hosts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '_');
+    text.split(move |c| !of_hosts(c)).filter(|word| word.len() > 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oob::recognize::testing::base64;
+
+    #[test]
+    fn every_agent_has_a_source_and_is_found_by_its_name() {
+        assert!(AGENTS.len() >= 20);
+        for agent in AGENTS.iter() {
+            assert!(agent.source.starts_with("https://"), "{agent:?}");
+            assert_eq!(agent.has, agent.has.to_ascii_lowercase(), "{agent:?}");
+            assert!(std::ptr::eq(Agent::of(&agent.has).unwrap(), agent), "{agent:?} is hidden by one before it");
+        }
+    }
+
+    #[test]
+    fn bots_are_told_by_their_user_agent() {
+        let name = |agent: &str| Agent::of(agent).map(|agent| agent.name.as_str());
+        assert_eq!(name("Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"), Some("Slack"));
+        assert_eq!(name("TelegramBot (like TwitterBot)"), Some("Telegram"));
+        assert_eq!(name("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"), Some("Google"));
+        assert_eq!(name("curl/8.5.0"), None);
+    }
+
+    #[test]
+    fn addresses_and_networks_are_read_and_matched() {
+        let network = |text: &str| text.parse::<Network>().unwrap();
+        let has = |text: &str, address: &str| network(text).has(address.parse().unwrap());
+        assert!(has("192.0.2.7", "192.0.2.7") && !has("192.0.2.7", "192.0.2.8"));
+        assert!(has("192.0.2.7", "::ffff:192.0.2.7") && has("::ffff:192.0.2.7", "192.0.2.7"));
+        assert!(has("10.0.0.0/8", "10.200.1.1") && !has("10.0.0.0/8", "11.0.0.1") && has("0.0.0.0/0", "1.2.3.4"));
+        assert!(
+            has("2001:db8::/32", "2001:db8:1::1") && !has("2001:db8::/32", "2001:db9::1") && !has("::/0", "1.2.3.4")
+        );
+        for text in ["192.0.2.7", "10.0.0.0/8", "2001:db8::/32"] {
+            assert_eq!(network(text).to_string(), text);
+        }
+        for wrong in ["", "h.test", "10.0.0.0/33", "10.0.0.0/x", "1.2.3"] {
+            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn targets_are_named_where_a_request_came_from_and_what_it_carries() {
+        let names: Vec<Shared> =
+            ["10.0.4.11", "https://shop.acme.test:8443/x", "intra.acme.test"].map(Shared::from).to_vec();
+        let capture = Capture {
+            ip_address: "10.0.4.11".into(),
+            url_params: "u=http%3A%2F%2FSHOP.acme.test%3A80%2F".into(),
+            http_headers: vec![
+                "Host: intra.acme.test".into(),
+                "X-Forwarded-For: 10.0.4.11, 198.51.100.4".into(),
+                "Referer: http://nothing.acme.test/".into(),
+            ],
+            request_body_base64: base64(b"see http://intra.acme.test. and intra.acme.test"),
+            user_agent: "Slackbot 1.0".into(),
+            ..Capture::default()
+        };
+        let source = Source::of(&capture, &["10.0.4.0/24".parse().unwrap()], &Hosts::of(&names));
+        let named: Vec<_> = source.targets.iter().map(|named| (named.place.clone(), named.target.as_str())).collect();
+        let expected = [
+            (None, "10.0.4.11"),
+            (Some(Place::Query("u".into())), "https://shop.acme.test:8443/x"),
+            (Some(Place::Header("X-Forwarded-For".into())), "10.0.4.11"),
+            (Some(Place::Body), "intra.acme.test"),
+        ];
+        assert_eq!(named, expected);
+        assert!(source.own && source.bot.unwrap().name == "Slack");
+        assert_eq!(source.from_target().map(Shared::as_str), Some("10.0.4.11"));
+        assert!(Source::of(&Capture::default(), &[], &Hosts::of(&names)).targets.is_empty());
+    }
+}
