@@ -23,6 +23,7 @@ pub use key::KeySource;
 pub use state::{ServiceName, StateDir};
 
 use crate::client::BaseUrl;
+use crate::oob::source::Network;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Default)]
@@ -128,6 +129,8 @@ pub struct Config {
     pub insecure_http: bool,
     /// Who decides: `user` of the file, else `login@host`.
     pub user: String,
+    /// Addresses that captured requests of one's own come from.
+    pub own_addresses: Vec<Network>,
     /// What stands for the workspace in fingerprints; empty unless the profile sets one.
     pub alias: String,
     /// The profile whose service this is.
@@ -190,6 +193,7 @@ impl Config {
             workspace: flags.workspace.clone().or(profile.workspace),
             read_only: flags.read_only || profile.read_only,
             insecure_http,
+            own_addresses: file.own_addresses,
             user: file.user.unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
@@ -300,11 +304,14 @@ mod tests {
 
     #[test]
     fn who_decides_and_where_it_is_kept_is_known() {
-        let (_home, mut environment) = home(&format!("user = \"ann\"\n{TWO}"));
+        let (_home, mut environment) = home(&format!("user = \"ann\"\nown_addresses = [\"10.0.0.0/8\"]\n{TWO}"));
         environment.login = "root@box".into();
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let elsewhere = BaseUrl::parse("https://other.example.com", false).unwrap();
         assert_eq!((config.user.as_str(), config.service(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
+        assert!(config.own_addresses[0].has("10.1.2.3".parse().unwrap()));
+        let (_home, wrong) = home("own_addresses = [\"me\"]");
+        assert!(Config::load(&Flags::default(), &wrong).unwrap_err().to_string().contains("is no address"));
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("k".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();

@@ -34,6 +34,7 @@ use crate::contract::{
     WorkspaceId,
 };
 use crate::input::{Context, Keymap};
+use crate::oob::source::Network;
 use crate::triage::Case;
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
@@ -156,6 +157,8 @@ pub struct Session {
     pub practice_control: Option<String>,
     /// What stands for the workspace in fingerprints: set in the profile when a shared file must fit several servers.
     pub alias: Shared,
+    /// Addresses of the analyst's: what comes from there was not sent by a target.
+    pub own_addresses: Vec<Network>,
     /// Name or id of the workspace to work in at first; otherwise it is the first one that has targets.
     pub workspace: Option<String>,
 }

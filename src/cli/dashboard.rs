@@ -173,6 +173,7 @@ fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Con
         read_only: config.read_only,
         workspace: config.workspace.clone(),
         alias: config.alias.as_str().into(),
+        own_addresses: config.own_addresses.clone(),
         ..Session::default()
     };
     Connected { source: Source::Service(client), session, memory, note: None, keeps: None }

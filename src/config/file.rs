@@ -18,6 +18,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::ConfigError;
+use crate::oob::source::Network;
 
 /// The file as written.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,6 +27,8 @@ pub struct File {
     default_profile: Option<String>,
     /// Who decides, in the events of triage.
     pub user: Option<String>,
+    /// Addresses that captured requests of one's own come from.
+    pub own_addresses: Vec<Network>,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,

@@ -10,6 +10,7 @@
 
 pub mod archived;
 pub mod book;
+pub mod compare;
 pub mod decode;
 pub mod mention;
 pub mod out;

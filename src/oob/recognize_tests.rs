@@ -1,5 +1,6 @@
 //! Tokens are found wherever they were put and however they were wrapped, and nothing else is taken for one.
 
+use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 

@@ -1,0 +1,193 @@
+//! Two captured requests side by side, part by part: what is the same, what changed, what only one of them has.
+
+use std::collections::HashMap;
+
+use super::decode::{Told, chain, is_text};
+use super::request;
+use crate::contract::Capture;
+
+/// A part of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the names say it
+pub enum Part {
+    Method,
+    Path,
+    /// A parameter of the query, by name.
+    Query(String),
+    /// A header, by name as the later one writes it.
+    Header(String),
+    Body,
+}
+
+/// What became of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Fate {
+    Same,
+    Changed,
+    OnlyBefore,
+    OnlyAfter,
+}
+
+/// A part in both requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Which.
+    pub part: Part,
+    /// In the earlier one, where it has it: outside text.
+    pub before: Option<String>,
+    /// In the later one.
+    pub after: Option<String>,
+}
+
+impl Compared {
+    /// What became of it.
+    pub fn fate(&self) -> Fate {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) if before == after => Fate::Same,
+            (Some(_), None) => Fate::OnlyBefore,
+            (None, Some(_)) => Fate::OnlyAfter,
+            _ => Fate::Changed,
+        }
+    }
+}
+
+/// All parts, in the order of the later request; what only the earlier one has comes last of its kind.
+pub fn compare(before: &Capture, after: &Capture) -> Vec<Compared> {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let path = |capture: &Capture| capture.path.as_deref().map(str::to_owned);
+    let one = |part, before: Option<String>, after: Option<String>| Compared { part, before, after };
+    let mut parts = vec![one(Part::Method, text(&before.request_method), text(&after.request_method))];
+    parts.push(one(Part::Path, path(before), path(after)));
+    parts.extend(paired(query(before), query(after), Part::Query));
+    parts.extend(paired(headers(before), headers(after), Part::Header));
+    parts.push(one(Part::Body, body(before), body(after)));
+    parts.retain(|one| one.before.is_some() || one.after.is_some());
+    parts
+}
+
+fn query(capture: &Capture) -> Vec<(String, String)> {
+    request::pairs(capture).map(|(name, value)| (name.to_owned(), value.unwrap_or_default().to_owned())).collect()
+}
+
+fn headers(capture: &Capture) -> Vec<(String, String)> {
+    request::headers(capture).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Pairs of the same name, the first with the first, the second with the second.
+fn paired(before: Vec<(String, String)>, after: Vec<(String, String)>, part: fn(String) -> Part) -> Vec<Compared> {
+    // Of each name the places, the first one last.
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, (name, _)) in before.iter().enumerate().rev() {
+        places.entry(name.to_ascii_lowercase()).or_default().push(at);
+    }
+    let mut before: Vec<Option<(String, String)>> = before.into_iter().map(Some).collect();
+    let mut out: Vec<Compared> = Vec::new();
+    for (name, value) in after {
+        let place = places.get_mut(&name.to_ascii_lowercase()).and_then(Vec::pop);
+        let met = place.and_then(|at| before[at].take()).map(|(_, value)| value);
+        out.push(Compared { part: part(name), before: met, after: Some(value) });
+    }
+    let left = before.into_iter().flatten();
+    out.extend(left.map(|(name, value)| Compared { part: part(name), before: Some(value), after: None }));
+    out
+}
+
+/// The body as it is decoded, or its bytes as text where it is none.
+fn body(capture: &Capture) -> Option<String> {
+    let bytes = request::body(capture);
+    if bytes.is_empty() {
+        return None;
+    }
+    let told = Told {
+        content_type: request::content_type(capture),
+        encoding: request::header(capture, "content-encoding").unwrap_or_default(),
+    };
+    let steps = chain(&bytes, told);
+    let shown = steps.last().map_or(&*bytes, |step| &step.result);
+    Some(if is_text(shown) { String::from_utf8_lossy(shown).into_owned() } else { crate::text::clean_bytes(&bytes) })
+}
+
+/// The lines in which two texts differ: without those that both begin and end with, and how many lines these are.
+pub fn differing<'a>(before: &'a str, after: &'a str) -> (usize, Vec<&'a str>, Vec<&'a str>) {
+    let [before, after]: [Vec<&str>; 2] = [before.lines().collect(), after.lines().collect()];
+    let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let rest = before.len().min(after.len()) - head;
+    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    (head, before[head..before.len() - tail].to_vec(), after[head..after.len() - tail].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::oob::recognize::testing::base64;
+
+    fn capture(query: &str, headers: &[&str], body: &[u8]) -> Capture {
+        Capture {
+            request_method: "GET".into(),
+            url_params: query.into(),
+            http_headers: headers.iter().map(|&line| line.into()).collect(),
+            request_body_base64: base64(body),
+            ..Capture::default()
+        }
+    }
+
+    #[test]
+    fn parts_are_the_same_changed_or_only_in_one() {
+        let before = capture("a=1&b=2&a=3", &["Host: h", "X-Old: 1"], b"one\ntwo");
+        let after = Capture { path: Some("/x".into()), ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2") };
+        let told: Vec<(Part, Fate)> =
+            compare(&before, &after).into_iter().map(|one| (one.part.clone(), one.fate())).collect();
+        let query = |name: &str| Part::Query(name.into());
+        let header = |name: &str| Part::Header(name.into());
+        let expected = [
+            (Part::Method, Fate::Same),
+            (Part::Path, Fate::OnlyAfter),
+            (query("a"), Fate::Same),
+            (query("c"), Fate::OnlyAfter),
+            (query("a"), Fate::Changed),
+            (query("b"), Fate::OnlyBefore),
+            (header("host"), Fate::Same),
+            (header("X-New"), Fate::OnlyAfter),
+            (header("X-Old"), Fate::OnlyBefore),
+            (Part::Body, Fate::Changed),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn bodies_are_compared_as_what_they_stand_for() {
+        let json =
+            |text: &str| Capture { request_body_type: "application/json".into(), ..capture("", &[], text.as_bytes()) };
+        let parts = compare(&json(r#"{"a":1,"b":2}"#), &json(r#"{"a": 1, "b": 3}"#));
+        let body = parts.last().unwrap();
+        let (before, after) = (body.before.as_deref().unwrap(), body.after.as_deref().unwrap());
+        assert_eq!(differing(before, after), (2, vec![r#"  "b": 2"#], vec![r#"  "b": 3"#]));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_a_request_is_like_itself(
+            query in "([ab]=[0-9]&?){0,6}", other in "([ab]=[0-9]&?){0,6}", bytes: Vec<u8>,
+        ) {
+            let (one, two) = (capture(&query, &["A: 1", "a: 2"], &bytes), capture(&other, &["b: 1"], b""));
+            prop_assert!(compare(&one, &one).iter().all(|part| part.fate() == Fate::Same));
+            let parts = compare(&one, &two);
+            let of = |side: fn(&Compared) -> bool| {
+                parts.iter().filter(|part| matches!(part.part, Part::Query(_)) && side(part)).count()
+            };
+            prop_assert_eq!(of(|part| part.before.is_some()), request::pairs(&one).count());
+            prop_assert_eq!(of(|part| part.after.is_some()), request::pairs(&two).count());
+        }
+
+        #[test]
+        fn what_differs_and_what_does_not_make_the_whole(before in "[ab\n]{0,12}", after in "[ab\n]{0,12}") {
+            let (head, old, new) = differing(&before, &after);
+            let tail = before.lines().count() - head - old.len();
+            prop_assert_eq!(head + new.len() + tail, after.lines().count());
+            prop_assert!(before != after || (old.is_empty() && new.is_empty()));
+        }
+    }
+}
