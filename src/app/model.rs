@@ -153,14 +153,23 @@ pub struct Session {
     pub demo: bool,
     /// Opened from a bundle: there is no service.
     pub bundled: bool,
-    /// Where the practice target of the demo is mended and broken.
-    pub practice_control: Option<String>,
+    /// Where the practice target of the demo can be played with.
+    pub practice: Option<Playground>,
     /// What stands for the workspace in fingerprints: set in the profile when a shared file must fit several servers.
     pub alias: Shared,
     /// Addresses of the analyst's: what comes from there was not sent by a target.
     pub own_addresses: Vec<Network>,
     /// Name or id of the workspace to work in at first; otherwise it is the first one that has targets.
     pub workspace: Option<String>,
+}
+
+/// Addresses of the demo's practice target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Playground {
+    /// Where it is mended and broken.
+    pub control: String,
+    /// Where it requests what it is given.
+    pub fetch: String,
 }
 
 /// What the service told, each list with how good the knowledge is.

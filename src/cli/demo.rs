@@ -22,7 +22,9 @@ use crate::runtime::{self, Opening};
   scandeck demo
   scandeck demo --plain --out ./reports
 
-Everything in it is real, on loopback only, and gone at the end; only the reports of --plain stay.")]
+Everything in it is real, on loopback only, and gone at the end; only the reports of --plain stay. The practice target's
+weaknesses are mended and broken at its control address, and its page /fetch requests addresses of the demo's loggers, to
+practise out-of-band: the help (?) names both.")]
 pub struct DemoArgs {
     /// Plain lines instead of the dashboard; so too when the output is no terminal
     #[arg(long)]

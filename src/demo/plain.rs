@@ -46,6 +46,11 @@ fn introduce(world: &World, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "scandeck demo: a throw-away world on loopback, gone when this ends")?;
     writeln!(to, "service   {}", world.base_url)?;
     writeln!(to, "practice  {}  {}", world.practice.http_url(), world.practice.https_url())?;
+    writeln!(
+        to,
+        "fetch     {}  (requests what it is given, from the demo's loggers alone)",
+        world.practice.fetch_url()
+    )?;
     writeln!(to, "control   {}  (lists the weaknesses; mend and break them there)", world.practice.control_url())?;
     writeln!(to)
 }

@@ -13,7 +13,7 @@ use super::runner::Script;
 use super::{Answer, World, settings};
 
 impl World {
-    async fn logger(&self, label: &str) -> (i64, String) {
+    pub async fn logger(&self, label: &str) -> (i64, String) {
         let id = self.form("/http_loggers", &[("label", label)]).await.created();
         let shown = self.get(&format!("/http_loggers/{id}")).await;
         (id, shown.data()["handler_url"].as_str().unwrap().to_owned())

@@ -9,6 +9,7 @@ mod engine;
 mod findings;
 mod lifecycle;
 mod loggers;
+mod practice;
 mod process;
 mod reports;
 mod restart;

@@ -4,15 +4,18 @@
 //! ```text
 //!   weaknesses ─► site (shop, portal), certificates, greeters      control: mend and break while it runs
 //!   site ─► visits ─► a logger hears of each scan and of each bait file read
+//!   site ─► fetching, fetcher ─► requests what it is given, towards the demo's own loggers alone
 //! ```
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::Response;
+use axum::http::{Method, Response};
 use axum::serve::Listener;
 use rustls::pki_types::CertificateDer;
 use tokio::net::TcpListener;
@@ -21,6 +24,8 @@ use url::Url;
 
 mod certificates;
 mod control;
+mod fetcher;
+mod fetching;
 mod files;
 mod greeters;
 mod listener;
@@ -30,6 +35,8 @@ mod tests;
 mod visits;
 pub mod weaknesses;
 
+use fetcher::Fetcher;
+use fetching::Way;
 use files::Files;
 use listener::TlsListener;
 use visits::Visits;
@@ -71,8 +78,9 @@ impl Practice {
             visits,
         };
         let files = Files { private_key: made.private_key, shop_url: practice.http_url() };
-        let shop = practice.site("shop", &files);
-        let portal = practice.site("portal", &files);
+        let fetcher = Fetcher::new(practice.visits.clone(), stop.clone()).map_err(io::Error::other)?;
+        let shop = practice.site("shop", &files, &fetcher);
+        let portal = practice.site("portal", &files, &fetcher);
         serve(http, shop, &stop);
         serve(TlsListener::new(https, made.config, stop.clone())?, portal, &stop);
         serve(control, control::router(practice.weaknesses.clone(), practice.control), &stop);
@@ -89,6 +97,11 @@ impl Practice {
         format!("https://localhost:{}/", self.https.port())
     }
 
+    /// Where the shop can be made to request an address: `http://127.0.0.1:PORT/fetch`.
+    pub fn fetch_url(&self) -> String {
+        format!("{}fetch", self.http_url())
+    }
+
     /// Where weaknesses are mended and broken: `http://127.0.0.1:PORT/`.
     pub fn control_url(&self) -> String {
         format!("http://{}/", self.control)
@@ -99,32 +112,55 @@ impl Practice {
         self.anchor.clone()
     }
 
-    /// From now on each scan's first visit, and whoever reads a bait file, is reported to this logger. Only loopback
-    /// is called.
+    /// From now on each scan's first visit, and whoever reads a bait file, is reported to this logger, and addresses of
+    /// loggers beside it are requested. Only loopback is called.
     pub fn report_visits_to(&self, logger: Url) {
         self.visits.report_to(logger);
     }
 
-    fn site(&self, name: &'static str, files: &Files) -> Router {
-        let (weaknesses, visits, files) = (self.weaknesses.clone(), self.visits.clone(), files.clone());
-        Router::new().fallback(async move |request: Request| answer(name, &request, &weaknesses, &visits, &files))
+    fn site(&self, name: &'static str, files: &Files, fetcher: &Fetcher) -> Router {
+        let (weaknesses, visits) = (self.weaknesses.clone(), self.visits.clone());
+        let site = Arc::new(Site { name, weaknesses, visits, files: files.clone(), fetcher: fetcher.clone() });
+        Router::new().fallback(move |request: Request| async move { site.answer(request).await })
     }
 }
 
-fn answer(
+/// The shop, or the portal.
+struct Site {
     name: &'static str,
-    request: &Request,
-    weaknesses: &Weaknesses,
-    visits: &Visits,
-    files: &Files,
-) -> Response<Body> {
-    let broken = weaknesses.broken();
-    let path = request.uri().path();
-    let agent = request.headers().get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-    visits.note(name, path, agent, Files::is_bait(path, &broken));
-    let request =
-        site::Request { method: request.method(), path, headers: request.headers(), is_https: name == "portal" };
-    site::answer(&request, files, &broken)
+    weaknesses: Weaknesses,
+    visits: Visits,
+    files: Files,
+    fetcher: Fetcher,
+}
+
+impl Site {
+    async fn answer(&self, request: Request) -> Response<Body> {
+        let broken = self.weaknesses.broken();
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path();
+        let agent = parts.headers.get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        self.visits.note(self.name, path, agent, Files::is_bait(path, &broken));
+        let is_https = self.name == "portal";
+        let request = site::Request { method: &parts.method, path, headers: &parts.headers, is_https };
+        match Way::at(path).filter(|_| matches!(parts.method, Method::GET | Method::POST)) {
+            Some(way) => {
+                let (status, text) = self.fetcher.answer(way, &parts, body).await;
+                site::dressed(&request, &broken, site::page(status, "Request an address", &text))
+            }
+            None => site::answer(&request, &self.files, &broken),
+        }
+    }
+}
+
+/// The client of what calls from here. Who uses it says where to; it follows nobody elsewhere.
+fn caller() -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder()
+        .no_proxy()
+        .user_agent(concat!("scandeck-practice/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(Duration::from_secs(5))
+        .build()
 }
 
 async fn bind() -> io::Result<TcpListener> {

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::header::{HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 
+use super::fetcher;
 use super::files::Files;
 use super::weaknesses::Broken;
 
@@ -19,21 +20,31 @@ pub struct Request<'a> {
     pub is_https: bool,
 }
 
-/// Content type and body of what a path holds.
-type Content = (StatusCode, &'static str, Vec<u8>);
+/// Status, content type and body of what a path holds.
+pub type Content = (StatusCode, &'static str, Vec<u8>);
 
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Answers a request, with the weaknesses that are broken.
 pub fn answer(request: &Request, files: &Files, broken: &Broken) -> Response<Body> {
-    let has = |id: &str| broken.contains(id);
-    let (status, kind, body) = match *request.method {
+    let content = match *request.method {
         Method::GET | Method::HEAD => content(request, files, broken),
         Method::OPTIONS => (StatusCode::NO_CONTENT, TEXT, Vec::new()),
-        Method::TRACE if has("trace") => (StatusCode::OK, "message/http", repeated(request)),
+        Method::TRACE if broken.contains("trace") => (StatusCode::OK, "message/http", repeated(request)),
         _ => (StatusCode::METHOD_NOT_ALLOWED, TEXT, b"This shop only shows.\n".to_vec()),
     };
+    dressed(request, broken, content)
+}
+
+/// A page of the site.
+pub fn page(status: StatusCode, title: &str, body: &str) -> Content {
+    (status, HTML, layout(title, body).into_bytes())
+}
+
+/// The answer with this content, with the headers that are broken or mended.
+pub fn dressed(request: &Request, broken: &Broken, (status, kind, body): Content) -> Response<Body> {
+    let has = |id: &str| broken.contains(id);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -95,7 +106,7 @@ fn cookie(broken: &Broken) -> String {
 
 fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
     let has = |id: &str| broken.contains(id);
-    let page = |title: &str, body: &str| (StatusCode::OK, HTML, layout(title, body).into_bytes());
+    let page = |title: &str, body: &str| page(StatusCode::OK, title, body);
     if let Some((kind, bytes)) = files.exposed(request.path, broken) {
         return (StatusCode::OK, kind, bytes);
     }
@@ -106,9 +117,8 @@ fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
         }
         "/about" => page("About", "<p>A shop to practise on. It sells nothing and keeps nothing.</p>"),
         "/login" => page("Log in", "<p>Logging in is switched off here.</p>"),
-        "/order/7" if has("error-page") => {
-            (StatusCode::INTERNAL_SERVER_ERROR, HTML, layout("Error", TRACE).into_bytes())
-        }
+        "/fetch" => page("Request an address", &fetcher::page()),
+        "/order/7" if has("error-page") => self::page(StatusCode::INTERNAL_SERVER_ERROR, "Error", TRACE),
         "/order/7" => page("Order 7", "<p>One padlock, on its way.</p>"),
         "/static/style.css" => {
             (StatusCode::OK, "text/css", b"body { font-family: sans-serif; margin: 2rem }\n".to_vec())
@@ -122,7 +132,7 @@ fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
             let text = "Contact: mailto:security@practice.example\nExpires: 2099-12-31T00:00:00Z\n";
             (StatusCode::OK, TEXT, text.as_bytes().to_vec())
         }
-        _ => (StatusCode::NOT_FOUND, HTML, layout("Not found", "<p>There is nothing of this name.</p>").into_bytes()),
+        _ => self::page(StatusCode::NOT_FOUND, "Not found", "<p>There is nothing of this name.</p>"),
     }
 }
 
@@ -135,7 +145,7 @@ fn start_page(request: &Request, files: &Files, broken: &Broken) -> String {
     format!(
         "{logo}<p>Everything here is for practice: look around, or let a scan do it.</p><ul>\
          <li><a href=\"/products\">Products</a><li><a href=\"/about\">About</a><li><a href=\"/login\">Log in</a>\
-         <li><a href=\"/files/price-list.csv\">Price list</a></ul>"
+         <li><a href=\"/files/price-list.csv\">Price list</a><li><a href=\"/fetch\">Request an address</a></ul>"
     )
 }
 

@@ -8,12 +8,13 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
+
+use super::caller;
 
 /// Reports waiting; more are dropped, since a scan must not fill memory.
 const QUEUE: usize = 256;
@@ -63,10 +64,15 @@ impl Visits {
         }
     }
 
+    /// Where reports go.
+    pub fn logger(&self) -> Option<Url> {
+        self.logger.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notes a request: a scan's first one is reported, and each bait file once a scan.
     pub fn note(&self, server: &'static str, path: &str, user_agent: &str, bait: bool) {
         let scan = scan_of(user_agent);
-        if !bait && scan.is_none() || self.logger.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if !bait && scan.is_none() || self.logger().is_none() {
             return;
         }
         let path = if bait { path.chars().take(200).collect() } else { "/".to_owned() };
@@ -86,13 +92,7 @@ fn scan_of(user_agent: &str) -> Option<String> {
 }
 
 async fn report_all(mut waiting: mpsc::Receiver<Visit>, logger: Arc<Mutex<Option<Url>>>) {
-    let built = reqwest::Client::builder()
-        .no_proxy()
-        .user_agent(concat!("scandeck-practice/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .timeout(Duration::from_secs(5))
-        .build();
-    let Ok(client) = built else { return };
+    let Ok(client) = caller() else { return };
     while let Some(visit) = waiting.recv().await {
         let base = logger.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(url) = base.and_then(|base| address(&base, &visit)) else { continue };

@@ -48,7 +48,7 @@ pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) 
 fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let theme = cx.theme;
-    let mut lines = control_lines(cx, &wanted, width);
+    let mut lines = practice_lines(cx, &wanted, width);
     for section in sections(cx) {
         let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.title));
         let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
@@ -100,16 +100,27 @@ fn has_all(wanted: &[String], text: &str) -> bool {
     wanted.iter().all(|word| text.contains(word))
 }
 
-/// Where the demo's practice target is mended and broken.
-fn control_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
-    const TITLE: &str = "Control address of the demo's practice target";
-    let Some(control) = cx.model.session.practice_control.as_deref() else { return Vec::new() };
-    let told = format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(control));
-    if !has_all(wanted, &format!("{TITLE} {told}")) {
-        return Vec::new();
+/// Where the demo's practice target is mended and broken, and where it requests what it is given.
+fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+    let Some(practice) = &cx.model.session.practice else { return Vec::new() };
+    let told = [
+        (
+            "Control address of the demo's practice target",
+            format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(&practice.control)),
+        ),
+        (
+            "Addresses to be requested by the demo's practice target",
+            format!(
+                "{} requests what it is given, in eight ways, from the demo's loggers alone",
+                text::clean(&practice.fetch)
+            ),
+        ),
+    ];
+    let mut lines = Vec::new();
+    for (title, told) in told.into_iter().filter(|(title, told)| has_all(wanted, &format!("{title} {told}"))) {
+        lines.extend([Line::default(), words(title, cx.theme.strong())]);
+        lines.extend(wrap(vec![words(told, cx.theme.text())], width));
     }
-    let mut lines = vec![Line::default(), words(TITLE, cx.theme.strong())];
-    lines.extend(wrap(vec![words(told, cx.theme.text())], width));
     lines
 }
 
