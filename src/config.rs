@@ -135,6 +135,8 @@ pub struct Config {
     pub alias: String,
     /// The profile whose service this is.
     pub profile: Option<String>,
+    /// Captured requests are kept so many days; for ever without it.
+    pub keep_days: Option<u16>,
 }
 
 impl Config {
@@ -197,6 +199,7 @@ impl Config {
             user: file.user.unwrap_or_else(|| environment.login.clone()),
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
+            keep_days: file.captures.keep_days,
         })
     }
 

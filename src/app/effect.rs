@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::plan::Generation;
+use super::stream::Caught;
 use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
 };
 use crate::export::{Format, Row};
-use crate::oob::Payload;
+use crate::oob::{Book, Payload};
 use crate::triage::{self, Event, Key};
 
 /// Ties the answer of a call to what asked for it.
@@ -61,6 +62,13 @@ pub enum Effect {
     },
     /// Keep payloads: new ones, and changed ones with a raised version.
     Plant(Vec<Arc<Payload>>),
+    /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognised`.
+    Recognise {
+        /// The captures.
+        captures: Vec<Caught>,
+        /// The new tokens.
+        grown: Book,
+    },
     /// Keep that findings were seen.
     MarkSeen {
         /// In which workspace, by name.

@@ -109,6 +109,8 @@ pub struct OobKept {
     pub writable: bool,
     /// What is wrong with the archive, if anything.
     pub problem: Option<Arc<Problem>>,
+    /// How many captures left the archive for their age.
+    pub forgotten: u64,
 }
 
 /// A piece of the archive.

@@ -7,9 +7,13 @@
 //!
 //! All times are the service's: what it tells is compared with them.
 
+use std::collections::BTreeSet;
+
 use super::effect::Effect;
 use super::model::Model;
+use super::stream::Caught;
 use crate::contract::{Scan, Shared, Stamp};
+use crate::oob::Token;
 
 /// Name under which it is remembered.
 const LOOKED: &str = "looked";
@@ -38,6 +42,10 @@ pub struct What {
     pub failed: usize,
     /// Decisions that hold for another week at most.
     pub expiring: usize,
+    /// Captured requests, as far as they are in memory.
+    pub captures: usize,
+    /// Payloads that were called by one of them.
+    pub payloads: usize,
 }
 
 impl Since {
@@ -78,6 +86,7 @@ impl Model {
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
         let cases = self.data.findings.value().map(|table| table.items()).unwrap_or_default();
         let scans = self.data.scans.value().cloned().unwrap_or_default();
+        (what.captures, what.payloads) = self.caught_since(last);
         for (case, stance) in cases.iter().zip(&self.triage.stances) {
             let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
             let scan = first.task_id.and_then(|id| scans.get(id));
@@ -97,6 +106,21 @@ impl Model {
         }
         self.dirty |= self.since.what != what;
         self.since.what = what;
+    }
+
+    /// Counts anew the captures that came since: the rest is as it was.
+    pub(super) fn count_since_caught(&mut self) {
+        let Some(last) = self.since.last else { return };
+        let caught = self.caught_since(last);
+        let what = &mut self.since.what;
+        self.dirty |= caught != (what.captures, what.payloads);
+        (what.captures, what.payloads) = caught;
+    }
+
+    fn caught_since(&self, last: Stamp) -> (usize, usize) {
+        let known = |caught: &Caught| caught.known().map(|mention| mention.token);
+        let payloads: BTreeSet<Token> = self.data.captures.since(last).filter_map(known).collect();
+        (self.data.captures.since(last).count(), payloads.len())
     }
 
     /// Remembers when one looked: at leaving the dashboard or a workspace (`before`), and when something was seen or

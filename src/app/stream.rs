@@ -12,7 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
-use crate::oob::{Archived, Mention};
+use crate::oob::recognize::mentions;
+use crate::oob::{Archived, Book, Mention};
 use crate::query::{Bits, Builder, Field, Kind, Others, Query, Row, Source};
 
 /// Most captures held in memory.
@@ -25,7 +26,7 @@ pub const MOST_BYTES: usize = 128 << 20;
 const START: u64 = 1 << 32;
 
 /// A captured request with the logger that recorded it, and what it mentions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Caught {
     pub logger: LoggerId,
@@ -60,6 +61,22 @@ impl Caught {
     /// Its id.
     pub fn id(&self) -> CaughtId {
         CaughtId { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
+    }
+
+    /// What it mentions now that the book has grown by some tokens; nothing when it mentions none of them.
+    pub fn mentions_of(&self, grown: &Book) -> Option<Arc<[Mention]>> {
+        let found: Vec<Mention> = mentions(&self.capture, grown).into_iter().filter(|mention| mention.known).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let others = self.mentions.iter().filter(|old| !found.iter().any(|new| new.token == old.token));
+        let (known, unknown): (Vec<Mention>, Vec<Mention>) = others.cloned().partition(|mention| mention.known);
+        Some(known.into_iter().chain(found.clone()).chain(unknown).collect())
+    }
+
+    /// The payload it mentions first, if that is known.
+    pub fn known(&self) -> Option<&Mention> {
+        self.mentions.first().filter(|mention| mention.known)
     }
 
     /// The order of the stream.
@@ -189,6 +206,12 @@ impl Stream {
                 caught.mentions = Arc::clone(now);
             }
         }
+    }
+
+    /// Those that came after a time, oldest first.
+    pub fn since(&self, time: Stamp) -> impl Iterator<Item = &Caught> {
+        let from = self.caught.partition_point(|caught| caught.capture.request_date.is_none_or(|date| date <= time));
+        self.caught.range(from..)
     }
 
     fn is_over(&self) -> bool {

@@ -8,11 +8,12 @@ use anyhow::Context;
 use clap::Args;
 
 use super::advised::Advised;
-use super::headless::decisions::{advised, open};
+use super::headless::decisions::{advised, archive, open};
 use super::headless::session::{Place, place};
 use super::headless::{ServiceArgs, Session, save};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::oob;
 use crate::text;
 use crate::triage::bundle::{Bundle, Manifest, Setting};
 
@@ -22,8 +23,8 @@ use crate::triage::bundle::{Bundle, Manifest, Setting};
   scandeck bundle --workspace \"Acme external\" -o acme.bundle
   XDG_STATE_HOME=/mnt/elsewhere scandeck unbundle acme.bundle
 
-It holds what was decided, saved queries and reviews, what was seen, and targets, scans and findings as the service \
-tells them now; where the service is not reached that is said, and the rest is written. No key is in it.")]
+It holds what was decided, saved queries and reviews, what was seen, payloads and captured requests, and targets, \
+scans and findings as the service tells them now; where the service is not reached that is said, and the rest is written. No key is in it.")]
 pub struct BundleArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -51,7 +52,8 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         None => named.into(),
     };
     let mut bundle = kept(&place, workspace).await?;
-    if bundle.events.is_empty() && bundle.settings.is_empty() && told.is_none() {
+    let nothing = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
+    if nothing && bundle.payloads.is_empty() && told.is_none() {
         return Err(Advised::new(format!("nothing is known of a workspace {named:?}"), "look for its name").into());
     }
     if let Some(told) = told.take() {
@@ -68,6 +70,12 @@ async fn kept(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
     let maker = (Shared::from(place.memory.who.as_str()), Stamp(jiff::Timestamp::now()));
     let manifest = Manifest::new(workspace.clone(), place.alias.clone(), place.service.as_str().into(), maker);
     let mut bundle = Bundle::new(manifest);
+    if oob::store::Store::exists(&place.memory.directory) {
+        let mut archive = archive(&place.memory).await?;
+        bundle.payloads = archive.payloads_of(&workspace).await.map_err(advised)?;
+        bundle.captures = archive.captures_of(&workspace).await.map_err(advised)?;
+        archive.close().await;
+    }
     if !place.memory.directory.join("decisions.db").exists() {
         return Ok(bundle);
     }

@@ -163,6 +163,7 @@ fn memory(config: &Config, environment: &Environment, service: &ServiceName, bas
         directory: state.of_service(service),
         last_known: Some(state.last_known(service, &base.to_string())),
         who: config.user.clone(),
+        keep_days: config.keep_days,
     }
 }
 
@@ -258,7 +259,8 @@ pub fn on_world(world: crate::demo::World) -> Connected {
         ..Session::default()
     };
     // Beside the world's own data: what is decided about it ends with it.
-    let memory = Memory { directory: world.memory(), last_known: None, who: Environment::of_process().login };
+    let who = Environment::of_process().login;
+    let memory = Memory { directory: world.memory(), last_known: None, who, keep_days: None };
     let source = Source::Service(world.client.clone());
     Connected { source, session, memory, note: None, keeps: Some(Box::new(world)) }
 }

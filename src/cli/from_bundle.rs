@@ -16,7 +16,7 @@ use crate::text;
 /// When no such bundle was taken up for the service in question.
 pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, Advised> {
     let directory = environment.state_dir().of_service(&config.service_named());
-    let memory = Memory { directory, last_known: None, who: config.user.clone() };
+    let memory = Memory { directory, last_known: None, who: config.user.clone(), keep_days: config.keep_days };
     let mut all = bundles::all(&memory);
     let alike = |workspace: &str| workspace.trim().to_lowercase() == name.trim().to_lowercase();
     let Some(at) = all.iter().position(|bundle| alike(&bundle.manifest.workspace)) else {

@@ -14,10 +14,11 @@ use anyhow::Context;
 use clap::Args;
 
 use super::advised::Advised;
-use super::headless::decisions::{advised, writable};
+use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::{Place, place};
 use super::headless::{Output, ServiceArgs};
 use crate::contract::Shared;
+use crate::oob;
 use crate::runtime::last_known::{self, Known};
 use crate::text;
 use crate::triage::store::Store;
@@ -53,16 +54,29 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         true => Some(writable(&place.memory).await?.0),
         false => None,
     };
-    let workspace = found(store.as_mut(), &place, named).await?;
+    let mut archive = match oob::store::Store::exists(directory) {
+        true => Some(archive(&place.memory).await?),
+        false => None,
+    };
+    let workspace = found((store.as_mut(), archive.as_mut()), &place, named).await?;
     let kept = match &mut store {
         Some(store) => Some(store.kept_about(&workspace).await.map_err(advised)?),
         None => None,
     };
+    let caught = match &mut archive {
+        Some(archive) => {
+            Some(archive.kept_about(&workspace).await.map_err(advised)?).filter(|caught| !caught.is_empty())
+        }
+        None => None,
+    };
     let known = last_known::about(directory, &workspace).with_context(|| unreadable(directory))?;
     let files = files(&place, &workspace);
-    let told = told(&workspace, kept.as_ref(), &known, &files);
+    let told = told(&workspace, (kept.as_ref(), caught.as_ref()), &known, &files);
     if !may(&workspace, &told, args.yes_delete.as_deref())? {
         return Err(Advised::new("that is another name: nothing was deleted", "type it as it stands there").into());
+    }
+    if let Some(archive) = archive {
+        archive.purge(&workspace).await.map_err(advised)?;
     }
     if let Some(store) = store {
         store.purge(&workspace).await.map_err(advised)?;
@@ -76,12 +90,19 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The workspace of this name, in any case, or of this id as last known, among those of which something is kept.
-async fn found(store: Option<&mut Store>, place: &Place, named: &str) -> anyhow::Result<Shared> {
+async fn found(
+    (store, archive): (Option<&mut Store>, Option<&mut oob::store::Store>),
+    place: &Place,
+    named: &str,
+) -> anyhow::Result<Shared> {
     let directory = &place.memory.directory;
     let mut all = match store {
         Some(store) => store.workspaces().await.map_err(advised)?,
         None => Vec::new(),
     };
+    if let Some(archive) = archive {
+        all.extend(archive.workspaces().await.map_err(advised)?);
+    }
     all.extend(last_known::names(directory).with_context(|| unreadable(directory))?);
     all.sort();
     all.dedup();
@@ -114,18 +135,25 @@ fn files(place: &Place, workspace: &str) -> Vec<PathBuf> {
     [place.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
 }
 
-fn told(workspace: &str, kept: Option<&Kept>, known: &[Known], files: &[PathBuf]) -> String {
+fn told(
+    workspace: &str,
+    (kept, caught): (Option<&Kept>, Option<&oob::store::Kept>),
+    known: &[Known],
+    files: &[PathBuf],
+) -> String {
     let counts = |kept: &Kept| {
         let Kept { events, settings, seen, .. } = kept;
         format!("{events} events, {settings} settings, {seen} marks of seen findings")
     };
     let lists = known.iter().any(|one| matches!(one, Known::Lists(_))).then(|| "the last known data".to_owned());
-    let parts: Vec<String> = kept.map(counts).into_iter().chain(lists).collect();
+    let caught_counts = caught.map(|caught| format!("{} captures, {} payloads", caught.captures, caught.payloads));
+    let parts: Vec<String> = kept.map(counts).into_iter().chain(caught_counts).chain(lists).collect();
     let mut told = match parts.is_empty() {
         true => format!("what may be about {}", text::clean(workspace)),
         false => format!("{} of {}", parts.join(" and "), text::clean(workspace)),
     };
-    let copies = kept.iter().flat_map(|kept| &kept.copies).chain(files).map(|file| file.display().to_string());
+    let copies = kept.iter().flat_map(|kept| &kept.copies).chain(caught.iter().flat_map(|caught| &caught.copies));
+    let copies = copies.chain(files).map(|file| file.display().to_string());
     let perhaps = known.iter().filter_map(|one| match one {
         Known::Perhaps(directory) => Some(format!("{}, which nobody can tell whose it is", directory.display())),
         Known::Lists(_) => None,

@@ -1,6 +1,6 @@
 //! `scandeck unbundle`: takes up what a bundle holds, beside what is kept here already.
 //!
-//! Events and what was seen are added, as by an import. A setting that is kept here already stays. What the service told
+//! Events, payloads, captures and what was seen are added, as by an import. A setting that is kept here already stays. What the service told
 //! is put beside the store, for the time when the service is not reached.
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::advised::Advised;
-use super::headless::decisions::{advised, writable};
+use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
 use super::triage::bytes_of;
@@ -54,6 +54,12 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
         }
     }
     store.close().await;
+    if !bundle.captures.is_empty() || !bundle.payloads.is_empty() {
+        let mut archive = archive(&place.memory).await?;
+        archive.plant(&bundle.payloads).await.map_err(advised)?;
+        archive.archive(bundle.captures.clone()).await.map_err(advised)?;
+        archive.close().await;
+    }
     if bundle.manifest.reached {
         save::over(&place.memory.bundle_of(workspace), text.as_bytes())?;
     }

@@ -29,9 +29,19 @@ pub struct File {
     pub user: Option<String>,
     /// Addresses that captured requests of one's own come from.
     pub own_addresses: Vec<Network>,
+    /// What is kept of captured requests.
+    pub captures: Captures,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,
+}
+
+/// How long captured requests are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Captures {
+    /// Older ones are deleted from the archive when it is opened; for ever without it.
+    pub keep_days: Option<u16>,
 }
 
 /// One service and how to work with it.

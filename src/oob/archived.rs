@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 
 /// See the module.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Archived {
     /// Name of the workspace.
@@ -16,6 +18,19 @@ pub struct Archived {
     /// By this machine's clock.
     pub seen_at: Stamp,
     pub capture: Arc<Capture>,
+}
+
+impl Default for Archived {
+    fn default() -> Self {
+        Self {
+            workspace: Shared::default(),
+            logger: LoggerId::default(),
+            label: Shared::default(),
+            handler_url: Shared::default(),
+            seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
+            capture: Arc::default(),
+        }
+    }
 }
 
 /// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.

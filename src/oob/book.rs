@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Payload, Token};
 
 /// Payloads by token. A copy of it is cheap: recognition works on one beside the screen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Book(imbl::OrdMap<Token, Arc<Payload>>);
 
 impl Book {

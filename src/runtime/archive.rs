@@ -10,8 +10,10 @@
 //! cannot be written that is told, and captures are shown all the same.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
@@ -36,6 +38,8 @@ const GOODBYE: Duration = Duration::from_secs(8);
 const FIRST: usize = 2_000;
 /// Captures of each further piece.
 const PIECE: usize = 5_000;
+/// Captures that may wait to be archived before no more are taken.
+const MOST_BEHIND: usize = 20_000;
 
 /// One thing to do.
 #[derive(Debug)]
@@ -54,19 +58,28 @@ pub(super) struct Archivist {
     task: JoinHandle<()>,
     /// The workspace that was recalled last.
     recalled: Option<(Generation, Shared)>,
+    /// Captures that wait to be archived.
+    behind: Arc<AtomicUsize>,
 }
 
 impl Archivist {
     /// Begins; what the archive tells goes to `answers`.
     pub fn start(memory: &Memory, answers: UnboundedSender<Answered>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
-        let directory = memory.directory.clone();
+        let (memory, behind) = (memory.clone(), Arc::<AtomicUsize>::default());
+        let mut task = Task {
+            store: None,
+            book: Book::default(),
+            recalling: None,
+            workspace: None,
+            behind: Arc::clone(&behind),
+            answers,
+        };
         let task = tokio::spawn(async move {
-            let mut task = Task { store: None, book: Book::default(), recalling: None, workspace: None, answers };
-            task.open(&directory).await;
+            task.open(&memory).await;
             task.run(waiting).await;
         });
-        Self { wishes, task, recalled: None }
+        Self { wishes, task, recalled: None, behind }
     }
 
     /// Wishes something to be done.
@@ -96,7 +109,13 @@ impl Archivist {
             seen_at,
             capture,
         };
+        self.behind.fetch_add(captures.len(), Ordering::Relaxed);
         self.wish(Wish::Take { generation, captures: captures.into_iter().map(archived).collect() });
+    }
+
+    /// Enough waits to be archived: what else the poller has may wait there, and at the service.
+    pub fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed) > MOST_BEHIND
     }
 
     /// Waits until everything wished for is kept.
@@ -120,17 +139,17 @@ struct Task {
     book: Book,
     workspace: Option<(Generation, Shared)>,
     recalling: Option<Recalling>,
+    behind: Arc<AtomicUsize>,
     answers: UnboundedSender<Answered>,
 }
 
 impl Task {
-    async fn open(&mut self, directory: &std::path::Path) {
-        match Store::open(directory).await {
-            Ok(Opened { store, book, notes }) => {
-                let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-                self.book = book.clone();
-                self.tell(OobNews::Opened(Box::new(OobKept { book, writable: store.is_writable(), problem })));
+    async fn open(&mut self, memory: &Memory) {
+        match open(memory).await {
+            Ok((store, kept)) => {
+                self.book = kept.book.clone();
                 self.store = Some(store);
+                self.tell(OobNews::Opened(Box::new(kept)));
             }
             Err(error) => self.fail(&error),
         }
@@ -161,15 +180,17 @@ impl Task {
     async fn carry_out(&mut self, wish: Wish) -> Result<(), StoreError> {
         match wish {
             Wish::Take { generation, captures } => {
+                let number = captures.len();
                 let kept = match &mut self.store {
                     Some(store) if store.is_writable() => store.archive(captures.clone()).await,
                     _ => Ok(()),
                 };
                 // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
-                self.look_for_others().await?;
+                let looked = self.look_for_others().await;
                 let new = self.recognised(captures).await;
+                self.behind.fetch_sub(number, Ordering::Relaxed);
                 self.tell(OobNews::Captures { generation, new });
-                kept
+                kept.and(looked)
             }
             Wish::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
@@ -246,8 +267,188 @@ impl Task {
     }
 }
 
+/// Opens the archive; what is older than it is to be kept leaves it.
+async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
+    let Opened { mut store, book, notes } = Store::open(&memory.directory).await?;
+    let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
+    let days = memory.keep_days.filter(|_| store.is_writable());
+    let oldest =
+        days.and_then(|days| Timestamp::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok());
+    let forgotten = match oldest {
+        Some(oldest) => store.forget_before(Stamp(oldest)).await?,
+        None => 0,
+    };
+    if forgotten > 0 {
+        tracing::info!(forgotten, "captures left the archive for their age");
+    }
+    let writable = store.is_writable();
+    Ok((store, OobKept { book, writable, problem, forgotten }))
+}
+
 fn clock() -> Interval {
     let mut clock = interval_at(Instant::now() + OTHERS, OTHERS);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     clock
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{CaptureId, LoggerId};
+    use crate::oob::Token;
+
+    struct Desk {
+        archivist: Archivist,
+        answers: UnboundedReceiver<Answered>,
+    }
+
+    impl Desk {
+        fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
+            let (sender, answers) = mpsc::unbounded_channel();
+            let memory = Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days };
+            let mut archivist = Archivist::start(&memory, sender);
+            archivist.recalled = Some((1, "Acme".into()));
+            archivist.wish(Wish::Recall(1, "Acme".into()));
+            Self { archivist, answers }
+        }
+
+        async fn hears(&mut self) -> OobNews {
+            match self.answers.recv().await {
+                Some(Answered::Msg(msg)) => match *msg {
+                    Msg::Oob(news) => news,
+                    other => panic!("{other:?}"),
+                },
+                _ => panic!("the task ended"),
+            }
+        }
+
+        async fn opened(&mut self) -> OobKept {
+            match self.hears().await {
+                OobNews::Opened(kept) => *kept,
+                other => panic!("{other:?}"),
+            }
+        }
+
+        /// Every piece that is recalled, up to the last.
+        async fn recalled(&mut self) -> Vec<Recalled> {
+            let mut pieces = Vec::new();
+            loop {
+                match self.hears().await {
+                    OobNews::Recalled(piece) => pieces.push(*piece),
+                    other => panic!("{other:?}"),
+                }
+                if pieces.last().is_some_and(|piece| piece.older.is_some()) {
+                    return pieces;
+                }
+            }
+        }
+
+        async fn caught(&mut self) -> Vec<Caught> {
+            match self.hears().await {
+                OobNews::Captures { generation: 1, new } => new,
+                other => panic!("{other:?}"),
+            }
+        }
+
+        fn take(&self, captures: Vec<Arc<Capture>>) {
+            let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+            self.archivist.take(1, &logger, Stamp(Timestamp::now()), captures);
+        }
+    }
+
+    /// One that calls a payload, a second after the one before it.
+    fn capture(id: i64) -> Arc<Capture> {
+        Arc::new(Capture {
+            id: CaptureId(id),
+            url_params: format!("t={}", Token::of(id as u64)).into(),
+            request_date: Some(Stamp(Timestamp::from_second(1_800_000_000 + id).unwrap())),
+            ..Capture::default()
+        })
+    }
+
+    fn payload(number: u64) -> Arc<Payload> {
+        Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
+    }
+
+    fn ids(caught: &[Caught]) -> Vec<i64> {
+        caught.iter().map(|caught| caught.capture.id.0).collect()
+    }
+
+    #[tokio::test]
+    async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_the_newest_first() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut desk = Desk::open(temp.path(), None);
+        assert!(desk.opened().await.writable);
+        assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
+        desk.take((1..=2_500).map(capture).collect());
+        desk.take((2_400..=2_501).map(capture).collect());
+        desk.archivist.end().await;
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        let pieces = desk.recalled().await;
+        let newest = pieces[0].newest.as_ref().unwrap();
+        assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
+        assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
+        assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
+        assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
+    }
+
+    #[tokio::test]
+    async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        desk.recalled().await;
+        desk.archivist.wish(Wish::Plant(vec![payload(1)]));
+        let mut command = Store::open(temp.path()).await.unwrap().store;
+        command.plant(&[payload(2)]).await.unwrap();
+        desk.take(vec![capture(1), capture(2), capture(3)]);
+        match desk.hears().await {
+            OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
+            other => panic!("{other:?}"),
+        }
+        let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
+        assert_eq!(known, [true, true, false]);
+        desk.archivist.end().await;
+        assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
+        let temp = tempfile::tempdir().unwrap();
+        let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+        for desk in [&mut ann, &mut bob] {
+            desk.opened().await;
+            desk.recalled().await;
+        }
+        ann.take(vec![capture(1)]);
+        assert_eq!((ids(&ann.caught().await), ids(&bob.caught().await)), (vec![1], vec![1]));
+    }
+
+    #[tokio::test]
+    async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("file"), "").unwrap();
+        let mut desk = Desk::open(&temp.path().join("file/x"), None);
+        match desk.hears().await {
+            OobNews::Failed(problem) => assert!(problem.message.contains("cannot be kept"), "{problem}"),
+            other => panic!("{other:?}"),
+        }
+        desk.take(vec![capture(1)]);
+        assert_eq!(ids(&desk.caught().await), [1]);
+    }
+
+    #[tokio::test]
+    async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_said() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        desk.recalled().await;
+        let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
+        desk.take(vec![Arc::new(old), capture(8)]);
+        desk.archivist.end().await;
+        let mut desk = Desk::open(temp.path(), Some(30));
+        assert_eq!(desk.opened().await.forgotten, 1);
+        assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
+    }
 }

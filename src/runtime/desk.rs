@@ -175,6 +175,7 @@ impl Desk {
     async fn wait(&mut self) -> Inbound {
         let wake = sleep_or_never(self.wake_at());
         let frame = sleep_or_never(self.frame_due().filter(|_| self.model.dirty));
+        let behind = self.is_behind();
         let terminal = async {
             match &mut self.keyboard {
                 Some(keyboard) => keyboard.next().await,
@@ -188,7 +189,7 @@ impl Desk {
             caught = self.signals.next() => Inbound::Signal(caught),
             event = terminal => Inbound::Terminal(event),
             Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
-            Some(update) = self.updates.1.recv() => Inbound::Update(update),
+            Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
             () = frame => Inbound::FrameDue,
             () = wake => Inbound::Woke,
         }
@@ -248,6 +249,7 @@ impl Desk {
                 Some(event) => Inbound::Terminal(Some(event)),
                 None => match self.answers.1.try_recv() {
                     Ok(answer) => Inbound::Answer(answer),
+                    Err(_) if self.is_behind() => return,
                     Err(_) => match self.updates.1.try_recv() {
                         Ok(update) => Inbound::Update(update),
                         Err(_) => return,
@@ -256,6 +258,11 @@ impl Desk {
             };
             self.take(inbound).await;
         }
+    }
+
+    /// The archive has enough to do: it tells when it has done that.
+    fn is_behind(&self) -> bool {
+        self.backend.as_ref().is_some_and(|backend| backend.archivist.is_behind())
     }
 
     async fn work_off(&mut self) {

@@ -10,7 +10,7 @@ use super::terminal::Terminal;
 use super::triage::Wish;
 use super::{archive, calls, editor};
 use crate::app::effect::{Call, Choice, Effect, Exported, Ticket};
-use crate::app::msg::{CopyFailed, Msg};
+use crate::app::msg::{CopyFailed, Msg, OobNews};
 use crate::app::problem::Problem;
 use crate::export::Export;
 use crate::triage;
@@ -43,6 +43,14 @@ impl Desk {
                     backend.archivist.wish(archive::Wish::Plant(payloads));
                 }
             }
+            Effect::Recognise { captures, grown } => self.spawn(async move {
+                let again = move || {
+                    let changed = captures.iter().map(|caught| (caught.id(), caught.mentions_of(&grown)));
+                    changed.filter_map(|(id, now)| Some((id, now?))).collect()
+                };
+                let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
+                Msg::Oob(OobNews::Recognised(changed))
+            }),
             Effect::Record(events) => self.keep(Wish::Record(events)),
             Effect::Remember { key, workspace, value } => self.keep(Wish::Remember { key, workspace, value }),
             Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),

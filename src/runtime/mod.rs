@@ -86,6 +86,8 @@ pub struct Memory {
     pub last_known: Option<PathBuf>,
     /// Who decides.
     pub who: String,
+    /// Captured requests are kept so many days; for ever without it.
+    pub keep_days: Option<u16>,
 }
 
 impl Memory {

@@ -148,7 +148,8 @@ mod tests {
     impl Desk {
         fn open(directory: &std::path::Path, who: &str) -> Self {
             let (sender, answers) = mpsc::unbounded_channel();
-            let memory = Memory { directory: directory.to_owned(), last_known: None, who: who.to_owned() };
+            let memory =
+                Memory { directory: directory.to_owned(), last_known: None, who: who.to_owned(), keep_days: None };
             Self { keeper: Keeper::start(memory, sender), answers }
         }
 

@@ -1,7 +1,8 @@
 //! A bundle: what is kept about a workspace and what the service last told of it, in one file.
 //!
 //! ```text
-//!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"target":{…}}  {"scan":{…}}  {"finding":{…}}
+//!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"payload":{…}}  {"capture":{…}}
+//!   {"target":{…}}  {"scan":{…}}  {"finding":{…}}
 //! ```
 //!
 //! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut short is refused whole.
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Event, Key};
 use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::oob::{Archived, Payload};
 use crate::text;
 
 /// What the manifest calls itself.
@@ -29,6 +31,9 @@ pub struct Bundle {
     pub settings: Vec<Setting>,
     /// Findings that were seen.
     pub seen: Vec<Key>,
+    pub payloads: Vec<Arc<Payload>>,
+    /// Captured requests as they were archived.
+    pub captures: Vec<Archived>,
     pub targets: Vec<Arc<Target>>,
     pub scans: Vec<Arc<Scan>>,
     pub findings: Vec<Arc<Finding>>,
@@ -71,6 +76,8 @@ enum Line {
     Event(Arc<Event>),
     Setting(Setting),
     Seen(Key),
+    Payload(Arc<Payload>),
+    Capture(Archived),
     Target(Arc<Target>),
     Scan(Arc<Scan>),
     Finding(Arc<Finding>),
@@ -97,8 +104,9 @@ impl Bundle {
     /// One that holds nothing yet.
     pub fn new(manifest: Manifest) -> Self {
         let (events, settings, seen) = (Vec::new(), Vec::new(), Vec::new());
+        let (payloads, captures) = (Vec::new(), Vec::new());
         let (targets, scans, findings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { manifest, events, settings, seen, targets, scans, findings }
+        Self { manifest, events, settings, seen, payloads, captures, targets, scans, findings }
     }
 
     /// How much it holds, for people.
@@ -113,10 +121,12 @@ impl Bundle {
             false => "nothing of the service, which was not reached".to_owned(),
         };
         format!(
-            "{} events, {} settings, {} seen; {of_service}",
+            "{} events, {} settings, {} seen, {} payloads, {} captures; {of_service}",
             self.events.len(),
             self.settings.len(),
-            self.seen.len()
+            self.seen.len(),
+            self.payloads.len(),
+            self.captures.len()
         )
     }
 
@@ -126,6 +136,8 @@ impl Bundle {
         lines.extend(self.events.iter().cloned().map(Line::Event));
         lines.extend(self.settings.iter().cloned().map(Line::Setting));
         lines.extend(self.seen.iter().copied().map(Line::Seen));
+        lines.extend(self.payloads.iter().cloned().map(Line::Payload));
+        lines.extend(self.captures.iter().cloned().map(Line::Capture));
         lines.extend(self.targets.iter().cloned().map(Line::Target));
         lines.extend(self.scans.iter().cloned().map(Line::Scan));
         lines.extend(self.findings.iter().cloned().map(Line::Finding));
@@ -163,6 +175,8 @@ impl Bundle {
                 }
                 Line::Setting(setting) => bundle.settings.push(setting),
                 Line::Seen(key) => bundle.seen.push(key),
+                Line::Payload(payload) => bundle.payloads.push(payload),
+                Line::Capture(capture) => bundle.captures.push(capture),
                 Line::Target(target) => bundle.targets.push(target),
                 Line::Scan(scan) => bundle.scans.push(scan),
                 Line::Finding(finding) => bundle.findings.push(finding),
@@ -198,6 +212,8 @@ mod tests {
         bundle.events = vec![Desk::new("ann", 1).decides(1, Verdict::Confirmed)];
         bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
         bundle.seen = vec![Key(9)];
+        bundle.payloads = vec![Arc::new(Payload { workspace: "Acme".into(), ..Payload::default() })];
+        bundle.captures = vec![Archived { workspace: "Acme".into(), ..Archived::default() }];
         bundle.findings = vec![Arc::new(finding)];
         bundle.scans = vec![Arc::new(Scan { tool_id: 170, ..Scan::default() })];
         bundle.targets = vec![Arc::new(Target { name: "shop.test".into(), ..Target::default() })];
@@ -214,7 +230,7 @@ mod tests {
         let whole = bundle().write();
         let lines: Vec<&str> = whole.lines().collect();
         let reason = |file: &str| Bundle::read(file).unwrap_err().reason;
-        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 6"));
+        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 8"));
         assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
         assert!(reason("").contains("no bundle"));
         assert!(reason(&whole.replace("\"version\":1,", "\"version\":2,")).contains("newer"));

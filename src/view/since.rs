@@ -1,7 +1,7 @@
 //! The line that tells what changed since one last looked.
 //!
 //! ```text
-//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   3 decisions expire this week     < look   esc hide
+//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < look   esc hide
 //! ```
 
 use jiff::tz::TimeZone;
@@ -38,6 +38,13 @@ pub(super) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Span::raw(format!("{} done, ", plural(done, "scan"))),
             Span::styled(format!("{failed} failed"), theme.bad()),
         ]),
+    }
+    if what.captures > 0 {
+        let mut spans = vec![Span::raw(format!("+{}", plural(what.captures, "capture")))];
+        if what.payloads > 0 {
+            spans.push(Span::styled(format!(" of {}", plural(what.payloads, "payload")), theme.strong()));
+        }
+        groups.push(spans);
     }
     if what.expiring > 0 {
         let verb = if what.expiring == 1 { "expires" } else { "expire" };

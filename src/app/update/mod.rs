@@ -69,7 +69,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
         Msg::Triage(news) => model.handle_triage(news),
-        Msg::Oob(news) => model.handle_oob(news),
+        Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::Woke => model.dirty = true,
     }
     decide::guard(model, row, by_hand);

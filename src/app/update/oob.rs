@@ -1,24 +1,38 @@
 //! What the archive of captures and payloads tells, taken into the model.
 
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::super::effect::Effect;
 use super::super::model::{Model, Pane};
 use super::super::msg::{OobKept, OobNews, Recalled};
+use super::super::notices::Tone;
 use super::super::oob::Archive;
 use super::super::stream::{Caught, Taken};
+use crate::contract::Stamp;
+use crate::oob::{Book, Payload};
+
+/// In seconds: clocks differ by less.
+const DAY: i64 = 24 * 3600;
 
 impl Model {
     /// The archive tells something. What belongs to a workspace that is no longer shown is dropped: it is kept.
-    pub(super) fn handle_oob(&mut self, news: OobNews) {
+    pub(super) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match news {
             OobNews::Opened(kept) => {
-                let OobKept { book, writable, problem } = *kept;
+                let OobKept { book, writable, problem, forgotten } = *kept;
                 (self.oob.book, self.oob.writable, self.oob.problem) = (book, writable, problem);
+                if forgotten > 0 {
+                    self.say(Tone::Plain, format!("{forgotten} captures left the archive: they were older than kept"));
+                }
                 self.say_oob_problem();
             }
             OobNews::Recalled(recalled) if recalled.generation == self.generation => self.handle_recalled(*recalled),
             OobNews::Captures { generation, new } if generation == self.generation => self.handle_captures(new),
             OobNews::Recalled(_) | OobNews::Captures { .. } => {}
-            OobNews::Payloads(payloads) => self.oob.book.take(payloads),
+            OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognised(changed) => {
                 self.data.captures.mention(&changed);
                 self.show_rows(Pane::Captures);
@@ -38,6 +52,21 @@ impl Model {
         }
     }
 
+    /// Another dashboard or command made payloads. Captures that came before we knew of them are looked through again;
+    /// of a payload none can have come a day before it was made.
+    fn handle_payloads(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
+        let mut grown = Book::default();
+        grown.take(payloads.iter().filter(|payload| self.oob.book.get(payload.token).is_none()).cloned());
+        self.oob.book.take(payloads);
+        let first = grown.payloads().map(|payload| payload.at.map_or(i64::MIN, Stamp::as_second)).min();
+        let Some(first) = first else { return };
+        let since = Timestamp::from_second(first.saturating_sub(DAY)).unwrap_or(Timestamp::MIN);
+        let captures: Vec<Caught> = self.data.captures.since(Stamp(since)).cloned().collect();
+        if !captures.is_empty() {
+            effects.push(Effect::Recognise { captures, grown });
+        }
+    }
+
     fn handle_recalled(&mut self, recalled: Recalled) {
         if let Some(newest) = recalled.newest {
             self.oob.archive = Archive::Recalled(recalled.generation, newest);
@@ -45,6 +74,7 @@ impl Model {
         self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
         self.show_rows(Pane::Captures);
+        self.count_since();
     }
 
     fn handle_captures(&mut self, new: Vec<Caught>) {
@@ -59,5 +89,6 @@ impl Model {
                 }
             }
         }
+        self.count_since_caught();
     }
 }

@@ -78,6 +78,19 @@ pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, State)> {
     Ok((store, state))
 }
 
+/// Opens the archive of captures and payloads, which is made where there is none, and says what a person should know
+/// about it.
+///
+/// # Errors
+/// When it cannot be opened or made.
+pub async fn archive(memory: &Memory) -> anyhow::Result<crate::oob::store::Store> {
+    let opened = crate::oob::store::Store::open(&memory.directory).await.map_err(advised)?;
+    for note in opened.notes {
+        eprintln!("scandeck: {}", text::clean(&note));
+    }
+    Ok(opened.store)
+}
+
 /// With what to do about it.
 pub fn advised(error: StoreError) -> Advised {
     Advised::new(&error, error.hint())

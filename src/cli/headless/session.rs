@@ -191,7 +191,8 @@ fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
 }
 
 fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
-    Memory { directory: environment.state_dir().of_service(service), last_known: None, who: config.user.clone() }
+    let (directory, who) = (environment.state_dir().of_service(service), config.user.clone());
+    Memory { directory, last_known: None, who, keep_days: config.keep_days }
 }
 
 #[cfg(feature = "service")]

@@ -69,7 +69,8 @@ impl Archived {
 /// Of date and content: of the fields that the contract names, so that a later program finds the same.
 fn digest(capture: &Capture) -> i64 {
     let mut hash = Sha256::new();
-    let date = capture.request_date.map(|date| date.0.as_microsecond()).unwrap_or_default();
+    // To the second, as JSON tells it: a bundle brings no more.
+    let date = capture.request_date.map(Stamp::as_second).unwrap_or_default();
     hash.update(date.to_le_bytes());
     let texts = [
         &capture.ip_address,
@@ -105,6 +106,32 @@ impl Store {
         let query = sqlx::query(query).bind(workspace).bind(at).bind(row).bind(most as i64);
         let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
         read(rows).await
+    }
+
+    /// Every capture of a workspace, oldest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<Archived>, StoreError> {
+        let mut all = self.captures(workspace, None, usize::MAX >> 1).await?;
+        all.reverse();
+        Ok(all.into_iter().map(|(_, archived)| archived).collect())
+    }
+
+    /// Deletes captures from before a time; how many there were. Payloads stay.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn forget_before(&mut self, time: Stamp) -> Result<u64, StoreError> {
+        let failed = self.file.failed();
+        let mut gone = 0;
+        // By workspace, for the index.
+        for workspace in self.workspaces().await? {
+            let query = sqlx::query("DELETE FROM captures WHERE workspace = ? AND at < ?");
+            let query = query.bind(workspace.as_str().to_owned()).bind(time.0.as_microsecond());
+            gone += query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
+        }
+        Ok(gone)
     }
 
     /// Captures archived since this was last asked.

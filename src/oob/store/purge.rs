@@ -17,6 +17,13 @@ pub struct Kept {
     pub copies: Vec<PathBuf>,
 }
 
+impl Kept {
+    /// Nothing at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Store {
     /// Counts what is kept about a workspace.
     ///
