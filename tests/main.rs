@@ -1,6 +1,8 @@
 //! Integration tests: one binary, whose modules mirror the layers.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+#[cfg(feature = "dashboard")]
+mod any_text;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 mod api;
 #[cfg(feature = "dashboard")]

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::advised::Advised;
 use super::from_bundle;
 use crate::app::effect::Choice;
-use crate::app::model::{Playground, Session};
+use crate::app::model::Session;
 use crate::app::problem::Problem;
 use crate::client::{BaseUrl, Client, ClientSettings, Error, Kind};
 use crate::config::state::Answer;
@@ -254,7 +254,10 @@ pub fn on_world(world: crate::demo::World) -> Connected {
         name: "demo".to_owned(),
         base_url: world.base_url.clone(),
         demo: true,
-        practice: Some(Playground { control: world.practice.control_url(), fetch: world.practice.fetch_url() }),
+        practice: Some(crate::app::model::Playground {
+            control: world.practice.control_url(),
+            fetch: world.practice.fetch_url(),
+        }),
         workspace: Some(world.workspace.to_string()),
         ..Session::default()
     };
