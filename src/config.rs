@@ -23,6 +23,7 @@ pub use key::KeySource;
 pub use state::{ServiceName, StateDir};
 
 use crate::client::BaseUrl;
+use crate::login::login;
 use crate::oob::source::Network;
 
 /// What the command line asks for.
@@ -85,17 +86,6 @@ impl Environment {
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
     }
-}
-
-fn login(variable: impl Fn(&str) -> Option<String>) -> String {
-    let named = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    let user = ["USER", "LOGNAME"].iter().find_map(|name| named(variable(name)));
-    let user = user.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
-    let host = ["/proc/sys/kernel/hostname", "/etc/hostname"]
-        .iter()
-        .find_map(|path| named(std::fs::read_to_string(path).ok()))
-        .or_else(|| named(variable("HOSTNAME")));
-    format!("{user}@{}", host.as_deref().unwrap_or("localhost"))
 }
 
 /// Which service to open.

@@ -41,6 +41,8 @@ pub mod triage;
 #[cfg(feature = "dashboard")]
 pub mod view;
 
+#[cfg(any(feature = "dashboard", feature = "service"))]
+mod login;
 #[cfg(feature = "service")]
 pub mod service;
 #[cfg(any(feature = "dashboard", feature = "service"))]

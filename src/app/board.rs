@@ -187,7 +187,8 @@ impl Model {
             self.data.board.succeed(Arc::clone(&table), Stamp(self.now.wall));
         }
         let found = (!filter.is_empty()).then(|| self.findings_found(&filter));
-        let is_found = |id: CaseId| found.as_ref().is_none_or(|found| found.contains(&id));
+        let kept = &self.lists.board.kept;
+        let is_found = |id: CaseId| found.as_ref().is_none_or(|found| found.contains(&id)) || kept.contains_key(&id);
         let order = table.order(self.lists.board.sort).iter();
         let rows = order.filter(|row| is_found(table.items()[**row as usize].id)).copied().collect();
         self.lists.board.show(&table, rows);

@@ -60,6 +60,14 @@ impl Model {
         }
     }
 
+    /// The row under the cursor of a pane, also where it is a head that has no detail.
+    pub fn row_id(&self, pane: Pane) -> Option<i64> {
+        match pane {
+            Pane::Board => self.lists.board.selected.map(i64::from),
+            pane => self.selected_id(pane),
+        }
+    }
+
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
         match self.shown_detail()? {

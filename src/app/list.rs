@@ -5,13 +5,24 @@
 //! the row that took its place. Only a list that nobody has been in yet stays at its top: nothing was chosen there, and
 //! what needs a person first should be seen first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::asked::Asked;
 use super::table::{Item, Table};
 use crate::query::explain::Why;
 use crate::query::order::SortKey;
+
+/// Where an item that stays stands in an order that decisions change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept<Id> {
+    /// At the top.
+    Top,
+    /// Under this one.
+    Under(Id),
+    /// Where the order puts it.
+    Anywhere,
+}
 
 /// State of a list of items `T`.
 #[derive(Clone, Debug)]
@@ -24,8 +35,8 @@ pub struct List<T: Item> {
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
     pub range_from: Option<T::Id>,
-    /// Items that stay whatever the filter says: a person has just decided about them.
-    pub kept: BTreeSet<T::Id>,
+    /// Items that stay whatever the filter says: something was decided about them (see [`super::stay`]).
+    pub kept: BTreeMap<T::Id, Kept<T::Id>>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
@@ -53,7 +64,7 @@ impl<T: Item> Default for List<T> {
             at: 0,
             marks: BTreeSet::new(),
             range_from: None,
-            kept: BTreeSet::new(),
+            kept: BTreeMap::new(),
             filter: String::new(),
             earlier: Vec::new(),
             sort: 0,
@@ -116,11 +127,17 @@ impl<T: Item> List<T> {
 
     /// The next order; how it is called. From an order by several fields back to the named ones, then through them.
     pub fn next_sort(&mut self) -> &'static str {
+        self.forget_places();
         let sorts = T::sorts();
         let by = usize::from(self.order.is_empty());
         self.order.clear();
         self.sort = (self.sort + by) % sorts.len().max(1);
         sorts.get(self.sort).map(|sort| sort.name).unwrap_or_default()
+    }
+
+    /// Another order: what stays is put where that puts it.
+    pub(super) fn forget_places(&mut self) {
+        self.kept.values_mut().for_each(|kept| *kept = Kept::Anywhere);
     }
 
     /// The ids shown, in order.

@@ -40,6 +40,7 @@ pub mod screen;
 mod seen;
 pub mod since;
 pub mod sorts;
+mod stay;
 pub mod stream;
 pub mod table;
 pub mod tabs;

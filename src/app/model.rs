@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::batch::Batch;
 use super::board::{Board, BoardRow};
-use super::decide::Guard;
+use super::decide::Guards;
 use super::detail::Detail;
 use super::effect::Ticket;
 use super::form::{Form, FormTag};
@@ -75,7 +75,7 @@ pub struct Model {
     /// The payload book, and how well captures and payloads are kept.
     pub oob: Oob,
     /// Holds verdicts back from rows that nobody has seen.
-    pub guard: Guard,
+    pub guards: Guards,
     /// Cards that are decided one after another.
     pub review: Option<Box<Review>>,
     /// Saved queries of the findings.
@@ -349,7 +349,7 @@ impl Model {
             drafts: BTreeMap::new(),
             triage: Triage::default(),
             oob: Oob::default(),
-            guard: Guard::default(),
+            guards: Guards::default(),
             review: None,
             tabs,
             since: Since::default(),
@@ -382,8 +382,8 @@ impl Model {
     /// A frame was drawn: what it measured, and what was on the screen.
     pub fn drawn(&mut self, now: Duration, measures: Measures) {
         self.measures = measures;
-        if self.focus.pane == Pane::Findings {
-            self.guard.drawn(now, measures.row);
+        if let Some(guard) = self.guards.of(self.focus.pane) {
+            guard.drawn(now, measures.row);
         }
     }
 

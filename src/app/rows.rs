@@ -147,11 +147,14 @@ fn rows<T: Item>(
     list.why = explain(&query, asked.evaluator(), source, scope.as_ref());
     let own = (!list.order.is_empty()).then(|| asked.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();
-    if query.is_empty() && scope.is_none() {
-        return order.collect();
-    }
-    let mut wanted = asked.matches(&query, source);
-    list.kept.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
-    scope.iter().for_each(|scope| wanted.and(scope));
-    order.filter(|&row| wanted.has(row as usize)).collect()
+    let rows: Vec<u32> = if query.is_empty() && scope.is_none() {
+        order.collect()
+    } else {
+        let mut wanted = asked.matches(&query, source);
+        list.kept.keys().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
+        scope.iter().for_each(|scope| wanted.and(scope));
+        order.filter(|&row| wanted.has(row as usize)).collect()
+    };
+    let by_decision = list.order.iter().any(|key| key.field.needs_others(T::KIND));
+    if by_decision && !list.kept.is_empty() { list.in_place(table, rows) } else { rows }
 }

@@ -77,6 +77,12 @@ impl Tabs {
 }
 
 impl Model {
+    /// Applies another filter.
+    pub(in crate::app) fn apply_filter(&mut self, pane: Pane) {
+        self.keep_no_rows(pane);
+        self.show_rows(pane);
+    }
+
     /// Filters a pane; nothing changes when the text is no query.
     ///
     /// # Errors
@@ -107,7 +113,10 @@ impl Model {
         match pane {
             Pane::Workspaces => lists.workspaces.order = keys,
             Pane::Targets => lists.targets.order = keys,
-            Pane::Findings => lists.findings.order = keys,
+            Pane::Findings => {
+                lists.findings.forget_places();
+                lists.findings.order = keys;
+            }
             Pane::Scans => lists.scans.order = keys,
             Pane::Loggers => lists.loggers.order = keys,
             Pane::Reports => lists.reports.order = keys,

@@ -17,13 +17,15 @@ use super::decide::{Draft, Usual};
 use super::effect::Effect;
 use super::model::{Model, Pane};
 use super::msg::{Kept, TriageNews};
+use super::notices::Tone;
 use super::plan::Generation;
 use super::problem::Problem;
 use super::remote::Remote;
 use super::table::Table;
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::triage::case::{Again, Source};
 use crate::triage::{
-    Arranged, CaseId, Change, Event, EventId, Input, Key, Pen, Stance, State, Subject, Touched, restance,
+    Arranged, CaseId, Change, Event, EventId, Input, Key, Pen, Stance, Standing, State, Subject, Touched, restance,
 };
 
 /// See the module.
@@ -35,6 +37,8 @@ pub struct Triage {
     pub pen: Option<Pen>,
     /// What is said about each row: aligned with the table of the findings.
     pub stances: Vec<Arc<Stance>>,
+    /// How many of them were settled once and are no more.
+    pub again: Reopened,
     /// The rule that finds each row; empty where there is none.
     pub rules: Vec<Option<EventId>>,
     /// Why decisions cannot be kept.
@@ -53,10 +57,36 @@ pub struct Triage {
     basis: Option<Basis>,
     /// Rows are being made.
     arranging: bool,
+    /// The turn of which they were made last.
+    arranged: u64,
     /// Findings that something was said about since then.
     touched: Vec<Key>,
     /// Raised when more than single findings say something else: a rule, a baseline, findings of one's own.
     turn: u64,
+}
+
+/// How many findings were settled and need a person again, for the header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reopened {
+    /// Two persons said different things.
+    pub conflicts: usize,
+    /// Fixed, and seen again.
+    pub regressions: usize,
+}
+
+impl Reopened {
+    fn of(stances: &[Arc<Stance>]) -> Self {
+        let with = |again: Again| stances.iter().filter(|stance| stance.again == Some(again)).count();
+        Self { conflicts: with(Again::Conflict), regressions: with(Again::Regression) }
+    }
+
+    /// One finding says something else.
+    fn change(&mut self, was: &Stance, now: &Stance) {
+        for (again, count) in [(Again::Conflict, &mut self.conflicts), (Again::Regression, &mut self.regressions)] {
+            *count += usize::from(now.again == Some(again));
+            *count = count.saturating_sub(usize::from(was.again == Some(again)));
+        }
+    }
 }
 
 /// What rows depend on.
@@ -139,12 +169,20 @@ impl Model {
             Remote::Fresh { at, .. } | Remote::Stale { at, .. } => *at,
             Remote::Unknown | Remote::Failed(_) => return,
         };
+        let before = self.data.findings.value().cloned();
         self.data.findings.succeed(arranged.cases, at);
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));
         }
-        self.triage.stances = arranged.stances;
+        self.triage.again = Reopened::of(&arranged.stances);
+        let stances = std::mem::replace(&mut self.triage.stances, arranged.stances);
         self.triage.rules = arranged.rules;
+        let turn = self.triage.basis.as_ref().map_or(0, |basis| basis.turn);
+        if std::mem::replace(&mut self.triage.arranged, turn) != turn
+            && let Some(before) = before
+        {
+            self.stay_where_told_otherwise(&before, &stances);
+        }
         for key in std::mem::take(&mut self.triage.touched) {
             self.restance(key);
         }
@@ -163,7 +201,9 @@ impl Model {
         let Some(at) = table.position(CaseId::from(key)) else { return };
         if let Some(stance) = self.triage.stances.get_mut(at) {
             let rule = self.triage.rules.get(at).copied().flatten();
-            *stance = Arc::new(restance(&table.items()[at], rule, &self.triage.state, today));
+            let now = Arc::new(restance(&table.items()[at], rule, &self.triage.state, today));
+            let was = std::mem::replace(stance, Arc::clone(&now));
+            self.triage.again.change(&was, &now);
             self.tell_again(at);
         }
     }
@@ -179,6 +219,14 @@ impl Model {
     /// What is said about a row.
     pub fn stance(&self, id: CaseId) -> Option<&Stance> {
         self.triage.stances.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
+    }
+
+    /// What was said where a finding was before its port moved: offered, as long as nobody said anything here.
+    pub fn offered(&self, id: CaseId) -> Option<&Standing> {
+        let case = self.data.findings.value()?.get(id)?;
+        let decided = self.stance(id).is_some_and(|stance| stance.source == Source::Person);
+        let before = self.triage.state.standing(case.offered.filter(|_| !decided)?)?;
+        before.shown().map(|_| before)
     }
 
     /// Writes one batch: what a key press does to any number of subjects. Nothing while there is no pen.
@@ -211,6 +259,7 @@ impl Model {
 
     /// Takes events in, whoever recorded them.
     pub(super) fn take_events(&mut self, events: &[Arc<Event>]) {
+        let mut told = Vec::new();
         for event in events {
             if self.triage.state.knows(event.id) {
                 continue;
@@ -220,12 +269,21 @@ impl Model {
             match touched {
                 Touched::Keys(keys) => {
                     keys.iter().for_each(|&key| self.restance(key));
+                    told.extend(keys.iter().map(|&key| CaseId::from(key)));
                     self.triage.touched.extend(keys);
                 }
-                Touched::All => self.triage.turn += 1,
+                Touched::All => {
+                    self.triage.turn += 1;
+                    // What it is about says so at once; all else follows with the new rows.
+                    if let Subject::Finding(identity) = &event.subject {
+                        self.restance(identity.key);
+                        told.push(identity.key.into());
+                    }
+                }
                 Touched::Nothing => {}
             }
         }
+        self.stay(&told);
         self.lists.groups.count_undecided(&self.triage.stances);
         self.dirty = true;
     }
@@ -253,7 +311,10 @@ impl Model {
             }
         }
         if let Some(problem) = self.triage.problem.clone() {
-            self.say_problem("decisions", &problem);
+            match self.cannot_decide() {
+                Some(why) => self.say(Tone::Bad, why),
+                None => self.say_problem("decisions", &problem),
+            }
         }
         self.dirty = true;
     }

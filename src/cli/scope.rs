@@ -12,6 +12,7 @@ use jiff::civil::Date;
 
 use super::data_dir::DataDirArg;
 use crate::contract::Stamp;
+use crate::login::login;
 use crate::service::DataDir;
 use crate::service::scope::{Entry, Pattern, Scope, ScopeFile, parse_list};
 
@@ -121,15 +122,8 @@ fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Resu
 }
 
 fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<Entry> {
-    let (who, added) = (who(), Some(Stamp(Timestamp::now())));
+    let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
     targets.into_iter().map(|target| Entry { target, until, note: note.to_owned(), who: who.clone(), added }).collect()
-}
-
-/// `login@host`, as far as the system tells.
-fn who() -> String {
-    let login = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default();
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{login}@{}", host.trim())
 }
 
 fn read(file: &PathBuf) -> anyhow::Result<String> {

@@ -139,6 +139,7 @@ actions! {
     FixNext "fix_next" "" "fixed, and next";
     TakeUpNext "in_review_next" "" "in review, and next";
     ReopenNext "reopen_next" "" "open again, and next";
+    TakeOver "take_over" "" "take over the decisions offered from where it was before its port moved";
     DecideMore "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
     Note "note" "" "note: appended, never replaced";
     Tags "tags" "" "tags: put on, -tag takes off";

@@ -77,7 +77,7 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unwritable { what, .. } => {
-                format!("make the directory writable, or set XDG_STATE_HOME; until then no {what} are kept")
+                format!("make it writable, or set XDG_STATE_HOME; until then no {what} are kept")
             }
             Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
             Self::Broken { .. } => "start again: the file is kept aside and what can be read is taken over".to_owned(),

@@ -11,11 +11,12 @@ use super::widgets::table::window;
 use crate::app::detail::{Shown, Tab};
 use crate::app::list::List;
 use crate::app::model::{Data, Pane};
+use crate::app::review::Facts as GroupFacts;
 use crate::app::screen::Measures;
 use crate::app::stream::StreamList;
 use crate::app::table::{Item, Table};
 use crate::contract::{Finding, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
-use crate::triage::CaseId;
+use crate::triage::{Case, CaseId};
 
 /// The memory of the view, with the theme it draws in.
 #[derive(Debug, Default)]
@@ -28,6 +29,7 @@ pub struct ViewCache {
     /// Searched words with the lines they are in, for the text above.
     pub(super) matches: Option<(String, Vec<u32>)>,
     pub(super) pieces: Counted,
+    pub(super) head: HeadFacts,
     pub(super) measures: Measures,
 }
 
@@ -66,39 +68,43 @@ pub(super) struct Anchors {
     pub board: Anchor<CaseId>,
 }
 
-/// The first visible row by its id, so that rows which come or go above it do not move what is read.
+/// The first visible row by its id, so that rows which come or go above it do not move what is read. In another view
+/// of the list (filter, order, groups) nothing is held: the cursor is in the middle, or the list at its top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor<Id> {
     id: Option<Id>,
     row: usize,
+    view: u64,
 }
 
 impl<Id> Default for Anchor<Id> {
     fn default() -> Self {
-        Self { id: None, row: 0 }
+        Self { id: None, row: 0, view: 0 }
     }
 }
 
 impl<Id: Copy + Eq> Anchor<Id> {
-    /// The first row to draw of `height` rows.
-    pub fn resolve<T: Item<Id = Id>>(&mut self, list: &List<T>, table: &Table<T>, height: usize) -> usize {
+    /// The first row to draw of `height` rows; `view` is a number for what the list shows and how.
+    pub fn resolve<T: Item<Id = Id>>(&mut self, view: u64, list: &List<T>, table: &Table<T>, height: usize) -> usize {
         let id_at =
             |row: usize| list.rows.get(row).and_then(|&at| table.items().get(at as usize)).map(|item| item.id());
         let place = |id: Id| {
             let position = table.position(id)?;
             list.rows.iter().position(|&row| row as usize == position)
         };
-        self.resolve_rows((list.at, list.rows.len(), height), id_at, place)
+        self.resolve_rows(view, (list.at, list.rows.len(), height), id_at, place)
     }
 
     /// The same for any rows: the selected one, how many there are, and how many are drawn.
     pub fn resolve_rows(
         &mut self,
+        view: u64,
         (at, rows, height): (usize, usize, usize),
         id_at: impl Fn(usize) -> Option<Id>,
         place: impl Fn(Id) -> Option<usize>,
     ) -> usize {
         let held = match self.id {
+            _ if std::mem::replace(&mut self.view, view) != view => at.saturating_sub(height / 2),
             Some(id) if id_at(self.row) != Some(id) => place(id).unwrap_or(self.row),
             _ => self.row,
         };
@@ -146,6 +152,35 @@ impl Counted {
         match &self.0 {
             Some((of, number)) if Arc::ptr_eq(of, finding) => *number,
             _ => self.0.insert((Arc::clone(finding), count())).1,
+        }
+    }
+}
+
+/// What the members of the group have in common whose head was drawn last.
+#[derive(Debug, Default)]
+pub(super) struct HeadFacts(Option<(HeadKey, Arc<GroupFacts>)>);
+
+/// What they are made of: the head, the table, the rows that the filter leaves, and how many events there are.
+#[derive(Debug)]
+struct HeadKey(CaseId, Arc<Table<Case>>, Arc<Vec<u32>>, usize);
+
+impl HeadFacts {
+    /// The same as in the frame before, where nothing they are made of is another.
+    pub fn of(
+        &mut self,
+        (id, table, rows, events): (CaseId, &Arc<Table<Case>>, &Arc<Vec<u32>>, usize),
+        make: impl FnOnce() -> GroupFacts,
+    ) -> Arc<GroupFacts> {
+        match &self.0 {
+            Some((key, facts))
+                if (key.0, key.3) == (id, events) && Arc::ptr_eq(&key.1, table) && Arc::ptr_eq(&key.2, rows) =>
+            {
+                Arc::clone(facts)
+            }
+            _ => {
+                let key = HeadKey(id, Arc::clone(table), Arc::clone(rows), events);
+                Arc::clone(&self.0.insert((key, Arc::new(make()))).1)
+            }
         }
     }
 }

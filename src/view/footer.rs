@@ -59,6 +59,9 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         if cx.model.can_undo() {
             all.insert(2, everywhere(cx, Action::Undo));
         }
+        if cx.model.lists.findings.selected.is_some_and(|id| cx.model.offered(id).is_some()) {
+            all.insert(1, Hint::new(super::panes::key(cx, Context::Findings, Action::TakeOver), "take over"));
+        }
     }
     all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
     if cx.model.detail.search.is_some() && focus.in_detail {

@@ -21,6 +21,8 @@ use crate::text;
 
 /// The rate budget is named when less than this part of it is left, in percent.
 const LOW_BUDGET: u32 = 30;
+/// Conflicts and what came back are counted on screens of at least so many columns.
+const REOPENED_FROM: u16 = 90;
 
 pub(super) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
     let area = indented(area);
@@ -95,6 +97,12 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
     tell(tally.stalled, glyphs.stalled, "stalled", theme.warn());
     tell(tally.running, glyphs.running, "running", theme.active());
     tell(tally.waiting, glyphs.waiting, "waiting", theme.dim());
+    // Said where there is room: on a narrow screen the rows tell it.
+    let reopened = cx.model.triage.again;
+    if cx.model.size.columns >= REOPENED_FROM {
+        tell(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
+        tell(reopened.regressions, glyphs.back, "came back", theme.warn());
+    }
     tell(cx.model.new_captures as usize, glyphs.more_below, "new captures", theme.warn());
     spans
 }

@@ -32,6 +32,22 @@ proptest! {
     }
 
     #[test]
+    fn in_another_view_of_a_list_what_is_above_the_cursor_is_in_sight(
+        rows in 8u16..16, down in 0usize..14, keys in prop::sample::select(vec!["b c", "b t", "b c b b", ", ,", "/ e enter", "<"]),
+    ) {
+        let mut model = world(80, rows);
+        let mut cache = ViewCache::new(Theme::default());
+        press(&mut model, &format!("3 {}", "j ".repeat(down)));
+        drawn(&mut model, &mut cache);
+        press(&mut model, keys);
+        let shown = lines(&drawn(&mut model, &mut cache));
+        let line = |sign: &str| shown.iter().position(|line| line.contains(sign));
+        let above = line("▌").unwrap() - line("RISK").unwrap() - 1;
+        let at = model.lists.findings.at;
+        prop_assert!(above > 0 || at == 0, "row {at} is at the top after {keys}\n{}", shown.join("\n"));
+    }
+
+    #[test]
     fn a_resize_storm_keeps_the_selected_row_in_sight(sizes in prop::collection::vec((20u16..220, 5u16..70), 1..12)) {
         let mut model = world(80, 24);
         press(&mut model, "3 j j j");

@@ -243,6 +243,11 @@ fn findings_in_groups() {
         press(&mut model, "3 b c");
         model
     });
+    hold("group_head", &some[1..], |columns, rows| {
+        let mut model = with_a_class(columns, rows);
+        press(&mut model, "3 b c / S e c u r enter");
+        model
+    });
     hold("groups_unfolded", &some[..1], |columns, rows| {
         let mut model = world(columns, rows);
         press(&mut model, "3 b t g g l");

@@ -74,6 +74,14 @@ impl Args {
         self.values.iter().filter_map(scan).collect()
     }
 
+    /// Which of these fixed words was chosen, where a command has several such arguments.
+    pub fn choice_of(&self, words: &[&str]) -> Option<&'static str> {
+        self.values.iter().find_map(|(_, value)| match value {
+            Value::Choice(word) => Some(*word).filter(|word| words.contains(word)),
+            _ => None,
+        })
+    }
+
     /// What is said with a verdict.
     pub fn details(&self) -> Option<Draft> {
         self.values.iter().find_map(|(_, value)| match value {

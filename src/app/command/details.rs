@@ -12,7 +12,9 @@ use crate::triage::verdict::{Reason, Verdict};
 
 /// The verdicts by name, for the table of commands.
 pub const VERDICTS: &[&str] =
-    &["open", "in_review", "confirmed", "false_positive", "risk_accepted", "not_applicable", "fixed"];
+    &["open", "in_review", "confirmed", "false_positive", "risk_accepted", "not_applicable", "fixed", "duplicate"];
+/// Those that a rule can give: a duplicate is one of a single finding.
+pub const RULED: &[&str] = VERDICTS.split_at(7).0;
 
 /// What can be said, with what it is.
 pub const KEYS: [(&str, &str); 5] = [

@@ -1,13 +1,30 @@
 //! A decision counts only for what was on the screen.
 //!
-//! A row (or review card) that the cursor came to without a moving key, because a decision went on to it or because
-//! the row before has gone, takes the next verdict 150 ms after it was first drawn. A held key so decides one row, and
-//! no key typed ahead decides a row nobody has seen.
+//! A row (or review card) that the cursor came to without a moving key, because a decision went on to it, because the
+//! row before has gone or because the board opened by itself, takes the next verdict 150 ms after it was first drawn.
+//! A held key so decides one row, and no key typed ahead decides a row nobody has seen.
 
 use std::time::Duration;
 
+use crate::app::model::Pane;
+
 /// How long a row must have been on the screen.
 pub const SEEN_FOR: Duration = Duration::from_millis(150);
+
+/// The lists on which verdicts are given.
+pub const GUARDED: [Pane; 2] = [Pane::Findings, Pane::Board];
+
+/// A guard for each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guards([Guard; 2]);
+
+impl Guards {
+    /// That of a list, where verdicts are given on it.
+    pub fn of(&mut self, pane: Pane) -> Option<&mut Guard> {
+        let at = GUARDED.iter().position(|&guarded| guarded == pane)?;
+        self.0.get_mut(at)
+    }
+}
 
 /// See the module. Rows are named by a number, as a [`Cursor`](crate::app::cursor::Cursor) does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub mod usual;
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-pub use guard::Guard;
+pub use guard::Guards;
 pub use usual::{Last, Usual};
 
 use crate::contract::{Risk, Shared};
@@ -89,12 +89,19 @@ pub struct Draft {
     pub duplicate_of: Option<Key>,
     /// What it is about.
     pub scope: Scope,
+    /// The decisions offered from where it was before are taken over.
+    pub take_over: bool,
 }
 
 impl Draft {
     /// A verdict, all else as usual.
     pub fn of(verdict: Verdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
+    }
+
+    /// Takes over what is offered, and says nothing else.
+    pub fn taking_over() -> Self {
+        Self { take_over: true, ..Self::default() }
     }
 
     /// The changes for one finding; none where all of this is said already.
@@ -106,13 +113,18 @@ impl Draft {
         usual: Option<&Last>,
         today: Date,
     ) -> Vec<Change> {
-        let mut changes = Vec::new();
+        let mut changes: Vec<Change> = case
+            .offered
+            .filter(|_| self.take_over && stance.source != Source::Person)
+            .map(Change::Inherit)
+            .into_iter()
+            .collect();
         if let Some(decision) = self.decision(usual.and_then(|last| last.reason), today)
             && (self.says_more(&decision, stance) || !holds(&decision, stance))
         {
             changes.push(Change::Decide(Decision { seen: Some(seen), ..decision }));
         }
-        let decides = !changes.is_empty();
+        let decides = changes.iter().any(|change| matches!(change, Change::Decide(_)));
         let note = self.note.clone().or(|| usual?.note.clone().filter(|_| decides && stance.notes == 0));
         changes.extend(note.filter(|note| !note.trim().is_empty()).map(Change::Note));
         match self.severity {

@@ -1,25 +1,25 @@
-//! What is usual for a class: reason and note of the last decision on it that counts, with the same verdict.
+//! What is usual for a class: what went with the last decision on it that counts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::contract::Shared;
 use crate::triage::verdict::{Reason, Verdict};
-use crate::triage::{Change, Event, EventId, State, Subject};
+use crate::triage::{Change, Decision, Event, EventId, State, Subject};
 
-/// What went with the last decision on a class.
+/// What goes with a verdict on a class unless said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Last {
-    /// Its reason.
+    /// A reason that fits the verdict.
     pub reason: Option<Reason>,
-    /// The note written with it.
+    /// The note written with the last decision, whatever its verdict.
     pub note: Option<Shared>,
 }
 
-/// The decisions on each class by verdict, oldest first.
+/// The decisions on the findings of each class, in the order of (clock, id).
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
-    decided: HashMap<(Shared, Verdict), Vec<EventId>>,
+    decided: HashMap<Shared, Vec<(u64, EventId)>>,
 }
 
 impl Usual {
@@ -32,22 +32,47 @@ impl Usual {
 
     /// Takes an event in.
     pub fn take(&mut self, event: &Arc<Event>) {
-        if let (Subject::Finding(identity), Change::Decide(decision)) = (&event.subject, &event.change) {
-            self.decided.entry((identity.class.clone(), decision.verdict)).or_default().push(event.id);
+        if let (Subject::Finding(identity), Change::Decide(_)) = (&event.subject, &event.change) {
+            let decided = self.decided.entry(identity.class.clone()).or_default();
+            let place = (event.clock, event.id);
+            let at = decided.partition_point(|known| *known < place);
+            decided.insert(at, place);
         }
     }
 
-    /// What is usual for a class.
-    pub fn last(&self, state: &State, class: &Shared, verdict: Verdict) -> Option<Last> {
-        let decided = self.decided.get(&(class.clone(), verdict))?;
-        let events = decided.iter().rev().filter_map(|&id| state.event(id));
-        let last = events.into_iter().find(|event| !state.is_undone(event.batch))?;
-        let Change::Decide(decision) = &last.change else { return None };
-        let beside = state.batch(last.batch);
-        let note = beside.iter().find_map(|event| match &event.change {
-            Change::Note(note) if event.subject == last.subject => Some(note.clone()),
+    /// The decisions on a class that count, the newest first.
+    pub fn decisions<'a>(
+        &'a self,
+        state: &'a State,
+        class: &Shared,
+    ) -> impl Iterator<Item = (&'a Arc<Event>, &'a Decision)> {
+        let all = self.decided.get(class).into_iter().flatten().rev();
+        all.filter_map(|&(_, id)| match state.event(id) {
+            Some(event) if !state.is_undone(event.batch) => match &event.change {
+                Change::Decide(decision) => Some((event, decision)),
+                _ => None,
+            },
             _ => None,
-        });
-        Some(Last { reason: decision.reason, note })
+        })
     }
+
+    /// What is usual for a class. A reason is looked for among earlier decisions where the last one has none that fits,
+    /// as far as the last one with the same verdict: what that says, or does not say, holds.
+    pub fn last(&self, state: &State, class: &Shared, verdict: Verdict) -> Option<Last> {
+        let (event, _) = self.decisions(state, class).next()?;
+        let fits = |reason: &Reason| verdict.reasons().contains(reason);
+        let reason = self.decisions(state, class).find_map(|(_, decision)| {
+            let reason = decision.reason.filter(fits);
+            (reason.is_some() || decision.verdict == verdict).then_some(reason)
+        });
+        Some(Last { reason: reason.flatten(), note: note_beside(state, event) })
+    }
+}
+
+/// The note that was written with a decision.
+pub fn note_beside(state: &State, decision: &Event) -> Option<Shared> {
+    state.batch(decision.batch).iter().find_map(|event| match &event.change {
+        Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
+        _ => None,
+    })
 }

@@ -256,6 +256,14 @@ impl Field {
         matches!(self.value, Value::Line(_) | Value::Lines(_))
     }
 
+    /// Chooses one of the options.
+    pub fn select(&mut self, to: usize) {
+        self.touched = true;
+        if let Value::Choice { options, at } = &mut self.value {
+            *at = to.min(options.len().saturating_sub(1));
+        }
+    }
+
     /// Replaces a text by another.
     pub fn set_text(&mut self, text: &str) {
         self.touched = true;

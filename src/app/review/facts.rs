@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::Card;
+use super::{Card, Review};
+use crate::app::decide::usual::note_beside;
 use crate::app::group::belongs;
 use crate::app::table::Table;
+use crate::app::triage::Triage;
 use crate::contract::{Shared, Stamp};
-use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, State, Verdict, alike};
+use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, State, Subject, Verdict, alike};
 
 /// Evidence of at most so many bytes is compared on one card.
 const MOST: usize = 1024 * 1024;
@@ -107,36 +109,71 @@ impl Facts {
         self.is_of(at, table) && self.basis.events == state.len()
     }
 
+    /// All of them are of one class.
+    pub fn is_one_class(&self) -> bool {
+        self.cases.windows(2).all(|two| two[0].class() == two[1].class())
+    }
+
     fn is_of(&self, at: usize, table: &Arc<Table<Case>>) -> bool {
         self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
-    /// Of a card: `frozen` are all members of all cards, so that a finding moved to another card counts as known.
-    pub fn of(at: usize, card: Option<&Card>, table: &Arc<Table<Case>>, state: &State, before: &Facts) -> Self {
+    /// Of the present card of a review.
+    pub fn of(review: &Review, table: &Arc<Table<Case>>, triage: &Triage) -> Self {
+        let (at, state) = (review.progress.at, &triage.state);
         let basis = Basis { at, table: Some(Arc::clone(table)), events: state.len() };
-        let Some(card) = card else { return Self { basis, ..Self::default() } };
+        let Some(card) = review.card() else { return Self { basis, ..Self::default() } };
         let cases: Vec<Arc<Case>> = card.ids.iter().filter_map(|&id| table.get(CaseId(id)).cloned()).collect();
+        let evidence = match review.facts.is_of(at, table) {
+            true => Arc::clone(&review.facts.evidence),
+            false => Arc::new(evidence(&cases)),
+        };
+        let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
+        let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
+        let (gone, more) = (card.ids.len() - cases.len(), more(card, table));
+        Self { gone, more, evidence, basis, ..Self::told(cases, triage, made_here) }
+    }
+
+    /// Of any findings.
+    pub fn of_members(cases: Vec<Arc<Case>>, triage: &Triage) -> Self {
+        let evidence = Arc::new(evidence(&cases));
+        Self { evidence, ..Self::told(cases, triage, |_| false) }
+    }
+
+    /// All but what depends on where the findings stand; the decision before is none that `made_here` knows.
+    fn told(cases: Vec<Arc<Case>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
         let mut presence = [0; 6];
         let mut targets = BTreeSet::new();
         for case in &cases {
             presence[Presence::ALL.iter().position(|&one| one == case.presence).unwrap_or(1)] += 1;
             targets.insert((case.target_id, &case.identity.asset));
         }
-        let evidence = match before.is_of(at, table) {
-            true => Arc::clone(&before.evidence),
-            false => Arc::new(evidence(&cases)),
+        let targets = targets.len();
+        let before = cases.first().and_then(|case| Before::on(case.class(), triage, made_here));
+        let history = history(&cases, &triage.state);
+        Self { cases, presence, targets, before, history, ..Self::default() }
+    }
+}
+
+impl Before {
+    /// The newest decision on a class that counts, expired or replaced ones too, but for those of some batches.
+    fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Option<Self> {
+        let state = &triage.state;
+        let (event, decision) = triage.usual.decisions(state, class).find(|(event, _)| !but(event.batch))?;
+        let of_class = |event: &&Arc<Event>| match (&event.subject, &event.change) {
+            (Subject::Finding(identity), Change::Decide(_)) => identity.class == *class,
+            _ => false,
         };
-        Self {
-            gone: card.ids.len() - cases.len(),
-            more: more(card, table),
-            presence,
-            targets: targets.len(),
-            evidence,
-            before: cases.first().and_then(|case| decided_before(case.class(), state)),
-            history: history(&cases, state),
-            cases,
-            basis,
-        }
+        Some(Self {
+            verdict: decision.verdict,
+            reason: decision.reason,
+            until: decision.until,
+            note: note_beside(state, event),
+            who: event.who.clone(),
+            at: event.at,
+            workspace: event.workspace.clone(),
+            count: state.batch(event.batch).iter().filter(of_class).count(),
+        })
     }
 }
 
@@ -174,30 +211,6 @@ fn evidence(cases: &[Arc<Case>]) -> Evidence {
         })
     });
     Evidence { kinds: kinds.collect(), looked_at }
-}
-
-/// The newest decision that stands on any finding of a class, expired ones too.
-fn decided_before(class: &Shared, state: &State) -> Option<Before> {
-    let of_class = || state.identities().filter(|(_, standing)| standing.identity.class == *class);
-    let newest =
-        of_class().filter_map(|(_, standing)| standing.shown()).max_by_key(|(event, _)| (event.clock, event.id));
-    let (event, decision) = newest?;
-    let in_batch = |event: &Arc<Event>, batch| event.batch == batch;
-    let count = of_class().filter(|(_, one)| one.heads.iter().any(|head| in_batch(head, event.batch))).count();
-    let note = state.batch(event.batch).iter().find_map(|beside| match &beside.change {
-        Change::Note(note) if beside.subject == event.subject => Some(note.clone()),
-        _ => None,
-    });
-    Some(Before {
-        verdict: decision.verdict,
-        reason: decision.reason,
-        until: decision.until,
-        note,
-        who: event.who.clone(),
-        at: event.at,
-        workspace: event.workspace.clone(),
-        count,
-    })
 }
 
 fn history(cases: &[Arc<Case>], state: &State) -> Vec<Done> {

@@ -8,7 +8,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use super::super::retest::{Again, Asked, KEPT_AS, Now, Retest};
-use super::decide::UNASKED;
+use super::decide::{UNASKED, is_early};
 use super::moves;
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::input::Action;
@@ -54,6 +54,9 @@ fn order(model: &mut Model, sort: usize) {
 
 /// A verdict on what is chosen; several become fixed only where the retest has not seen them.
 fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
+    if is_early(model, Pane::Board) {
+        return;
+    }
     let chosen = model.chosen(Pane::Board);
     let mut ids = model.board_ids(&chosen.ids);
     let all = ids.len();
@@ -254,7 +257,7 @@ impl Model {
         self.keep_retest(effects);
         if opens && self.focus.pane != Pane::Board {
             self.lists.findings.marks.clear();
-            moves::go(self, Pane::Board);
+            self.open_board();
         }
         self.make_board();
         self.begin(Batch { retest: of, ..Batch::new("retest", None, jobs) }, effects);
@@ -297,6 +300,13 @@ impl Model {
         }
     }
 
+    /// Goes to the board. What stands there first takes a verdict only after it was seen.
+    fn open_board(&mut self) {
+        moves::go(self, Pane::Board);
+        self.make_board();
+        self.came_to(Pane::Board);
+    }
+
     /// `:retest`: the board of the last retest in this workspace.
     pub fn open_retest(&mut self) {
         if !matches!(self.board, Some(Board::Retest(_))) {
@@ -307,8 +317,7 @@ impl Model {
             };
             self.board = Some(Board::Retest(retest));
         }
-        moves::go(self, Pane::Board);
-        self.make_board();
+        self.open_board();
     }
 
     /// `d`, `:compare A B`: two scans side by side, the earlier one first.
@@ -316,8 +325,7 @@ impl Model {
         self.board = Some(Board::Compare(before, after));
         self.lists.board = Default::default();
         self.lists.board.sort = BY_NOW;
-        moves::go(self, Pane::Board);
-        self.make_board();
+        self.open_board();
     }
 
     /// The scans of a retest as a phrase: `14 findings, 5 scans: 2 done, 3 running`.

@@ -10,6 +10,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::super::decide::guard::GUARDED;
 use super::super::decide::menu::Choice;
 use super::super::decide::{self, Deed, Draft, Last, Scope, sighting};
 use super::super::effect::Effect;
@@ -33,6 +34,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
     }
     match action {
         Action::DecideAgain => again(model, effects),
+        Action::TakeOver => decide(model, Draft::taking_over(), false, effects),
         Action::DecideMore => decide_menu::open(model, None),
         Action::Note => decide_menu::open(model, Some(Choice::Note)),
         Action::Tags => decide_menu::open(model, Some(Choice::Tags)),
@@ -54,9 +56,8 @@ pub(super) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
     }
-    if is_early(model) {
-        let key = model.key.map(|key| key.to_string()).unwrap_or_default();
-        return model.say(Tone::Plain, format!("{key} ignored: too soon"));
+    if is_early(model, Pane::Findings) {
+        return;
     }
     let chosen = model.chosen(Pane::Findings);
     let ids = |ids: &[i64]| ids.iter().map(|&id| CaseId(id)).collect::<Vec<_>>();
@@ -68,7 +69,16 @@ pub(super) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
 }
 
 /// Over 20, and where marked rows are hidden, one enter is asked for.
-pub(super) fn ask_or_carry_out(model: &mut Model, deed: Deed, hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+pub(super) fn ask_or_carry_out(model: &mut Model, mut deed: Deed, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+    if deed.draft.take_over {
+        let is_offered = |&id: &CaseId| model.offered(id).is_some();
+        deed.ids.retain(is_offered);
+        hidden.retain(is_offered);
+        if deed.ids.is_empty() && hidden.is_empty() {
+            return model
+                .say(Tone::Plain, "no decision is offered here: that is where a finding has moved to another port");
+        }
+    }
     let asks = deed.ids.len() > UNASKED && deed.draft.scope == Scope::Findings;
     match !asks && hidden.is_empty() {
         true => model.carry_out(deed, effects),
@@ -79,26 +89,33 @@ pub(super) fn ask_or_carry_out(model: &mut Model, deed: Deed, hidden: Vec<CaseId
     }
 }
 
-/// Whether the row under the cursor was not on the screen long enough. What is marked was seen.
-fn is_early(model: &mut Model) -> bool {
-    let (now, guard) = (model.now.mono, model.guard);
-    let cursor = model.cursor(Pane::Findings);
+/// Whether the row under the cursor was not on the screen long enough, which is said. What is marked was seen.
+pub(super) fn is_early(model: &mut Model, pane: Pane) -> bool {
+    let (now, row) = (model.now.mono, model.row_id(pane));
+    let cursor = model.cursor(pane);
     let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
     drop(cursor);
-    (model.focus.in_detail || !by_hand) && model.selected_id(Pane::Findings).is_some_and(|row| guard.is_early(now, row))
+    let guard = model.guards.of(pane);
+    let early =
+        (model.focus.in_detail || !by_hand) && guard.zip(row).is_some_and(|(guard, row)| guard.is_early(now, row));
+    if early {
+        let key = model.key.map(|key| key.to_string()).unwrap_or_default();
+        model.say(Tone::Plain, format!("{key} ignored: too soon"));
+    }
+    early
 }
 
 fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
-    let verdict = deed.draft.verdict.map(decide::words).unwrap_or("changed");
+    let becomes = |many: bool| match deed.draft.verdict {
+        Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, decide::words(verdict)),
+        None if deed.draft.take_over => format!("take{} over what is offered", if many { "" } else { "s" }),
+        None => format!("{} changed", if many { "are" } else { "is" }),
+    };
     let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
     let count = deed.ids.len();
     if hidden.is_empty() {
-        let become_ = if count == 1 { "becomes" } else { "become" };
-        let prompt = Prompt::new(
-            format!("{} {become_} {verdict}: {kinds}", decide::counted(count)),
-            Then::Decide(Box::new(deed)),
-        );
-        let prompt = prompt.with_enter();
+        let question = format!("{} {}: {kinds}", decide::counted(count), becomes(count != 1));
+        let prompt = Prompt::new(question, Then::Decide(Box::new(deed))).with_enter();
         return match model.reviewing() {
             Some(_) => prompt.with_line("space picks some of them first."),
             None => prompt,
@@ -106,12 +123,10 @@ fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     }
     let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
-    let mut prompt = Prompt::new(
-        format!("The {} marked and shown become {verdict}: {kinds}", decide::counted(count)),
-        Then::Decide(Box::new(deed)),
-    )
-    .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
-    .with_enter();
+    let question = format!("The {} marked and shown {}: {kinds}", decide::counted(count), becomes(count != 1));
+    let mut prompt = Prompt::new(question, Then::Decide(Box::new(deed)))
+        .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
+        .with_enter();
     prompt.wider = Some(Box::new(wider));
     prompt
 }
@@ -128,15 +143,21 @@ fn kinds(model: &Model, ids: &[CaseId]) -> String {
     }
 }
 
-/// The cursor may have come to a row that nobody moved it to.
-pub(super) fn guard(model: &mut Model, before: Option<CaseId>, by_hand: bool) {
-    let now = model.lists.findings.selected;
-    if now == before || model.guard.holds(now.map(i64::from)) {
-        return;
-    }
-    match by_hand {
-        true => model.guard.lift(),
-        false => model.guard.came_to(now.map(i64::from)),
+/// The rows under the cursors of the lists on which verdicts are given.
+pub(super) fn rows(model: &Model) -> [Option<CaseId>; 2] {
+    [model.lists.findings.selected, model.lists.board.selected]
+}
+
+/// A cursor may have come to a row that nobody moved it to.
+pub(super) fn guard(model: &mut Model, before: [Option<CaseId>; 2], by_hand: bool) {
+    let now = rows(model);
+    for ((pane, before), now) in GUARDED.into_iter().zip(before).zip(now) {
+        let Some(guard) = model.guards.of(pane) else { continue };
+        match now.map(i64::from) {
+            row if now == before || guard.holds(row) => {}
+            _ if by_hand => guard.lift(),
+            row => guard.came_to(row),
+        }
     }
 }
 
@@ -147,7 +168,10 @@ impl Model {
             return None;
         }
         Some(match &self.triage.problem {
-            Some(problem) => format!("decisions cannot be kept: {problem}"),
+            Some(problem) => match &problem.hint {
+                Some(hint) => format!("{problem} · {hint}"),
+                None => format!("decisions cannot be kept: {problem}"),
+            },
             None => "the decisions kept so far are still being read".to_owned(),
         })
     }
@@ -208,9 +232,8 @@ impl Model {
         match batch {
             None => self.say(Tone::Plain, standing_already(&draft, ids.len())),
             Some(batch) => {
-                self.keep_rows(&ids);
                 self.use_marks(batch, &ids);
-                if ids.len() > 1 {
+                if ids.len() > 1 || draft.take_over {
                     let what = self.described(batch);
                     self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
                 }
@@ -238,28 +261,15 @@ impl Model {
         };
         cursor.select(next);
         drop(cursor);
-        self.guard.came_to(self.selected_id(Pane::Findings));
+        self.came_to(Pane::Findings);
     }
 
-    /// These rows stay on the screen, whatever the filter says, until it is applied again.
-    pub(in crate::app) fn keep_rows(&mut self, ids: &[CaseId]) {
-        self.lists.findings.kept.extend(ids.iter().copied());
-    }
-
-    /// Applies the filter of the findings again.
-    pub(in crate::app) fn keep_no_rows(&mut self) {
-        if !self.lists.findings.kept.is_empty() {
-            self.lists.findings.kept.clear();
-            self.show_rows(Pane::Findings);
+    /// The cursor of a list came to its row without a person moving it there: it takes a verdict only after it was seen.
+    pub(in crate::app) fn came_to(&mut self, pane: Pane) {
+        let row = self.row_id(pane);
+        if let Some(guard) = self.guards.of(pane) {
+            guard.came_to(row);
         }
-    }
-
-    /// Applies another filter.
-    pub(in crate::app) fn apply_filter(&mut self, pane: Pane) {
-        if pane == Pane::Findings {
-            self.lists.findings.kept.clear();
-        }
-        self.show_rows(pane);
     }
 
     fn use_marks(&mut self, batch: EventId, ids: &[CaseId]) {

@@ -71,6 +71,10 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
             return preview(model);
         }
         Some(Action::Accept) => return finish(model, None, effects),
+        Some(Action::TakeOver) => {
+            menu.choose(|draft| (draft.take_over, draft.scope) = (true, Scope::Findings));
+            return finish(model, None, effects);
+        }
         Some(Action::Reason) => Choice::Reason,
         Some(Action::Note) => Choice::Note,
         Some(Action::Severity) => Choice::Severity,

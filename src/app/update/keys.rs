@@ -112,6 +112,7 @@ fn refresh(model: &mut Model) {
         model.ask(noun);
     }
     model.lists.findings.kept.clear();
+    model.lists.board.kept.clear();
     for pane in Pane::ALL {
         model.show_rows(pane);
     }

@@ -51,7 +51,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
     let mut effects = Vec::new();
     let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
-    let row = model.lists.findings.selected;
+    let rows = decide::rows(model);
     let workspace = model.workspace().map(|workspace| workspace.name.clone());
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
@@ -72,7 +72,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::Woke => model.dirty = true,
     }
-    decide::guard(model, row, by_hand);
+    decide::guard(model, rows, by_hand);
     settle(model);
     model.see_finding(&mut effects);
     model.count_tabs();

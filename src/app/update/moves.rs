@@ -45,8 +45,8 @@ pub(super) fn go(model: &mut Model, pane: Pane) {
     if model.focus.pane != pane || model.focus.in_detail {
         model.previous = Some(before);
     }
-    if model.focus.pane == Pane::Findings && pane != Pane::Findings {
-        model.keep_no_rows();
+    if model.focus.pane != pane {
+        model.keep_no_rows(model.focus.pane);
     }
     model.focus.pane = pane;
     model.focus.in_detail = false;
@@ -382,6 +382,7 @@ impl Model {
         self.data.occurrences = Remote::Unknown;
         self.data.findings = Remote::Unknown;
         self.triage.stances.clear();
+        self.triage.again = Default::default();
         self.data.board = Remote::Unknown;
         self.board = None;
         self.data.loggers = Remote::Unknown;

@@ -14,11 +14,16 @@ use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 pub(super) fn open(model: &mut Model) {
     let case = selected(model);
     let present = case.and_then(|case| own_state(model, case.own?));
-    let draft = match present {
-        Some(own) => OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() },
-        None => OwnDraft { own: OwnFinding { target: target(model), ..OwnFinding::default() }, ..OwnDraft::default() },
-    };
-    open_form(model, draft);
+    match present.map(|own| OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() }) {
+        Some(draft) => open_form(model, draft),
+        None => open_new(model),
+    }
+}
+
+/// A new one about the target at hand.
+pub(super) fn open_new(model: &mut Model) {
+    let own = OwnFinding { target: target(model), ..OwnFinding::default() };
+    open_form(model, OwnDraft { own, ..OwnDraft::default() });
 }
 
 /// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.

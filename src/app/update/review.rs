@@ -120,8 +120,8 @@ fn came_to_card(model: &mut Model) {
     if let Some(review) = &mut model.review {
         review.tab = Tab::Overview;
         review.row = 0;
-        model.guard.came_to(Some(review.row_id()));
     }
+    model.came_to(Pane::Findings);
     model.detail.search = None;
     refresh(model);
 }
@@ -271,8 +271,7 @@ fn refresh(model: &mut Model) {
     let Some(table) = model.data.findings.value() else { return };
     let Some(review) = &mut model.review else { return };
     if !review.facts.fit(review.progress.at, table, &model.triage.state) {
-        let facts = Facts::of(review.progress.at, review.card(), table, &model.triage.state, &review.facts);
-        review.facts = Arc::new(facts);
+        review.facts = Arc::new(Facts::of(review, table, &model.triage));
         review.row = review.row.min(review.facts.cases.len().saturating_sub(1));
         model.dirty = true;
     }

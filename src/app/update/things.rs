@@ -115,6 +115,12 @@ fn scan_again(model: &mut Model) {
 
 /// A report about what is marked, selected or shown.
 fn report(model: &mut Model) {
+    let sets = report_sets(model);
+    model.open_form(Form::open(Opening::NewReport(sets), model.scope.workspace));
+}
+
+/// What a report can be about from here, what is meant most likely first.
+pub(super) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     let mut sets = Vec::new();
     let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
     for (pane, source) in panes {
@@ -143,18 +149,20 @@ fn report(model: &mut Model) {
             put("marked, those not shown too", [chosen.ids, chosen.hidden].concat());
         }
     }
-    let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| {
-        let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
-        let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
-        // Ids of our own are negative: the service does not know them.
-        let ids: Vec<i64> = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
-        IdSet { words, source, cases, ids }
-    };
+    let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
     let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
     if model.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
     }
-    model.open_form(Form::open(Opening::NewReport(sets), model.scope.workspace));
+    sets
+}
+
+/// Rows as a set that a report can be about. Ids of our own are negative: the service does not know them.
+pub(super) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
+    let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
+    let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
+    let ids = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
+    IdSet { words: words.to_owned(), source, cases, ids }
 }
 
 /// `d`: reports and word lists into files.

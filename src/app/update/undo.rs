@@ -87,7 +87,7 @@ impl Model {
             self.say(Tone::Plain, "it is not in what is shown here: backspace takes the chips off");
             return;
         }
-        self.guard.came_to(self.selected_id(Pane::Findings));
+        self.came_to(Pane::Findings);
     }
 
     /// What a batch did, in words: `false positive on 57 findings (Untrusted certificate …)`.

@@ -22,8 +22,8 @@ use crate::triage::{Key, Reason, Subject, Verdict};
   scandeck findings decide --query 'class:tls-expired target:*.lab.test' --verdict risk_accepted --until 2027-01-31
 
 Decisions stay on this machine, beside the service. An accepted risk holds 90 days unless --until says otherwise.
-Reason and note are those of the last decision with this verdict on the same class, unless given; `--reason none` and
-`--note ''` leave them out. The dashboard shows them at once, and its u takes them back.")]
+The note is that of the last decision on the same class, the reason too where it fits the verdict, unless given;
+`--reason none` and `--note ''` leave them out. The dashboard shows them at once, and its u takes them back.")]
 pub struct DecideArgs {
     /// Which: ids at the service, of any occurrence, or fingerprints
     #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query")]

@@ -121,14 +121,21 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         };
         Line::from(vec![letter(cx, action), Span::raw(format!("{name:<NAME$}")), Span::styled(value, style)])
     };
-    vec![
+    let mut lines = vec![
         line(Action::Reason, "reason", told(draft.reason, |reason| reason.as_str().replace('_', " ")), "as usual"),
         line(Action::Note, "note", told(draft.note.clone(), |note| first_line(&note)), "as usual"),
         line(Action::Severity, "severity", told(draft.severity, |risk| risk.as_str().to_owned()), "as it is"),
         line(Action::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(Action::DuplicateOf, "duplicate of", None, ""),
         line(Action::Until, "until", told(draft.until, |day| day.to_string()), "accepted: 90 days"),
-    ]
+    ];
+    let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.offered(id)?.shown()).collect();
+    if let Some((_, first)) = offers.first() {
+        let more = if offers.len() > 1 { format!(" and {} more", offers.len() - 1) } else { String::new() };
+        let offered = format!("{}{more}", verdict_words(first.verdict));
+        lines.push(line(Action::TakeOver, "take over", Some(offered), ""));
+    }
+    lines
 }
 
 fn told<T>(wish: Wish<T>, words: impl FnOnce(T) -> String) -> Option<String> {

@@ -52,7 +52,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
             target(cx, finding),
             port(finding),
             words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
-            decision(cx, stance),
+            said(cx, finding, stance),
         ];
         match stance.is_some_and(|stance| !stance.is_undecided()) {
             true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
@@ -102,6 +102,14 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
     let exploited = if finding.in_cisa_catalog { "K" } else { " " };
     let proven = if finding.confirmed { "P" } else { " " };
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
+}
+
+/// What is decided about a row; what is only offered stands there as a question.
+pub(super) fn said<'a>(cx: &Cx<'a>, case: &Case, stance: Option<&'a Stance>) -> Line<'a> {
+    match cx.model.offered(case.id).and_then(|before| before.shown()) {
+        Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
+        None => decision(cx, stance),
+    }
 }
 
 /// What is decided, in a word: also why it holds no more, and whose it is where it is the service's.

@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::list::{ListPane, draw_list as draw_any_list, filled, pane_of};
+use super::list::{ListPane, draw_list as draw_any_list, filled, pane_of, view_of};
 use crate::app::group::{By, Group, Row as Place};
 use crate::app::model::Pane;
 use crate::app::table::Table;
@@ -46,6 +46,11 @@ static BY_PORT: [Column; 7] = columns("PORT", "TARGETS");
 /// Whether the findings are in groups, and known.
 pub(super) fn are_shown(cx: &Cx<'_>) -> bool {
     cx.model.lists.groups.by.is_some() && cx.model.data.findings.value().is_some()
+}
+
+/// The head under the cursor.
+pub(super) fn on_head(cx: &Cx<'_>) -> Option<CaseId> {
+    cx.model.lists.findings.selected.filter(|id| are_shown(cx) && id.0 < 0)
 }
 
 pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut Anchor<CaseId>) -> u16 {
@@ -94,6 +99,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     };
     let resolve = |height| {
         anchor.resolve_rows(
+            view_of(cx, list, 1 + by as u8),
             (list.at, groups.rows.len(), height),
             |at| groups.id_at(table, at),
             |id| groups.place(table, id),
@@ -131,7 +137,7 @@ fn head<'a>(cx: &Cx<'a>, by: By, table: &'a Table<Case>, group: &Group) -> Vec<L
     vec![
         words(cx.theme.glyphs.folds[usize::from(group.open)], cx.theme.key()),
         Line::from(format::risk_span(cx.theme, group.risk)),
-        words(group.presence.sign(), text),
+        words(cx.theme.presence_sign(group.presence), text),
         name,
         words(format!("{:>5}", format::thousands(group.count() as u64)), text),
         words(format!("{:>7}", group.others), text),
@@ -162,11 +168,11 @@ fn member<'a>(cx: &Cx<'a>, case: &'a Case, title: &str, stance: Option<&'a Stanc
     vec![
         Line::default(),
         Line::from(format::risk_span(cx.theme, case.risk_level)),
-        words(case.presence.sign(), cx.theme.text()),
+        words(cx.theme.presence_sign(case.presence), cx.theme.text()),
         words(format!("  {name}"), style),
         super::findings::target(cx, case),
         words(format!("{:>7}", cx.age(seen)), cx.theme.text()),
-        super::findings::decision(cx, stance),
+        super::findings::said(cx, case, stance),
     ]
 }
 

@@ -8,6 +8,7 @@
 //!   ┗━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 of 41 ━━┛
 //! ```
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -152,7 +153,17 @@ pub(super) fn draw_table<'a, T: Item + 'static>(
         let marked = list.marks.contains(&id) || range.as_ref().is_some_and(|range| range.contains(&at));
         Some(Row { cells: cells(item, room), style, marked, selected: list.selected == Some(id) })
     };
-    draw_list(cx, buf, slot, &pane, |height| anchor.resolve(list, table, height), row)
+    let view = view_of(cx, list, 0);
+    draw_list(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
+}
+
+/// A number for what a list shows and how: its filter, order and scope, and by what it is grouped.
+pub(super) fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>, grouped: u8) -> u64 {
+    let scope = &cx.model.scope;
+    let mut hasher = DefaultHasher::new();
+    (&list.filter, list.sort, grouped, scope.workspace, scope.target, scope.scan).hash(&mut hasher);
+    list.order.iter().for_each(|key| key.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// With what a list tells of itself.

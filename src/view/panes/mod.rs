@@ -8,6 +8,7 @@ mod captures;
 mod detail;
 mod finding;
 mod findings;
+mod group_detail;
 mod groups;
 pub(super) mod list;
 mod loggers;
@@ -36,7 +37,7 @@ pub(super) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             let rows = draw_list(cx, buf, slot, cache);
             if slot.pane == cx.model.focus.pane {
                 cache.measures.list_rows = rows;
-                cache.measures.row = cx.model.selected_id(slot.pane).filter(|_| rows > 0);
+                cache.measures.row = cx.model.row_id(slot.pane).filter(|_| rows > 0);
             }
         }
         Part::Detail => {
@@ -45,7 +46,7 @@ pub(super) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
                 None => detail::draw_detail(cx, buf, slot, cache),
             }
             if cx.model.focus.in_detail {
-                cache.measures.row = cx.model.selected_id(slot.pane);
+                cache.measures.row = cx.model.row_id(slot.pane);
             }
         }
         Part::Line => draw_summary(cx, buf, slot),
@@ -73,6 +74,7 @@ fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detai
     match pane {
         Pane::Workspaces => None,
         Pane::Targets => targets::detail(cx),
+        Pane::Findings if groups::on_head(cx).is_some() => group_detail::detail(cx, groups::on_head(cx)?, cache),
         Pane::Findings => finding::detail(cx, pane, cx.model.lists.findings.selected?, &mut cache.pieces),
         Pane::Board => finding::detail(cx, pane, cx.model.board_case()?, &mut cache.pieces),
         Pane::Scans => scans::detail(cx),

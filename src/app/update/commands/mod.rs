@@ -7,6 +7,7 @@
 //!
 //! What each command does stands in the files beside this one, an area a file.
 
+mod forms;
 mod lists;
 mod offers;
 pub(super) mod out;
@@ -27,7 +28,7 @@ use crate::input::Action;
 
 /// The commands that take arguments, of all areas.
 pub(in crate::app) fn command_table() -> Vec<Command> {
-    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS].concat()
+    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS, forms::COMMANDS].concat()
 }
 
 /// Opens the line.

@@ -65,7 +65,7 @@ fn send(
 }
 
 /// Ids in the order of the list, and the query that tells them.
-fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
+pub(super) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
     let table = model.data.findings.value().cloned().unwrap_or_default();
     if let Some(query) = query {
         let taken: HashSet<i64> = taken(model, Pane::Findings, &query)?.into_iter().collect();

@@ -1,6 +1,6 @@
 //! Commands about what is decided: verdicts with their details, notes, tags, rules, the baseline.
 
-use super::super::super::command::details::VERDICTS;
+use super::super::super::command::details::{RULED, VERDICTS};
 use super::super::super::command::{Args, Command, Shape, Slot};
 use super::super::super::decide::{self, Deed, Draft, Wish};
 use super::super::super::effect::Effect;
@@ -20,18 +20,29 @@ pub(super) static COMMANDS: &[Command] = &[
         &[
             Slot::needed(Shape::Choice(VERDICTS, "VERDICT")),
             Slot::optional(Shape::Details),
+            Slot::after("of", Shape::Finding),
             Slot::after("on", Shape::Findings),
         ],
-        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag; alone: the menu",
+        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag; duplicate of a finding; \
+         alone: the menu",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
     .or(Action::DecideMore)
     .off_when(Model::cannot_decide),
     Command::new(
+        "take over",
+        &[Slot::optional(Shape::Findings)],
+        "take over the decisions offered to what is chosen, or to what the query takes, where a port moved",
+        "take over is:offered",
+        take_over,
+    )
+    .or(Action::TakeOver)
+    .off_when(Model::cannot_decide),
+    Command::new(
         "rule",
         &[
-            Slot::needed(Shape::Choice(VERDICTS, "VERDICT")),
+            Slot::needed(Shape::Choice(RULED, "VERDICT")),
             Slot::optional(Shape::Details),
             Slot::lead("on", Shape::Findings),
         ],
@@ -105,7 +116,13 @@ fn cases(model: &mut Model, query: &str) -> Result<Vec<CaseId>, String> {
 }
 
 fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let draft = draft(args);
+    let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
+    let draft = Draft { duplicate_of: of, ..draft(args) };
+    match (draft.verdict == Some(Verdict::Duplicate), of) {
+        (true, None) => return Err("duplicate of which? add: of ID, or words of its name".to_owned()),
+        (false, Some(_)) => return Err("only a duplicate is of another finding".to_owned()),
+        _ => {}
+    }
     let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
     let ids = cases(model, &query)?;
     if ids.is_empty() {
@@ -114,6 +131,21 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     // What a query takes is not on the screen as a whole: its number is named first.
     let words = draft.verdict.map(decide::words).unwrap_or_default();
     let question = format!("{} become {words}: {query}", decide::counted(ids.len()));
+    let deed = Deed { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    Ok(())
+}
+
+fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let draft = Draft::taking_over();
+    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let mut ids = cases(model, &query)?;
+    ids.retain(|&id| model.offered(id).is_some());
+    if ids.is_empty() {
+        model.say(Tone::Plain, format!("no decision is offered to {query}"));
+        return Ok(());
+    }
+    let question = format!("{} take over what is offered: {query}", decide::counted(ids.len()));
     let deed = Deed { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
     Ok(())

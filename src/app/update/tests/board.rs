@@ -17,7 +17,7 @@ use crate::contract::{
 };
 use crate::triage::compare::Outcome;
 
-fn ended(id: i64, target: i64, at: i64) -> Scan {
+pub(super) fn ended(id: i64, target: i64, at: i64) -> Scan {
     let start = Some(Stamp(stamp().0 + jiff::SignedDuration::from_secs(at)));
     Scan {
         start_time: start,
@@ -28,19 +28,19 @@ fn ended(id: i64, target: i64, at: i64) -> Scan {
     }
 }
 
-fn found(id: i64, scan: i64, target: i64, name: &str, risk: Risk) -> Finding {
+pub(super) fn found(id: i64, scan: i64, target: i64, name: &str, risk: Risk) -> Finding {
     Finding { task_id: Some(ScanId(scan)), ..finding(id, target, name, risk) }
 }
 
 /// Two targets with a scan and two findings each.
-fn desk() -> Desk {
+pub(super) fn desk() -> Desk {
     let mut desk = Desk::new();
     desk.feed(News::Scans(table([ended(1, 1, -900), ended(4, 2, -900)])));
     desk.feed(News::Findings(table(before())));
     desk
 }
 
-fn before() -> Vec<Finding> {
+pub(super) fn before() -> Vec<Finding> {
     vec![
         found(1, 1, 1, "Private key", Risk::Critical),
         found(2, 1, 1, "Git repository", Risk::High),
@@ -49,7 +49,7 @@ fn before() -> Vec<Finding> {
     ]
 }
 
-fn started(call: &Call) -> Result<Answer, Problem> {
+pub(super) fn started(call: &Call) -> Result<Answer, Problem> {
     match call {
         Call::StartScan(NewScan { target_id: Some(TargetId(target)), .. }) => {
             let created_id = Some(ScanId(10 + target));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::command::{self, CommandLine};
+use crate::app::form::FieldId;
 use crate::export::Format;
 use crate::triage::{Baseline, Change, Pen, Reason, Verdict};
 
@@ -314,7 +315,62 @@ fn a_rule_is_previewed_and_recorded_after_enter() {
     desk.at += Duration::from_secs(1);
     let changes = recorded(&desk.keys("enter"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
+    assert_eq!(desk.shown(Pane::Findings).len(), 6, "what the rule decides stays until the filter is applied again");
+    desk.keys("r");
     assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "what the rule decides is no longer undecided");
+}
+
+#[test]
+fn a_duplicate_is_named_by_id_or_by_words() {
+    let mut desk = desk();
+    desk.keys("3 j");
+    let of = |desk: &Desk, name: &str| {
+        let table = desk.model.data.findings.value().unwrap();
+        table.items().iter().find(|case| case.name.as_str() == name).unwrap().key()
+    };
+    let changes = recorded(&run(&mut desk, "verdict duplicate note=\"see there\" of private key"));
+    let [Change::Decide(decision), Change::Note(note)] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((decision.verdict, decision.duplicate_of), (Verdict::Duplicate, Some(of(&desk, "Private key"))));
+    assert_eq!(note.as_str(), "see there");
+    desk.keys("G");
+    let changes = recorded(&run(&mut desk, "verdict duplicate of 4"));
+    assert!(
+        matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&desk, "Cookie flags"))),
+        "{changes:?}"
+    );
+    for (typed, why) in [("verdict duplicate", "of which"), ("verdict fixed of 4", "only a duplicate")] {
+        assert!(recorded(&desk.keys(&format!(": '{typed}' enter"))).is_empty());
+        assert!(desk.told().contains(why), "{typed}: {}", desk.told());
+    }
+}
+
+#[test]
+fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
+    let mut desk = desk();
+    desk.keys(": 'report csv by scandeck on name:git' enter");
+    let form = desk.form();
+    let chosen = |id| match &form.field(id).unwrap().value {
+        crate::app::form::Value::Choice { options, at } => options[*at].clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        [FieldId::MadeBy, FieldId::Format, FieldId::Resources].map(chosen),
+        ["scandeck, with the decisions", "csv", "name:git (2)"]
+    );
+    let made = desk.keys("ctrl-o").into_iter().find_map(|effect| match effect {
+        Effect::Export(exported) => Some((exported.format, exported.rows.len())),
+        _ => None,
+    });
+    assert_eq!(made, Some((Format::Csv, 2)));
+    desk.keys(": 'report html on name:nothing' enter");
+    assert!(desk.told().contains("no finding is name:nothing"), "{}", desk.told());
+
+    desk.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
+    let form = desk.form();
+    assert_eq!((form.text(FieldId::Name).as_str(), form.choice(FieldId::Risk)), ("SSRF on the way in", 0));
+    assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
+    let changes = recorded(&desk.keys("ctrl-o"));
+    assert!(matches!(&changes[..], [Change::Own(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
 }
 
 #[test]
@@ -368,10 +424,12 @@ fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
 
 #[test]
 fn every_verdict_and_every_format_is_known_by_the_name_it_is_offered_under() {
-    for (offered, known) in [("verdict ", Verdict::ALL.len() - 1), ("export ", Format::ALL.len())] {
+    for (offered, known) in
+        [("verdict ", Verdict::ALL.len()), ("rule ", Verdict::ALL.len() - 1), ("export ", Format::ALL.len())]
+    {
         let mut desk = desk();
         desk.keys(&format!(": '{offered}'"));
-        // A duplicate needs to know of what: that is said in the menu.
+        // A rule makes no duplicates.
         assert_eq!(self::offered(&desk).len(), known);
     }
 }

@@ -215,7 +215,7 @@ fn reason_and_note_are_those_of_the_last_decision_on_the_class() {
     use crate::triage::verdict::Reason;
     let mut desk = Desk::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
-    desk.feed(News::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3)])));
+    desk.feed(News::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));
     let first: CaseId = desk.model.lists.findings.selected.unwrap();
     let draft = Draft {
         reason: Wish::This(Reason::WrongProduct),
@@ -223,11 +223,16 @@ fn reason_and_note_are_those_of_the_last_decision_on_the_class() {
         ..Draft::of(Verdict::FalsePositive)
     };
     desk.model.decide(&[first], &draft, &mut Vec::new());
-    desk.keys("j f j x");
+    desk.keys("j f j x j f");
     let rows = desk.model.lists.findings.rows.clone();
     let stance = |desk: &Desk, row: usize| desk.model.triage.stances[rows[row] as usize].clone();
     assert_eq!((stance(&desk, 1).reason, stance(&desk, 1).notes), (Some(Reason::WrongProduct), 1));
-    assert_eq!((stance(&desk, 2).reason, stance(&desk, 2).notes), (None, 0), "another verdict has its own");
+    assert_eq!((stance(&desk, 2).reason, stance(&desk, 2).notes), (None, 1), "a reason must fit the verdict");
+    assert_eq!(
+        (stance(&desk, 3).reason, stance(&desk, 3).notes),
+        (Some(Reason::WrongProduct), 1),
+        "an earlier one does"
+    );
 }
 
 /// Presses a key 400 times in two seconds, as a held key does; a frame every 16 ms.

@@ -4,6 +4,7 @@
 //! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
 
 mod board;
+mod board_verdicts;
 mod cached;
 mod calls;
 mod changed;
@@ -21,6 +22,8 @@ mod queries;
 mod review;
 mod seen;
 mod since;
+mod stay;
+mod take_over;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,7 +126,7 @@ impl Desk {
             }
         }
         // A frame is drawn after each message, as the runtime does it when nothing more is queued.
-        let row = self.model.selected_id(self.model.focus.pane);
+        let row = self.model.row_id(self.model.focus.pane);
         let measures = Measures { row, ..self.model.measures };
         self.model.drawn(self.at, measures);
         effects

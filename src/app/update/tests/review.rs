@@ -220,6 +220,55 @@ fn a_card_knows_what_is_alike_and_what_was_decided_before() {
     assert_eq!((before.verdict, before.count), (Verdict::FalsePositive, 1));
 }
 
+#[test]
+fn before_on_a_card_that_was_decided_is_what_stood_before_that() {
+    let mut desk = desk();
+    let before = |desk: &Desk| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
+    desk.keys("j l j c h B J");
+    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    desk.keys("f K");
+    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    desk.keys("w K");
+    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)), "not the first one made on this card either");
+    desk.keys("u");
+    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)));
+}
+
+#[test]
+fn notes_tags_and_details_on_a_card_are_about_its_members() {
+    let mut desk = reviewing();
+    let said = |desk: &Desk, id: i64| {
+        let table = desk.model.data.findings.value().unwrap();
+        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap().clone();
+        let stance = desk.model.stance(case.id).unwrap();
+        (stance.notes, stance.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), stance.severity)
+    };
+    desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
+    for id in [13, 14] {
+        assert_eq!(said(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
+    }
+    assert_eq!(said(&desk, 15), (0, vec![], None), "not on the card");
+    assert_eq!(title(&desk), "Weak cookie", "what is no verdict stays on the card");
+    desk.keys("t s 'info' enter r 'deferred' enter a");
+    let table = desk.model.data.findings.value().unwrap().clone();
+    for id in [13, 14] {
+        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap();
+        let stance = desk.model.stance(case.id).unwrap();
+        assert_eq!((stance.severity, stance.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
+    }
+    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![13, 14], "Banner"));
+    desk.keys("u");
+    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![], "Weak cookie"));
+}
+
+#[test]
+fn members_left_out_of_a_card_get_no_note_either() {
+    let mut desk = reviewing();
+    desk.keys("J l l space h h e 'one of two' ctrl-o");
+    let noted = desk.model.triage.stances.iter().filter(|stance| stance.notes == 1).count();
+    assert_eq!(noted, 1);
+}
+
 const KEYS: &str = "c f a w x i o . J K B esc enter space h l j k S u U y 3 b < > G";
 
 proptest! {

@@ -67,7 +67,9 @@ pub(super) fn turn(cx: &Cx<'_>) -> u64 {
 
 fn head_lines(cx: &Cx<'_>, case: &Case) -> Vec<Line<'static>> {
     let name = words(text::clean(&case.name).into_owned(), cx.theme.strong());
-    vec![name, risk_line(cx, case), place_line(cx, case), standing::line(cx, case)]
+    let mut lines = vec![name, risk_line(cx, case), place_line(cx, case), standing::line(cx, case)];
+    lines.extend(standing::offer_line(cx, case));
+    lines
 }
 
 /// The scanner's risk, a person's own beside it, and what else tells how bad it is.

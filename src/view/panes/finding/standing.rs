@@ -3,6 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::contract::Stamp;
+use crate::input::{Action, Context};
 use crate::text;
 use crate::triage::case::{Again, Source};
 use crate::triage::{Case, Presence, Stance, Verdict};
@@ -29,6 +30,25 @@ pub fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
         Span::raw("   "),
         Span::styled(text::clean(&words).into_owned(), style),
     ])
+}
+
+/// `stood at tcp/8443: false positive by anna 3d ago   = takes it over`, where a finding seems to have moved.
+pub fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
+    let before = cx.model.offered(case.id)?;
+    let (event, decision) = before.shown()?;
+    let mut words = verdict_words(decision.verdict);
+    if let Some(reason) = decision.reason {
+        words.push_str(&format!(", {}", reason.as_str().replace('_', " ")));
+    }
+    let place = if before.identity.service == case.identity.service { "elsewhere" } else { &before.identity.service };
+    let told = format!("stood at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
+    let key = crate::view::panes::key(cx, Context::Findings, Action::TakeOver);
+    Some(Line::from(vec![
+        Span::styled(text::clean(&told).into_owned(), cx.theme.warn()),
+        Span::raw("   "),
+        Span::styled(key, cx.theme.key()),
+        Span::raw(" takes it over"),
+    ]))
 }
 
 /// What scans say: `+ new in scan #118 Website, first seen 2m ago`.

@@ -46,10 +46,10 @@ fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
     vec![
         if out { words("left out", cx.theme.warn()) } else { Line::default() },
         Line::from(format::risk_span(cx.theme, case.risk_level)),
-        words(case.presence.sign(), cx.theme.text()),
+        words(cx.theme.presence_sign(case.presence), cx.theme.text()),
         findings::target(cx, case),
         Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
         cell(&case.name),
-        findings::decision(cx, cx.model.stance(case.id)),
+        findings::said(cx, case, cx.model.stance(case.id)),
     ]
 }

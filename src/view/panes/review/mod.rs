@@ -9,7 +9,7 @@
 //! ```
 
 mod members;
-mod text;
+pub(super) mod text;
 
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use super::finding;
 use crate::app::detail::Tab;
 use crate::app::model::Pane;
 use crate::app::review::{Card, Facts, Outcome, Review, TABS};
+use crate::input::{Action, Context};
 use crate::text::clean;
 use crate::triage::{Case, Presence, Verdict};
 use crate::view::cache::ViewCache;
@@ -163,6 +164,12 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let said = finding::standing::verdict_words(decided.verdict);
         let told = format!("decided: {said} on {}", format::plural(decided.count, "finding"));
         parts.push(vec![Span::styled(told, theme.good())]);
+    }
+    let offered = facts.cases.iter().filter(|case| cx.model.offered(case.id).is_some()).count();
+    if offered > 0 {
+        let key = cx.model.keymap.key_of(Context::Review, Action::TakeOver).unwrap_or_default();
+        let told = format!("{offered} moved here from another port: {key} takes over what was said there");
+        parts.push(vec![Span::styled(told, theme.warn())]);
     }
     if facts.more > 0 {
         parts.push(vec![Span::styled(format!("{} more since, not on this card", facts.more), theme.warn())]);

@@ -26,21 +26,32 @@ const LABEL: usize = 9;
 pub(super) fn overview(cx: &Cx<'_>, card: &Card, facts: &Facts, case: &Case, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
         let mut lines = Overview::new(cx, case).lines(cx.theme, width);
-        before(cx, facts, &mut lines);
+        before(cx, "Before", facts, &mut lines);
         return lines;
     }
     let mut lines = Vec::new();
-    if kinds_of_finding(cx, facts, &mut lines) {
-        return lines;
+    class(cx, facts, case, width, &mut lines);
+    before(cx, "Before", facts, &mut lines);
+    lines
+}
+
+/// What the members of a class have in common; of several classes, which these are.
+pub(in crate::view::panes) fn class(
+    cx: &Cx<'_>,
+    facts: &Facts,
+    case: &Case,
+    width: u16,
+    lines: &mut Vec<Line<'static>>,
+) {
+    if kinds_of_finding(cx, facts, lines) {
+        return;
     }
     let why = if case.risk_description.trim().is_empty() { &case.vuln_description } else { &case.risk_description };
     if !why.trim().is_empty() {
         lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
     }
-    kinds(cx, &facts.evidence, facts.cases.len(), usize::from(width), &mut lines);
-    section(cx.theme, "Fix", &case.recommendation, &mut lines);
-    before(cx, facts, &mut lines);
-    lines
+    kinds(cx, &facts.evidence, facts.cases.len(), usize::from(width), lines);
+    section(cx.theme, "Fix", &case.recommendation, lines);
 }
 
 /// Where the members are of several classes: which, and how many of each. No text of one of them speaks for all.
@@ -111,7 +122,7 @@ fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Li
     ])
 }
 
-fn target(cx: &Cx<'_>, case: &Case) -> String {
+pub(in crate::view::panes) fn target(cx: &Cx<'_>, case: &Case) -> String {
     match (cx.finding_target(case), &case.target_name) {
         (Some(id), _) => cx.short_target_name(id).into_owned(),
         (None, Some(name)) => clean(name).into_owned(),
@@ -119,10 +130,10 @@ fn target(cx: &Cx<'_>, case: &Case) -> String {
     }
 }
 
-/// The decision before on this class, and whether it still holds.
-fn before(cx: &Cx<'_>, facts: &Facts, lines: &mut Vec<Line<'static>>) {
-    let Some(before) = &facts.before else { return };
-    heading(cx.theme, "Before", lines);
+/// The decision before on this class, and whether it still holds. Nothing where the findings are of several classes.
+pub(in crate::view::panes) fn before(cx: &Cx<'_>, name: &'static str, facts: &Facts, lines: &mut Vec<Line<'static>>) {
+    let Some(before) = facts.before.as_ref().filter(|_| facts.is_one_class()) else { return };
+    heading(cx.theme, name, lines);
     lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
     let workspace = clean(&before.workspace);
     let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
@@ -150,7 +161,7 @@ fn decision(before: &Before) -> String {
 }
 
 /// One example of each kind of evidence, in full.
-pub(super) fn evidence(cx: &Cx<'_>, facts: &Facts, width: u16) -> Vec<Line<'static>> {
+pub(in crate::view::panes) fn evidence(cx: &Cx<'_>, facts: &Facts, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for kind in &facts.evidence.kinds {
         let place = target(cx, &kind.example);
@@ -162,7 +173,7 @@ pub(super) fn evidence(cx: &Cx<'_>, facts: &Facts, width: u16) -> Vec<Line<'stat
 }
 
 /// What was done to the members, the latest first.
-pub(super) fn history(cx: &Cx<'_>, facts: &Facts) -> Vec<Line<'static>> {
+pub(in crate::view::panes) fn history(cx: &Cx<'_>, facts: &Facts) -> Vec<Line<'static>> {
     let state = &cx.model.triage.state;
     let mut lines = Vec::new();
     for done in &facts.history {

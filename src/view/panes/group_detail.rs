@@ -1,0 +1,150 @@
+//! The detail of a head: what the members of a group come to, what is alike and what differs, where they are, and the
+//! decision before.
+//!
+//! ```text
+//!   Content-Security-Policy missing
+//!   · INFO    57 findings on 57 targets   2 new
+//!
+//!   Decisions     34 undecided · 12 false positive · 11 confirmed
+//!   Scans         2 new · 55 same
+//!   Where         shop 3, api 2, pay, … 12 more
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use ratatui::text::{Line, Span};
+
+use super::detail::{DetailPane, DetailText};
+use super::finding::{self, references, standing};
+use super::review::text as card;
+use crate::app::detail::Tab;
+use crate::app::group::{By, Group};
+use crate::app::model::Pane;
+use crate::app::review::Facts;
+use crate::app::table::Table;
+use crate::triage::{Case, CaseId, Presence, Verdict};
+use crate::view::cache::ViewCache;
+use crate::view::context::{Cx, cell, words};
+use crate::view::format;
+
+/// So many members are held against each other.
+const LOOKED_AT: usize = 500;
+/// Places that are named.
+const PLACES: usize = 12;
+
+pub(super) fn detail<'a>(cx: &Cx<'a>, id: CaseId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let groups = &cx.model.lists.groups;
+    let (table, by, group) = (cx.model.data.findings.value()?, groups.by?, groups.head(id)?);
+    let members = groups.members(group);
+    let rows = &cx.model.lists.findings.rows;
+    let facts = cache.head.of((id, table, rows, cx.model.triage.state.len()), || {
+        let cases = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
+        Facts::of_members(cases.collect(), &cx.model.triage)
+    });
+    let first: &'a Arc<Case> = table.items().get(*members.first()? as usize)?;
+    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
+    let tabs = vec![
+        Tab::Overview.title().to_owned(),
+        Tab::Evidence.title().to_owned(),
+        number(Tab::References, first.references.len() + first.cve.len()),
+        number(Tab::History, facts.history.len()),
+    ];
+    let head = head(cx, by, first, group);
+    let (cx, made_from) = (cx.clone(), vec![Arc::clone(&facts) as _]);
+    let turn = finding::turn(&cx);
+    let text = match cx.model.detail.tab(Pane::Findings) {
+        Tab::Evidence => DetailText::new(made_from, move |_, width, _| card::evidence(&cx, &facts, width)),
+        Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
+        Tab::History => DetailText::new(made_from, move |_, _, _| card::history(&cx, &facts)).with_turn(turn),
+        _ => {
+            let overview = move |_, width, _| overview(&cx, table, members, &facts, width);
+            DetailText::new(made_from, overview).with_turn(turn)
+        }
+    };
+    Some(DetailPane { id: id.0, head, tabs, text })
+}
+
+/// Its name; the worst risk, how many there are, and where.
+fn head<'a>(cx: &Cx<'a>, by: By, first: &Case, group: &Group) -> Vec<Line<'static>> {
+    let name = match (by, cx.finding_target(first)) {
+        (By::Target, Some(target)) => cx.target_name(target).into_owned(),
+        _ => cx.model.lists.groups.name(group).map_or_else(String::new, |name| cell(&name.title).to_string()),
+    };
+    let beside = if by == By::Target { "kind" } else { "target" };
+    let beside = format::plural(group.others as usize, beside);
+    let on = if by == By::Target { "of" } else { "on" };
+    let mut counts = Line::from(format::risk_span(cx.theme, group.risk));
+    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(group.count(), "finding"))));
+    if group.new > 0 {
+        counts.push_span(Span::styled(format!("   {} new", group.new), cx.theme.strong()));
+    }
+    vec![words(name, cx.theme.strong()), counts]
+}
+
+fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &Facts, width: u16) -> Vec<Line<'static>> {
+    let cases = || members.iter().filter_map(|&at| table.items().get(at as usize));
+    let separator = format!(" {} ", cx.theme.glyphs.separator);
+    let mut lines = vec![
+        super::fact(cx.theme, "Decisions", decided(cx, members).join(&separator)),
+        super::fact(cx.theme, "Scans", present(cases().map(|case| case.presence)).join(&separator)),
+        super::fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
+    ];
+    let offered = cases().filter(|case| case.offered.is_some() && cx.model.offered(case.id).is_some()).count();
+    if offered > 0 {
+        let told = format!("{} moved here from another port", format::plural(offered, "finding"));
+        lines.push(super::fact(cx.theme, "Offered", told));
+    }
+    if let Some(case) = facts.cases.first() {
+        lines.push(Line::default());
+        card::class(cx, facts, case, width, &mut lines);
+        card::before(cx, "Last decision", facts, &mut lines);
+    }
+    lines
+}
+
+/// What is said about the members, undecided ones first.
+fn decided(cx: &Cx<'_>, members: &[u32]) -> Vec<String> {
+    let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
+    for &at in members {
+        match cx.model.triage.stances.get(at as usize).filter(|stance| !stance.is_undecided()) {
+            Some(stance) => *verdicts.entry(stance.verdict).or_default() += 1,
+            None => undecided += 1,
+        }
+    }
+    let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
+    let told = |(verdict, count): (Verdict, usize)| {
+        format!("{} {}", format::thousands(count as u64), standing::verdict_words(verdict))
+    };
+    open.into_iter().chain(verdicts.into_iter().map(told)).collect()
+}
+
+/// How many are new, the same, gone.
+fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
+    let mut counts: BTreeMap<Presence, usize> = BTreeMap::new();
+    all.for_each(|presence| *counts.entry(presence).or_default() += 1);
+    let told = |(presence, count): (Presence, usize)| {
+        format!("{} {}", format::thousands(count as u64), presence.word()) //
+    };
+    counts.into_iter().map(told).collect()
+}
+
+/// The targets, those with the most first, and how many of the members each has.
+fn places<'c>(cx: &Cx<'_>, cases: impl Iterator<Item = &'c Case>) -> String {
+    let mut counts: HashMap<(Option<_>, &str), (usize, &Case)> = HashMap::new();
+    for case in cases {
+        counts.entry((case.target_id, case.identity.asset.as_str())).or_insert((0, case)).0 += 1;
+    }
+    let mut counts: Vec<(usize, &Case)> = counts.into_values().collect();
+    counts.sort_by_key(|(count, case)| (Reverse(*count), case.identity.asset.clone()));
+    let told = |(count, case): &(usize, &Case)| {
+        let target = card::target(cx, case);
+        if *count > 1 { format!("{target} {count}") } else { target }
+    };
+    let mut named: Vec<String> = counts.iter().take(PLACES).map(told).collect();
+    if counts.len() > PLACES {
+        named.push(format!("{} {} more", cx.theme.glyphs.ellipsis, counts.len() - PLACES));
+    }
+    named.join(", ")
+}
