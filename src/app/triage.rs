@@ -59,6 +59,8 @@ pub struct Triage {
     arranging: bool,
     /// The turn of which they were made last.
     arranged: u64,
+    /// The turn in which the store was opened.
+    opened: Option<u64>,
     /// Findings that something was said about since then.
     touched: Vec<Key>,
     /// Raised when more than single findings say something else: a rule, a baseline, findings of one's own.
@@ -178,7 +180,10 @@ impl Model {
         let stances = std::mem::replace(&mut self.triage.stances, arranged.stances);
         self.triage.rules = arranged.rules;
         let turn = self.triage.basis.as_ref().map_or(0, |basis| basis.turn);
-        if std::mem::replace(&mut self.triage.arranged, turn) != turn
+        let made_before = std::mem::replace(&mut self.triage.arranged, turn);
+        // What the store tells when it opens is no news to a person.
+        if made_before != turn
+            && self.triage.opened.is_some_and(|opened| made_before >= opened)
             && let Some(before) = before
         {
             self.stay_where_told_otherwise(&before, &stances);
@@ -299,7 +304,7 @@ impl Model {
                 self.triage.pen = pen;
                 self.triage.settings = settings;
                 self.triage.seen = seen;
-                self.triage.turn = turn;
+                (self.triage.turn, self.triage.opened) = (turn, Some(turn));
                 self.triage.problem = problem;
                 self.open_since();
                 self.load_tabs();

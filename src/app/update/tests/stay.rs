@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::board::{ended, found};
 use super::*;
-use crate::app::msg::TriageNews;
+use crate::app::msg::{Kept, TriageNews};
 use crate::triage::{CaseId, Change, Decision, Event, Subject, Verdict};
 
 fn one(id: i64) -> Finding {
@@ -66,6 +66,24 @@ fn rows_that_another_decides_stay_until_the_filter_is_applied_again() {
     another_says(&mut desk, 3, 2, Verdict::Confirmed);
     desk.feed(News::Findings(table((1..=8).map(one))));
     assert_eq!(rows(&desk).len(), 7);
+}
+
+#[test]
+fn what_was_decided_before_the_start_is_not_shown_once_the_store_is_open() {
+    let mut before = desk();
+    before.keys("f j j c");
+    let mut later = desk();
+    let state = before.model.triage.state.clone();
+    let kept = Kept { state, pen: Some(Pen { instance: 2, ..Pen::default() }), ..Kept::default() };
+    later.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
+    assert_eq!(rows(&later).len(), 6);
+    // From then on a rule takes no row away before the filter is applied again.
+    later.keys(": 'rule fixed on risk>=info' enter");
+    later.at += Duration::from_secs(1);
+    later.keys("enter");
+    assert_eq!(rows(&later).len(), 6);
+    later.keys("r");
+    assert_eq!(rows(&later).len(), 0);
 }
 
 #[test]
