@@ -99,6 +99,12 @@ enum Command {
     /// HTTP loggers and what they captured: list, show, create, captures, clear, delete
     #[cfg(feature = "dashboard")]
     Loggers(headless::loggers::LoggersArgs),
+    /// Captured requests, archived and with the payloads in them: list, show, export, watch
+    #[cfg(feature = "dashboard")]
+    Captures(headless::captures::CapturesArgs),
+    /// The payload book: new, list
+    #[cfg(feature = "dashboard")]
+    Payloads(headless::payloads::PayloadsArgs),
     /// Word lists: list, show, contents, delete, and import into the local service
     Wordlists(wordlists::WordlistsArgs),
     /// Decisions as JSON lines: export, import
@@ -171,6 +177,10 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Reports(args) => headless::reports::run(args).await,
         #[cfg(feature = "dashboard")]
         Command::Loggers(args) => headless::loggers::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Captures(args) => headless::captures::run(args).await,
+        #[cfg(feature = "dashboard")]
+        Command::Payloads(args) => headless::payloads::run(args).await,
         Command::Wordlists(args) => wordlists::run(args).await,
         #[cfg(feature = "dashboard")]
         Command::Triage(args) => triage::run(args).await,

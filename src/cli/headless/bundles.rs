@@ -11,8 +11,7 @@ use crate::triage::bundle::Bundle;
 /// # Errors
 /// The error that came, where it is another than silence or no bundle was taken up.
 pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
-    let silent = error.downcast_ref::<Error>().is_some_and(|error| matches!(error.kind, Kind::Connect | Kind::Timeout));
-    let mut bundles = if silent { all(&session.memory) } else { Vec::new() };
+    let mut bundles = if is_silence(&error) { all(&session.memory) } else { Vec::new() };
     bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
     if bundles.is_empty() {
         return Err(error);
@@ -22,6 +21,11 @@ pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bu
         eprintln!("scandeck: the service is not reached; {workspace} as it was bundled at {made} UTC");
     }
     Ok(bundles)
+}
+
+/// Whether this tells that the service does not answer.
+pub fn is_silence(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| matches!(error.kind, Kind::Connect | Kind::Timeout))
 }
 
 /// All bundles that were taken up, by name. Files that cannot be read are left out: they stand in for something else.

@@ -10,12 +10,15 @@
 //! waits for `--yes`.
 
 pub mod api;
+pub mod archive;
 pub mod bundles;
+pub mod captures;
 pub mod decide;
 pub mod decisions;
 pub mod diff;
 pub mod findings;
 pub mod loggers;
+pub mod payloads;
 pub mod print;
 pub mod reports;
 pub mod rows;
@@ -35,6 +38,8 @@ pub use session::{ServiceArgs, Session};
 pub mod exit {
     /// `--fail-on` found something.
     pub const MATCHED: u8 = 3;
+    /// `captures watch` saw nothing in time.
+    pub const TIMED_OUT: u8 = 3;
     /// A scan that was waited for ended without finishing.
     pub const UNFINISHED: u8 = 4;
 }

@@ -1,0 +1,220 @@
+//! Captured requests without a screen: what the loggers recorded goes into the archive first and is told from there,
+//! as the dashboard does it, and into the same file.
+//!
+//! ```text
+//!   loggers in question ─► count moved ─► captures beyond the newest known ─► archive ─► recognised ─► Sent
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::decisions::advised;
+use super::{Session, bundles};
+use crate::cli::advised::Advised;
+use crate::client;
+use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
+use crate::oob::archived::Newest;
+use crate::oob::out::Sent;
+use crate::oob::store::{Opened, Store};
+use crate::oob::{Archived, Book, Payload, mentions};
+use crate::text;
+
+/// Captures read at once.
+const PIECE: usize = 5_000;
+
+/// The archive, open, with the book of payloads.
+#[derive(Debug)]
+pub struct Archive<'a> {
+    session: &'a Session,
+    store: Store,
+    /// Payloads of every workspace: a target may call a logger of another one.
+    pub book: Book,
+    newest: BTreeMap<LoggerId, Newest>,
+    /// What each logger had when it was read last.
+    counts: HashMap<LoggerId, i64>,
+    /// The workspaces in question, once the service has told them.
+    workspaces: Option<Vec<Workspace>>,
+    /// The workspace of each logger; of none in question where it is empty.
+    homes: HashMap<LoggerId, Option<Shared>>,
+}
+
+impl<'a> Archive<'a> {
+    /// Opens the archive of a service, which is made where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be opened or made.
+    pub async fn open(session: &'a Session) -> anyhow::Result<Self> {
+        let Opened { mut store, book, notes } = Store::open(&session.memory.directory).await.map_err(advised)?;
+        for note in notes {
+            eprintln!("scandeck: {}", text::clean(&note));
+        }
+        let newest = store.newest().await.map_err(advised)?;
+        let (counts, workspaces, homes) = (HashMap::new(), None, HashMap::new());
+        Ok(Self { session, store, book, newest, counts, workspaces, homes })
+    }
+
+    /// Archives what came in since this was last asked, and tells it. Loggers whose count has not moved are not read:
+    /// while nothing comes in, a look is one call.
+    ///
+    /// # Errors
+    /// What the service refuses, and when the archive cannot be written.
+    pub async fn gather(&mut self) -> anyhow::Result<Vec<Sent>> {
+        let new = self.gathered().await?;
+        Ok(self.recognised(new).await)
+    }
+
+    async fn gathered(&mut self) -> anyhow::Result<Vec<Archived>> {
+        let mut new = Vec::new();
+        for (workspace, logger) in self.loggers().await? {
+            let count = logger.num_requests;
+            if count > 0 && self.counts.get(&logger.id) != Some(&count) {
+                let captures = self.beyond(&logger).await?;
+                new.extend(captures.into_iter().map(|capture| archived(&workspace, &logger, capture)));
+            }
+            self.counts.insert(logger.id, count);
+        }
+        if self.store.is_writable() && !new.is_empty() {
+            self.store.archive(new.clone()).await.map_err(advised)?;
+        }
+        // A payload is kept before it is planted: the book of now has whatever can be mentioned.
+        self.book.take(self.store.news().await.map_err(advised)?.payloads);
+        Ok(new)
+    }
+
+    /// The loggers of the workspaces in question.
+    async fn loggers(&mut self) -> anyhow::Result<Vec<(Shared, Logger)>> {
+        let client = &self.session.client;
+        let workspaces = match self.workspaces.take() {
+            Some(known) => known,
+            None => self.session.workspaces().await?,
+        };
+        let only = if let [one] = &workspaces[..] { Some(one.id) } else { None };
+        let all = client.list_loggers(only).await?;
+        if all.iter().any(|logger| !self.homes.contains_key(&logger.id)) {
+            self.homes.extend(all.iter().map(|logger| (logger.id, None)));
+            for workspace in &workspaces {
+                let its = client.list_loggers(Some(workspace.id)).await?;
+                self.homes.extend(its.iter().map(|logger| (logger.id, Some(workspace.name.clone()))));
+            }
+        }
+        self.workspaces = Some(workspaces);
+        Ok(all.into_iter().filter_map(|logger| Some((self.homes.get(&logger.id)?.clone()?, logger))).collect())
+    }
+
+    /// The captures of a logger beyond the newest known; all of them where that is not there any more, since ids may
+    /// begin anew after a clear.
+    async fn beyond(&mut self, logger: &Logger) -> client::Result<Vec<Capture>> {
+        let client = &self.session.client;
+        let captures = match self.newest.get(&logger.id) {
+            None => client.list_captures(logger.id, None).await?,
+            Some(&(newest, date)) => {
+                let mut captures = client.list_captures(logger.id, Some(CaptureId(newest.0 - 1))).await?;
+                match captures.iter().any(|one| (one.id, one.request_date) == (newest, date)) {
+                    true => captures.retain(|one| one.id > newest),
+                    false => captures = client.list_captures(logger.id, None).await?,
+                }
+                captures
+            }
+        };
+        if let Some(last) = captures.last() {
+            self.newest.insert(logger.id, (last.id, last.request_date));
+        }
+        Ok(captures)
+    }
+
+    /// Everything there is of the workspaces in question, oldest first, after a look at the service. One that does not
+    /// answer is said to, and what is archived is told.
+    ///
+    /// # Errors
+    /// What the service refuses, and when the archive cannot be read or written.
+    pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
+        let mut all = Vec::new();
+        match self.gathered().await {
+            Ok(new) if !self.store.is_writable() => all = new,
+            Ok(_) => {}
+            Err(error) if bundles::is_silence(&error) => {
+                eprintln!("scandeck: the service is not reached; what is archived here is told");
+            }
+            Err(error) => return Err(error),
+        }
+        for workspace in self.in_question().await? {
+            let mut before = None;
+            loop {
+                let piece = self.store.captures(&workspace, before, PIECE).await.map_err(advised)?;
+                before = piece.last().map(|(place, _)| *place);
+                let ended = piece.len() < PIECE;
+                all.extend(piece.into_iter().map(|(_, archived)| archived));
+                if ended {
+                    break;
+                }
+            }
+        }
+        all.sort_by_key(|one| (one.capture.request_date, one.capture.id, one.logger));
+        Ok(self.recognised(all).await)
+    }
+
+    /// The workspaces that the service told, and of those that are only archived the ones in question.
+    async fn in_question(&mut self) -> anyhow::Result<Vec<Shared>> {
+        let archived = self.store.workspaces().await.map_err(advised)?;
+        let told = self.workspaces.iter().flatten().map(|workspace| workspace.name.clone());
+        let mut all: Vec<Shared> = archived.into_iter().filter(|name| self.session.means(name)).chain(told).collect();
+        all.sort();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// The payloads of the workspaces in question, oldest first.
+    pub fn payloads(&self) -> Vec<Arc<Payload>> {
+        let mut all: Vec<Arc<Payload>> =
+            self.book.payloads().filter(|payload| self.session.means(&payload.workspace)).cloned().collect();
+        all.sort_by_key(|payload| (payload.at, payload.batch.clone(), payload.number, payload.token));
+        all
+    }
+
+    /// Keeps payloads: they are in the file when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> anyhow::Result<()> {
+        if !self.store.is_writable() {
+            let what = format!("no payload: {} is read-only", self.store.path().display());
+            return Err(Advised::new(what, "make it writable, or set XDG_STATE_HOME").into());
+        }
+        self.store.plant(payloads).await.map_err(advised)?;
+        self.book.take(payloads.iter().cloned());
+        Ok(())
+    }
+
+    /// Closes the file.
+    pub async fn close(self) {
+        self.store.close().await;
+    }
+
+    /// What captures mention, off this thread.
+    async fn recognised(&self, captures: Vec<Archived>) -> Vec<Sent> {
+        let book = self.book.clone();
+        let sent = move |one: Archived| Sent {
+            mentions: mentions(&one.capture, &book).into(),
+            capture: one.capture,
+            logger: one.logger,
+            label: one.label,
+            handler_url: one.handler_url,
+        };
+        let work = move || captures.into_iter().map(sent).collect();
+        // Only a panic takes an answer away.
+        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+}
+
+fn archived(workspace: &Shared, logger: &Logger, capture: Capture) -> Archived {
+    Archived {
+        workspace: workspace.clone(),
+        logger: logger.id,
+        label: logger.label.clone(),
+        handler_url: logger.handler_url.clone(),
+        seen_at: Stamp(Timestamp::now()),
+        capture: Arc::new(capture),
+    }
+}

@@ -1,0 +1,153 @@
+//! Out-of-band without a screen: payloads made and recorded, requests archived, recognised, waited for and written out.
+
+use std::time::Duration;
+
+use reqwest::Client;
+use scandeck::demo::practice::Practice;
+use serde_json::Value;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Desk, run};
+
+/// A desk with a logger, and a target that requests what it is given.
+pub struct Range {
+    pub desk: Desk,
+    pub practice: Practice,
+    client: Client,
+    _stop: DropGuard,
+}
+
+impl Range {
+    pub async fn new(label: &str) -> Self {
+        let (desk, stop) = (Desk::new().await, CancellationToken::new());
+        let practice = Practice::start(stop.clone()).await.unwrap();
+        let (_, url) = desk.world.logger(label).await;
+        practice.report_visits_to(url.parse().unwrap());
+        Self { desk, practice, client: Client::builder().no_proxy().build().unwrap(), _stop: stop.drop_guard() }
+    }
+
+    /// The target is given this, and requests it.
+    async fn plant(&self, way: &str, payload: &str) {
+        let mut url: url::Url = format!("{}/{way}", self.practice.fetch_url()).parse().unwrap();
+        url.query_pairs_mut().append_pair("url", payload).append_pair("seconds", "0");
+        assert!(self.client.get(url).send().await.unwrap().status().is_success(), "{way} {payload}");
+    }
+}
+
+fn texts<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    list.as_array().unwrap().iter().filter_map(|one| one[field].as_str()).collect()
+}
+
+#[tokio::test]
+async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_service() {
+    let range = Range::new("hunt").await;
+    let desk = &range.desk;
+    let new = ["payloads", "new", "--logger", "hunt", "--count", "40", "--technique", "SSRF", "-o", "urls.txt"];
+    let made = desk.json(&new).await;
+    let lines = std::fs::read_to_string(desk.home.path().join("urls.txt")).unwrap();
+    assert_eq!(lines.lines().collect::<Vec<_>>(), texts(&made, "url"));
+    assert_eq!((&made[39]["number"], &made[39]["id"]), (&40.into(), &made[39]["token"]));
+    let ways = ["plain", "path", "later", "unfurl", "upper", "twice", "json", "plain"];
+    for (way, line) in ways.into_iter().zip(lines.lines()) {
+        range.plant(way, line).await;
+    }
+    desk.world.until("/http_loggers", |all| all[0]["num_requests"] == ways.len()).await;
+
+    let watched = desk.json(&["captures", "watch", "--known", "--since", "5m", "--timeout", "20s"]).await;
+    assert_eq!(watched.as_array().unwrap().len(), ways.len(), "{watched}");
+    let hit = desk.json(&["payloads", "list", "--hit"]).await;
+    let numbers: Vec<i64> = hit.as_array().unwrap().iter().map(|one| one["number"].as_i64().unwrap()).collect();
+    assert_eq!(numbers, (1..=8).collect::<Vec<i64>>(), "{hit}");
+    assert!(hit.as_array().unwrap().iter().all(|one| one["hits"] == 1 && one["batch"] == "urls.txt"), "{hit}");
+    assert_eq!(desk.json(&["payloads", "list"]).await.as_array().unwrap().len(), 40);
+    let table = desk.does(&["captures", "list", "--known"]).await;
+    assert!((1..=8).all(|number| table.contains(&format!("#{number} urls.txt"))), "{table}");
+
+    // Cleared, deleted, gone: what was seen is here.
+    let known = ["captures", "list", "--known", "--json"];
+    let before = desk.does(&known).await;
+    let id = desk.json(&["loggers", "list"]).await[0]["id"].to_string();
+    desk.does(&["loggers", "clear", &id, "--yes"]).await;
+    assert_eq!(desk.does(&known).await, before);
+    desk.does(&["loggers", "delete", &id, "--yes"]).await;
+    assert_eq!(desk.does(&known).await, before);
+    let mut alone = desk.command(&known);
+    range.desk.world.stop().await;
+    let alone = run(&mut alone).await;
+    assert_eq!((alone.code, alone.out.as_str()), (0, before.as_str()));
+    assert!(alone.err.contains("the service is not reached"), "{alone:?}");
+}
+
+#[tokio::test]
+async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_when_none_comes() {
+    let range = Range::new("hunt").await;
+    let desk = &range.desk;
+    let [first, second] = [
+        desk.does(&["payloads", "new", "--logger", "hunt"]).await,
+        desk.does(&["payloads", "new", "--logger", "hunt"]).await,
+    ];
+    range.plant("plain", first.trim()).await;
+    let nothing = ["captures", "watch", "--timeout", "1s"];
+    let ended = desk.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
+    ended.refused(3, "nothing came in time");
+    let token = first.trim().split("?t=").nth(1).unwrap();
+    let hit = desk.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
+    assert_eq!(texts(&hit, "payload"), [token]);
+    assert_eq!(
+        desk.json(&["captures", "list", "--query", "method:GET logger:hunt"]).await.as_array().unwrap().len(),
+        1
+    );
+
+    // What came before it began is not waited for, what comes then is.
+    let mut watch = desk.command(&["captures", "watch", "--known", "--timeout", "30s", "--json"]);
+    let watching = tokio::spawn(async move { run(&mut watch).await });
+    while !watching.is_finished() {
+        range.plant("plain", second.trim()).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let ended = watching.await.unwrap();
+    let hits: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    let token = second.trim().split("?t=").nth(1).unwrap();
+    assert!(ended.code == 0 && texts(&hits, "payload").iter().all(|one| *one == token), "{ended:?}");
+    range.desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn a_capture_is_shown_and_written_for_other_tools() {
+    let range = Range::new("hunt").await;
+    let desk = &range.desk;
+    let svg =
+        desk.does(&["payloads", "new", "--logger", "hunt", "--shape", "svg", "--path", "--parameter", "avatar"]).await;
+    assert!(svg.starts_with("<svg "), "{svg}");
+    range.plant("unfurl", svg.trim()).await;
+    let all = desk.json(&["captures", "list"]).await;
+    let id = all[0]["id"].to_string();
+    let shown = desk.json(&["captures", "show", &id]).await;
+    assert_eq!((&shown["payload"], &shown["label"]), (&all[0]["payload"], &"hunt".into()));
+    assert!(shown["path"].as_str().unwrap().ends_with(shown["payload"].as_str().unwrap()), "{shown}");
+    let raw = desk.does(&["captures", "show", &id, "--as", "raw"]).await;
+    assert!(raw.starts_with("GET /l/") && raw.contains("\nuser-agent: scandeck-practice/"), "{raw}");
+    let curl = desk.does(&["captures", "show", &id, "--logger", "hunt", "--as", "curl"]).await;
+    assert!(curl.starts_with("curl --globoff -X 'GET'") || curl.starts_with("curl --globoff -X GET"), "{curl}");
+    desk.run(&["captures", "show", "99999"]).await.refused(1, "captures list");
+
+    let har: Value = serde_json::from_str(&desk.does(&["captures", "export", "--format", "har"]).await).unwrap();
+    assert_eq!((&har["log"]["version"], &har["log"]["entries"][0]["_payload"]), (&"1.2".into(), &shown["payload"]));
+    desk.does(&["captures", "export", "--format", "jsonl", "--known", "-o", "hits.jsonl"]).await;
+    let lines = std::fs::read_to_string(desk.home.path().join("hits.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 1);
+    desk.run(&["captures", "export", "--format", "pcap"]).await.refused(2, "har, jsonl");
+    range.desk.world.stop().await;
+}
+
+#[tokio::test]
+async fn a_payload_needs_a_logger_that_there_is_and_a_number_that_makes_sense() {
+    let range = Range::new("hunt").await;
+    let desk = &range.desk;
+    desk.run(&["payloads", "new", "--logger", "gone"]).await.refused(1, "there are: hunt");
+    desk.run(&["payloads", "new", "--logger", "hunt", "--count", "0"]).await.refused(2, "--count");
+    desk.run(&["payloads", "new", "--logger", "hunt", "--shape", "round"]).await.refused(2, "plain, schemeless");
+    desk.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
+    assert_eq!(desk.does(&["payloads", "list"]).await, "");
+    range.desk.world.stop().await;
+}
