@@ -17,7 +17,7 @@ use scandeck::app::Model;
 use scandeck::app::model::Pane;
 use scandeck::app::plan::News;
 use scandeck::app::table::Table;
-use scandeck::contract::{Evidence, LoggerId};
+use scandeck::contract::Evidence;
 use scandeck::view::{Theme, ViewCache, draw_into};
 
 const SIZE: (u16, u16) = (200, 60);

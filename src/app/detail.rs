@@ -23,6 +23,8 @@ pub enum Tab {
     Request,
     Headers,
     Body,
+    /// Of a capture: beside another one.
+    Compare,
 }
 
 impl Tab {
@@ -31,7 +33,7 @@ impl Tab {
         match pane {
             Pane::Findings | Pane::Board => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
             Pane::Scans => &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw],
-            Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body],
+            Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compare],
             Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => &[Tab::Overview],
         }
     }
@@ -51,6 +53,7 @@ impl Tab {
             Self::Request => "Request",
             Self::Headers => "Headers",
             Self::Body => "Body",
+            Self::Compare => "Compare",
         }
     }
 

@@ -9,6 +9,8 @@ use crate::contract::{
     TargetId, WordlistId, WorkspaceId,
 };
 use crate::export::{Format, Row};
+use crate::oob::out::{self, Sent};
+use crate::oob::replay::Replay;
 use crate::oob::{Book, Payload};
 use crate::triage::{self, Event, Key};
 
@@ -39,6 +41,8 @@ pub enum Effect {
     },
     /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
     Export(Box<Exported>),
+    /// The same with captured requests.
+    ExportCaptures(Box<ExportedCaptures>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
     /// Hand the terminal back to the shell until it is resumed.
@@ -93,6 +97,25 @@ pub struct Exported {
     pub made: Stamp,
     /// The findings, in order.
     pub rows: Vec<Row>,
+}
+
+/// Captured requests to be written.
+#[derive(Clone, Debug)]
+pub struct ExportedCaptures {
+    /// The wished base name.
+    pub name: String,
+    /// Their form.
+    pub format: out::Format,
+    /// The captures, in order.
+    pub sent: Vec<Sent>,
+}
+
+/// The same captures into the same file.
+impl PartialEq for ExportedCaptures {
+    fn eq(&self, other: &Self) -> bool {
+        let ids = |it: &Self| it.sent.iter().map(|sent| (sent.logger, sent.capture.id)).collect::<Vec<_>>();
+        (&self.name, self.format, ids(self)) == (&other.name, other.format, ids(other))
+    }
 }
 
 /// The same findings into the same file.
@@ -157,6 +180,8 @@ pub enum Call {
     WordlistContents(WordlistId),
     /// Its words, saved to a file under this name.
     DownloadWordlist(WordlistId, Shared),
+    /// A captured request, to a URL that was typed: not to the service.
+    Replay(Box<Replay>),
 }
 
 /// What came of a call that succeeded.
@@ -178,4 +203,6 @@ pub enum Answer {
     NoData,
     /// Text to look at.
     Text(Shared),
+    /// The status that a request sent again was answered with.
+    Status(u16),
 }

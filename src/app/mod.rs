@@ -14,6 +14,7 @@ mod asked;
 pub mod batch;
 pub mod board;
 pub mod cached;
+mod captures;
 pub mod command;
 pub mod cursor;
 pub mod decide;

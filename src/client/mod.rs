@@ -17,6 +17,7 @@ mod calls;
 mod error;
 mod exchange;
 mod problem;
+mod replay;
 mod request;
 
 mod findings;
@@ -41,6 +42,7 @@ pub use budget::{Budget, Lane};
 pub use calls::Call;
 pub use error::{Error, Kind};
 pub use findings::FindingQuery;
+pub use replay::replay;
 pub use reports::{Download, File};
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;

@@ -117,11 +117,12 @@ actions! {
     Delete "delete" "delete" "delete, after a prompt that names it and what goes with it";
     Scan "scan" "scan" "scan this target, or every marked one";
     Retest "retest" "retest" "retest: start again the scans that found this, or all marked";
-    Compare "compare" "compare" "what changed: two marked scans, a scan and the one before, a finding in its last two scans";
+    Compare "compare" "compare" "what changed: two marked scans or captures, one and the one before it, a finding in its last two scans";
     ScanAgain "scan_again" "again" "the same scan again";
     Stop "stop" "stop" "stop the scan, after a prompt";
     Report "report" "report" "make a report of this, or of all marked";
     Download "download" "download" "download into the current directory; nothing is overwritten";
+    Replay "replay" "send again" "send this captured request again, to a URL that is typed, after a prompt";
     Pause "pause" "pause" "pause the stream, and go on";
     Clear "clear" "clear" "clear the logger: the service forgets its requests for good, after a prompt";
     // deciding about findings
@@ -237,6 +238,7 @@ impl Action {
                 | Self::Stop
                 | Self::Report
                 | Self::Clear
+                | Self::Replay
         )
     }
 }

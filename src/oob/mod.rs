@@ -16,6 +16,7 @@ pub mod mention;
 pub mod out;
 pub mod payload;
 pub mod recognize;
+pub mod replay;
 pub mod request;
 pub mod shape;
 pub mod source;

@@ -1,5 +1,7 @@
 //! Payloads: URLs of a logger that were handed out to be planted, and where they went.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::Token;
@@ -43,8 +45,45 @@ pub struct Payload {
     pub version: i64,
 }
 
+/// From a payload to a request that it brought in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delay {
+    /// In seconds.
+    pub seconds: i64,
+    /// Both clocks are known; otherwise it is about so much.
+    pub exact: bool,
+}
+
+impl Payload {
+    /// How long after it was made a request came, by the service's clock. `offset` is that clock minus this machine's
+    /// as known now; the one that was known when it was made goes before.
+    pub fn delay(&self, came: Option<Stamp>, offset: Option<i64>) -> Option<Delay> {
+        let known = self.offset.or(offset);
+        let seconds = came?.as_second() - self.at?.as_second() - known.unwrap_or(0);
+        // Both are told to the second.
+        Some(Delay { seconds: seconds.max(0), exact: known.is_some() })
+    }
+
+    /// Where it was put, as far as it was written: `q · shop.test`; the line of its batch where nothing else is known.
+    pub fn place(&self) -> String {
+        let line = self.number.map(|number| format!("#{number} {}", self.batch)).unwrap_or_default();
+        let parts = [self.parameter.as_str(), line.trim(), self.target.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = [(86_400, 'd'), (3_600, 'h'), (60, 'm')].into_iter().find(|(length, _)| self.seconds >= 2 * length);
+        let (length, unit) = unit.unwrap_or((1, 's'));
+        let about = if self.exact { "" } else { "~" };
+        write!(f, "{about}+{}{unit}", self.seconds / length)
+    }
+}
+
 /// How a token stands in the URL of a logger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// `…?t=TOKEN`: every service tells the query.
     #[default]
@@ -75,6 +114,27 @@ mod tests {
         assert_eq!(Form::Query.url("http://h/l/x/", token), "http://h/l/x/?t=aaaaaaaaaaaa");
         assert_eq!(Form::Query.url("http://h/l?k=1", token), "http://h/l?k=1&t=aaaaaaaaaaaa");
         assert_eq!(Form::Path.url("http://h/l/x/", token), "http://h/l/x/aaaaaaaaaaaa");
+    }
+
+    #[test]
+    fn a_delay_is_told_by_the_clock_of_the_service() {
+        let at = Stamp::parse("2026-11-21 14:00:00");
+        let came = Stamp::parse("2026-11-21 14:05:30");
+        let payload = Payload { at, ..Payload::default() };
+        let told = |payload: &Payload, offset| payload.delay(came, offset).unwrap().to_string();
+        assert_eq!(told(&payload, None), "~+5m");
+        assert_eq!(told(&payload, Some(300)), "+30s");
+        assert_eq!(told(&Payload { offset: Some(320), ..payload.clone() }, Some(0)), "+10s");
+        assert_eq!(told(&Payload { offset: Some(900), ..payload.clone() }, None), "+0s");
+        assert_eq!(payload.delay(None, None), None);
+    }
+
+    #[test]
+    fn a_place_is_as_much_as_was_written() {
+        let payload = Payload { parameter: "q".into(), target: "shop.test".into(), ..Payload::default() };
+        assert_eq!(payload.place(), "q · shop.test");
+        let line = Payload { number: Some(17), batch: "urls.txt".into(), ..Payload::default() };
+        assert_eq!((line.place(), Payload::default().place()), ("#17 urls.txt".to_owned(), String::new()));
     }
 
     #[test]

@@ -96,10 +96,9 @@ impl Search<'_> {
         if let Some(how) = Squeezed::of(text) {
             self.unwrap_squeezed(how, text, wrapped);
         }
-        match percent::decoded(text) {
+        if let Cow::Owned(plain) = percent::decoded(text) {
             // What is encoded further stands whole only in the decoded text.
-            Cow::Owned(plain) => return self.inside("url", &plain, wrapped),
-            Cow::Borrowed(_) => {}
+            return self.inside("url", &plain, wrapped);
         }
         if let Some(plain) = unescaped(text) {
             self.inside("json", &plain, wrapped);

@@ -3,7 +3,7 @@
 use super::files::NewFile;
 use crate::app::effect::{Answer, Call};
 use crate::app::problem::Problem;
-use crate::client::{Client, Download};
+use crate::client::{Client, Download, replay};
 use crate::contract::{ReportId, Shared};
 
 /// Makes a call.
@@ -33,6 +33,11 @@ pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
             let words = client.wordlist_contents(id).await?;
             let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };
             Answer::Saved(save(&name, words.as_bytes())?)
+        }
+        Call::Replay(again) => {
+            let sent = replay(&again).await;
+            let hint = "check the URL that was typed";
+            Answer::Status(sent.map_err(|error| Problem { hint: Some(hint.to_owned()), ..Problem::from(error) })?)
         }
     })
 }

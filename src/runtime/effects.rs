@@ -29,6 +29,11 @@ impl Desk {
                 let saved = tokio::task::spawn_blocking(move || export(&exported)).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
             }),
+            Effect::ExportCaptures(exported) => self.spawn(async move {
+                let write = move || calls::save(&exported.name, exported.format.written(&exported.sent).as_bytes());
+                let saved = tokio::task::spawn_blocking(write).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
             Effect::Edit(text) => self.edit(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),

@@ -66,6 +66,8 @@ pub struct Glyphs {
     pub tab_close: &'static str,
     /// A group, folded and unfolded.
     pub folds: [&'static str; 2],
+    /// Before what belongs to the line above.
+    pub branch: &'static str,
     /// Whether frames are drawn with box characters.
     pub boxes: bool,
 }
@@ -97,6 +99,7 @@ pub static UNICODE: Glyphs = Glyphs {
     tab_open: "▌",
     tab_close: "▐",
     folds: ["▸", "▾"],
+    branch: "└",
     boxes: true,
 };
 
@@ -127,6 +130,7 @@ pub static ASCII: Glyphs = Glyphs {
     tab_open: "[",
     tab_close: "]",
     folds: ["+", "-"],
+    branch: "`",
     boxes: false,
 };
 

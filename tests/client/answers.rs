@@ -4,8 +4,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use scandeck::client::{Client, Download, Error, Kind, Lane};
-use scandeck::contract::{LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use scandeck::client::{Client, Download, Error, Kind, Lane, replay};
+use scandeck::contract::{
+    Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
+};
+use scandeck::oob::replay::Replay;
 use serde_json::json;
 use wiremock::matchers::{any, body_string, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -334,4 +337,29 @@ async fn loopback_answers() {
     let (_server, client) = service(ResponseTemplate::new(200).set_body_json(json!({"data": []}))).await;
     client.list_workspaces().await.unwrap();
     assert!(client.clock_offset().is_some_and(|offset| offset.as_secs().abs() <= 2));
+}
+
+#[tokio::test]
+async fn a_captured_request_is_sent_again_once_without_the_key_and_follows_nothing() {
+    let server = MockServer::start().await;
+    let moved = ResponseTemplate::new(302).insert_header("location", "/elsewhere");
+    Mock::given(any()).respond_with(moved).mount(&server).await;
+    let capture = Capture {
+        request_method: "PUT".into(),
+        http_headers: vec!["Host: h".into(), "X-A: 1".into(), "X-A: 2".into(), "Connection: close".into()],
+        request_body_base64: "AP8=".into(),
+        ..Capture::default()
+    };
+    let again = Replay::new(&capture, &format!("{}/x?y=1", server.uri())).unwrap();
+    assert_eq!(replay(&again).await.unwrap(), 302);
+    let requests = server.received_requests().await.unwrap();
+    let [request] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((request.method.as_str(), request.url.path(), request.url.query()), ("PUT", "/x", Some("y=1")));
+    assert_eq!(request.headers.get_all("x-a").iter().count(), 2);
+    assert_eq!(request.body, b"\x00\xff");
+    assert!(!request.headers.contains_key("authorization"));
+    assert_ne!(request.headers["host"], "h");
+    drop(server);
+    let nobody = Replay::new(&capture, "http://127.0.0.1:1/").unwrap();
+    assert_eq!(replay(&nobody).await.unwrap_err().kind, Kind::Connect);
 }

@@ -108,6 +108,7 @@ impl Model {
             Answer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
                 self.say(Tone::Good, format!("{} is there (id {id}); y u copies its URL", job.about));
             }
+            Answer::Status(status) => self.say(Tone::Good, format!("{}: answered {status}", job.about)),
             _ => self.say(Tone::Good, format!("{verb}: {}", job.about)),
         }
     }
@@ -168,6 +169,6 @@ fn changed_by(call: &Call) -> &'static [Noun] {
         Call::DeleteLogger(_) | Call::ClearLogger(_) => &[Noun::Loggers, Noun::Captures],
         Call::CreateReport(_) | Call::DeleteReport(_) => &[Noun::Reports],
         Call::DeleteWordlist(_) => &[Noun::Wordlists],
-        Call::DownloadReport(..) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => &[],
+        Call::DownloadReport(..) | Call::WordlistContents(_) | Call::DownloadWordlist(..) | Call::Replay(_) => &[],
     }
 }

@@ -6,8 +6,10 @@
 use super::super::effect::Effect;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
-use crate::contract::{Capture, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::input::Action;
+use crate::oob::out::{self, Sent};
+use crate::oob::request;
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
 use crate::triage::CaseId;
@@ -17,6 +19,9 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
     let made = match action {
         Action::CopyObvious => obvious(model),
         Action::CopyUrl => url(model).map(|url| ("URL".to_owned(), url)),
+        Action::CopyCurl if model.focus.pane == Pane::Captures => {
+            captured_curl(model, effects).map(|curl| ("curl".to_owned(), curl))
+        }
         Action::CopyCurl => curl(model).map(|curl| ("curl".to_owned(), curl)),
         Action::CopyJson => json(model).map(|(what, text)| (format!("JSON of {what}"), text)),
         Action::CopyCommand => Some(("the command of this view".to_owned(), command(model))),
@@ -62,7 +67,7 @@ fn url(model: &Model) -> Option<String> {
             Some(logger.handler_url.to_string())
         }
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
-            Some(caught) => Some(captured_url(model, caught.logger, &caught.capture)),
+            Some(caught) => Some(model.sent(caught).went().url),
             // Nothing was caught yet: what is wanted is the URL to send something to.
             None => {
                 let loggers = model.data.loggers.value()?;
@@ -91,105 +96,37 @@ fn api_path(model: &Model) -> Option<String> {
     Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
 }
 
-/// Where a captured request went: the logger's URL, with the path below it where the service tells, and the query.
-fn captured_url(model: &Model, logger: LoggerId, capture: &Capture) -> String {
-    let handler =
-        model.data.loggers.value().and_then(|all| all.get(logger)).map(|logger| logger.handler_url.to_string());
-    let base = handler.unwrap_or_default();
-    let mut whole = match (&capture.path, url::Url::parse(&base)) {
-        (Some(path), Ok(parsed)) if path.starts_with('/') => {
-            format!("{}{path}", parsed.origin().ascii_serialization())
-        }
-        _ => base,
-    };
-    if !capture.url_params.is_empty() {
-        whole.push('?');
-        whole.push_str(&capture.url_params);
-    }
-    whole
-}
-
-/// A captured request as curl; of anything else the API call that reads it, the key left to the environment.
+/// The API call that reads what is selected, the key left to the environment.
 fn curl(model: &Model) -> Option<String> {
-    if model.focus.pane == Pane::Captures {
-        let caught = model.lists.captures.current(&model.data.captures)?;
-        return Some(captured_curl(model, caught.logger, &caught.capture));
-    }
     let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
     let url = quoted(&url);
     Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
 }
 
-fn captured_curl(model: &Model, logger: LoggerId, capture: &Capture) -> String {
-    // Who sent this chose every character of it: nothing in it may name a file of this machine (`@`) or a range of
-    // URLs (`[1-9]`) to curl.
-    let mut words = vec!["curl".to_owned(), "--globoff".to_owned(), "-X".to_owned(), quoted(&capture.request_method)];
-    for line in &capture.http_headers {
-        let name = line.split(':').next().unwrap_or_default().trim().to_lowercase();
-        if !name.starts_with('@')
-            && !matches!(
-                name.as_str(),
-                "host" | "content-length" | "connection" | "accept-encoding" | "transfer-encoding"
-            )
-        {
-            words.extend(["-H".to_owned(), quoted(line)]);
-        }
+/// A captured request as curl; a body that is no plain text goes into a file beside it.
+fn captured_curl(model: &mut Model, effects: &mut Vec<Effect>) -> Option<String> {
+    let sent = model.sent(model.selected_capture()?);
+    let file = out::body_file(&sent);
+    if let Some(name) = file.clone() {
+        effects.push(Effect::Save { name, content: request::body(&sent.capture).into_owned().into() });
     }
-    let body = body_of(capture);
-    let url = quoted(&captured_url(model, logger, capture));
-    match String::from_utf8(body) {
-        Ok(body) if body.is_empty() => {}
-        Ok(body) if text::clean_text(&body) == body => words.extend(["--data-raw".to_owned(), quoted(&body)]),
-        // What is no plain text reaches curl through a pipe, exactly as it was.
-        _ => {
-            let bytes = format!("printf %s {} | base64 -d |", quoted(&capture.request_body_base64));
-            words.insert(0, bytes);
-            words.extend(["--data-binary".to_owned(), "@-".to_owned()]);
-        }
+    if !sent.went().path_known {
+        model.say(Tone::Plain, "the service does not tell the path: that of the logger stands for it");
     }
-    words.push(url);
-    words.join(" ")
-}
-
-fn body_of(capture: &Capture) -> Vec<u8> {
-    use base64::Engine;
-    base64::engine::general_purpose::STANDARD.decode(capture.request_body_base64.as_bytes()).unwrap_or_default()
+    Some(out::curl(&sent, file.as_deref()))
 }
 
 /// A captured request as it may have gone over the wire.
 fn raw(model: &Model) -> Option<String> {
-    if model.focus.pane != Pane::Captures {
-        return None;
-    }
-    let caught = model.lists.captures.current(&model.data.captures)?;
-    Some(raw_of(model, caught.logger, &caught.capture))
-}
-
-/// The same of any.
-pub(super) fn raw_of(model: &Model, logger: LoggerId, capture: &Capture) -> String {
-    let target = captured_url(model, logger, capture);
-    let path = url::Url::parse(&target).map(|url| match url.query() {
-        Some(query) => format!("{}?{query}", url.path()),
-        None => url.path().to_owned(),
-    });
-    let version = capture.http_version.as_deref().unwrap_or("HTTP/1.1");
-    let mut text = format!("{} {} {version}\n", capture.request_method, path.unwrap_or(target));
-    for line in &capture.http_headers {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text.push('\n');
-    text.push_str(&String::from_utf8_lossy(&body_of(capture)));
-    text
+    let caught = model.selected_capture().filter(|_| model.focus.pane == Pane::Captures)?;
+    Some(out::raw(&model.sent(caught)))
 }
 
 /// What is chosen as JSON: one object, or an array of the marked; with words for it.
 fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.focus.pane;
     if pane == Pane::Captures {
-        let caught = model.lists.captures.current(&model.data.captures)?;
-        let text = serde_json::to_string_pretty(&*caught.capture).ok()?;
-        return Some((format!("capture-{}", caught.capture.id), text));
+        return captures_json(&model.chosen_captures());
     }
     let chosen = model.chosen(pane);
     let values: Vec<serde_json::Value> = chosen.ids.iter().filter_map(|&id| value(model, pane, id)).collect();
@@ -208,6 +145,17 @@ fn json(model: &mut Model) -> Option<(String, String)> {
             Some((format!("{noun}-{}", model.service_id(pane, chosen.ids[0])), serde_json::to_string_pretty(one).ok()?))
         }
         many => Some((format!("{noun}s-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
+    }
+}
+
+fn captures_json(chosen: &[Sent]) -> Option<(String, String)> {
+    match chosen {
+        [] => None,
+        [one] => Some((format!("capture-{}", one.capture.id), serde_json::to_string_pretty(&out::value(one)).ok()?)),
+        many => {
+            let values: Vec<serde_json::Value> = many.iter().map(out::value).collect();
+            Some((format!("captures-{}", many.len()), serde_json::to_string_pretty(&values).ok()?))
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
 use super::{
-    board, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts, review, rules,
-    things, undo,
+    board, captures, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts,
+    review, rules, things, undo,
 };
 use crate::input::{Action, Context, Key};
 
@@ -93,7 +93,8 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::Quit => quit(model, effects),
         Action::Filter | Action::Search => lines::open(model, action),
         _ => {
-            let _done = board::perform(model, action, effects)
+            let _done = captures::perform(model, action)
+                || board::perform(model, action, effects)
                 || decide::perform(model, action, effects)
                 || undo::perform(model, action, effects)
                 || things::perform(model, action, effects)

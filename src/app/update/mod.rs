@@ -11,6 +11,7 @@
 mod answers;
 pub(super) mod board;
 mod cached;
+mod captures;
 mod changed;
 mod commands;
 mod concluded;

@@ -6,7 +6,8 @@ use super::super::modal::Modal;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
-use crate::contract::{Capture, Shared};
+use crate::contract::Shared;
+use crate::oob::out::raw;
 use crate::triage::event::OwnFinding;
 use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 
@@ -32,9 +33,8 @@ pub(super) fn open_from_captures(model: &mut Model) {
     if chosen.is_empty() {
         return model.say(Tone::Plain, "nothing is selected here");
     }
-    let evidence: Vec<String> =
-        chosen.iter().map(|(logger, capture)| super::copies::raw_of(model, *logger, capture)).collect();
-    let captures = chosen.iter().filter_map(|(_, capture)| serde_json::to_string(capture).ok());
+    let evidence: Vec<String> = chosen.iter().map(raw).collect();
+    let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
     let own = OwnFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
@@ -111,18 +111,4 @@ pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.captures.marks.clear();
     }
     model.say(Tone::Good, format!("kept: {name}"));
-}
-
-impl Model {
-    /// The captures that an action is about: the marked ones, else the one selected.
-    fn chosen_captures(&self) -> Vec<(crate::contract::LoggerId, std::sync::Arc<Capture>)> {
-        let list = &self.lists.captures;
-        let caught = &self.data.captures;
-        let marked = caught.caught.iter().filter(|caught| !self.focus.in_detail && list.marks.contains(&caught.id()));
-        let marked: Vec<_> = marked.map(|caught| (caught.logger, std::sync::Arc::clone(&caught.capture))).collect();
-        match marked.is_empty() {
-            true => list.current(caught).map(|caught| (caught.logger, caught.capture.clone())).into_iter().collect(),
-            false => marked,
-        }
-    }
 }

@@ -141,7 +141,8 @@ fn handler(url: &Url) -> Url {
     let name: Vec<&str> = url.path_segments().into_iter().flatten().take(2).collect();
     let mut handler = url.clone();
     handler.set_path(&format!("{}/", name.join("/")));
-    (handler.set_query(None), handler.set_fragment(None));
+    handler.set_query(None);
+    handler.set_fragment(None);
     handler
 }
 

@@ -191,7 +191,8 @@ fn base64_step(text: &str) -> Option<Step> {
     let has = |kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
     let of_all_kinds = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
     let whole = text.ends_with('=') || run.len().is_multiple_of(4);
-    if !readable && !(of_all_kinds && whole && run.len() >= LEAST_BINARY) {
+    let may_be_binary = of_all_kinds && whole && run.len() >= LEAST_BINARY;
+    if !readable && !may_be_binary {
         return None;
     }
     let layer = if run.for_urls { Layer::Base64Url } else { Layer::Base64 };

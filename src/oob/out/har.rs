@@ -122,12 +122,12 @@ mod tests {
         let comment = ("comment", text.clone());
         let list = |of: Value| json!({"type": "array", "items": of});
         let size = json!({"type": "integer", "minimum": -1});
-        let record = object(&[("name", text.clone()), ("value", text.clone())], &[comment.clone()]);
+        let record = object(&[("name", text.clone()), ("value", text.clone())], std::slice::from_ref(&comment));
         let cookie = object(
             &[("name", text.clone()), ("value", text.clone())],
             &[("path", text.clone()), ("domain", text.clone()), ("expires", text.clone()), comment.clone()],
         );
-        let post = object(&[("mimeType", text.clone()), ("text", text.clone())], &[comment.clone()]);
+        let post = object(&[("mimeType", text.clone()), ("text", text.clone())], std::slice::from_ref(&comment));
         let request = object(
             &[
                 ("method", text.clone()),
@@ -157,7 +157,7 @@ mod tests {
                 ("headersSize", size.clone()),
                 ("bodySize", size),
             ],
-            &[comment.clone()],
+            std::slice::from_ref(&comment),
         );
         let moment = json!({"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"});
         let time = json!({"type": "number", "minimum": 0});
@@ -177,7 +177,7 @@ mod tests {
                 comment.clone(),
             ],
         );
-        let creator = object(&[("name", text.clone()), ("version", text)], &[comment.clone()]);
+        let creator = object(&[("name", text.clone()), ("version", text)], std::slice::from_ref(&comment));
         let log =
             object(&[("version", json!({"const": "1.2"})), ("creator", creator), ("entries", list(entry))], &[comment]);
         object(&[("log", log)], &[])

@@ -4,6 +4,7 @@
 //! filtered is in [`list`] and [`detail`], once for all.
 
 mod board;
+mod capture;
 mod captures;
 mod detail;
 mod finding;
@@ -78,7 +79,7 @@ fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detai
         Pane::Findings => finding::detail(cx, pane, cx.model.lists.findings.selected?, &mut cache.pieces),
         Pane::Board => finding::detail(cx, pane, cx.model.board_case()?, &mut cache.pieces),
         Pane::Scans => scans::detail(cx),
-        Pane::Captures => captures::detail(cx),
+        Pane::Captures => capture::detail(cx),
         Pane::Loggers => loggers::detail(cx),
         Pane::Reports => reports::detail(cx),
         Pane::Wordlists => wordlists::detail(cx),

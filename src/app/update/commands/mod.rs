@@ -7,6 +7,7 @@
 //!
 //! What each command does stands in the files beside this one, an area a file.
 
+mod captures;
 mod forms;
 mod lists;
 mod offers;
@@ -19,7 +20,7 @@ use crossterm::event::KeyEvent;
 
 use super::super::command::{self, Command, CommandLine, Ready};
 use super::super::effect::Effect;
-use super::super::modal::Modal;
+use super::super::modal::{Modal, line_with};
 use super::super::model::Model;
 use super::super::notices::Tone;
 use super::super::typing::type_key;
@@ -28,12 +29,18 @@ use crate::input::Action;
 
 /// The commands that take arguments, of all areas.
 pub(in crate::app) fn command_table() -> Vec<Command> {
-    [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS, forms::COMMANDS].concat()
+    let areas = [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS, forms::COMMANDS];
+    [&areas[..], &[captures::COMMANDS]].concat().concat()
 }
 
 /// Opens the line.
 pub(super) fn open(model: &mut Model) {
-    model.modals.push(Modal::Command(Box::default()));
+    open_with(model, "");
+}
+
+/// The same with a beginning to go on from.
+pub(super) fn open_with(model: &mut Model, text: &str) {
+    model.modals.push(Modal::Command(Box::new(CommandLine { input: line_with(text), ..CommandLine::default() })));
     think(model);
 }
 

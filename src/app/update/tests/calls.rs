@@ -150,7 +150,7 @@ fn the_same_scan_again_has_the_same_tool_target_and_parameters() {
 fn a_read_only_session_changes_nothing_and_says_why() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
-    for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "6 D", "1 e", "3 R"] {
+    for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
         assert_eq!(desk.keys(keys), [], "{keys}");
         assert!(desk.model.modals.is_empty(), "{keys}");
         assert!(desk.told().contains("read only"), "{keys}");

@@ -194,11 +194,11 @@ fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
         }
     };
     let hostile = curl(10, "@/etc/passwd", "@/etc/shadow");
-    assert!(hostile.starts_with("curl --globoff -X 'GET' --data-raw '@/etc/shadow' "), "{hostile}");
+    assert!(hostile.starts_with("curl --globoff -X 'GET' "), "{hostile}");
+    assert!(hostile.contains(" --data-raw '@/etc/shadow' '"), "{hostile}");
     assert!(!hostile.contains("passwd"), "{hostile}");
-    let control = curl(11, "a: b", "x\x1b[2J");
-    assert!(control.starts_with("printf %s 'eBtbMko=' | base64 -d | curl"), "{control}");
-    assert!(control.contains("-H 'a: b' --data-binary @- "), "{control}");
+    let plain = curl(11, "a: b", "");
+    assert!(plain.contains("-H 'a: b' ") && !plain.contains("--data"), "{plain}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod board;
 mod board_verdicts;
 mod cached;
 mod calls;
+mod captures;
 mod changed;
 mod commands;
 mod decide;

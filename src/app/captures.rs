@@ -1,0 +1,73 @@
+//! Captures as an action takes them: the marked ones or the selected one, with their loggers; and beside which other
+//! one a capture is looked at.
+
+use std::sync::Arc;
+
+use super::model::Model;
+use super::stream::Caught;
+use crate::oob::Token;
+use crate::oob::out::Sent;
+
+impl Model {
+    /// A capture with what is known about it here.
+    pub(in crate::app) fn sent(&self, caught: &Caught) -> Sent {
+        let logger = self.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
+        Sent {
+            capture: Arc::clone(&caught.capture),
+            logger: caught.logger,
+            label: caught.label.clone(),
+            handler_url: logger.map(|logger| logger.handler_url.clone()).unwrap_or_default(),
+            mentions: Arc::clone(&caught.mentions),
+        }
+    }
+
+    /// The selected capture.
+    pub(in crate::app) fn selected_capture(&self) -> Option<&Caught> {
+        self.lists.captures.current(&self.data.captures)
+    }
+
+    /// The captures that an action is about: the marked ones, oldest first, else the one selected.
+    pub(in crate::app) fn chosen_captures(&self) -> Vec<Sent> {
+        match self.marked_captures() {
+            marked if marked.is_empty() || self.focus.in_detail => {
+                self.selected_capture().map(|caught| self.sent(caught)).into_iter().collect()
+            }
+            marked => marked.into_iter().map(|caught| self.sent(caught)).collect(),
+        }
+    }
+
+    /// The marked ones that are in memory, oldest first.
+    pub(in crate::app) fn marked_captures(&self) -> Vec<&Caught> {
+        let marks = &self.lists.captures.marks;
+        if marks.is_empty() {
+            return Vec::new();
+        }
+        self.data.captures.caught.iter().filter(|caught| marks.contains(&caught.id())).collect()
+    }
+
+    /// The capture that the selected one is compared with: the other one of two that are marked, else the last before
+    /// it that carries the same payload or came from the same address.
+    pub fn compared_capture(&self) -> Option<&Caught> {
+        let selected = self.selected_capture()?;
+        if let [one, two] = self.marked_captures().as_slice() {
+            let others = [(one, two), (two, one)];
+            if let Some((_, other)) = others.into_iter().find(|(this, _)| this.id() == selected.id()) {
+                return Some(other);
+            }
+        }
+        let stream = &self.data.captures;
+        let row = stream.row_of(selected.id())?;
+        let before = usize::try_from(row.checked_sub(stream.first)?).ok()?;
+        let payload = payload(selected);
+        let alike = |other: &&Caught| {
+            (payload.is_some() && self::payload(other) == payload)
+                || other.capture.ip_address == selected.capture.ip_address
+        };
+        stream.caught.range(..before).rev().find(alike)
+    }
+}
+
+/// The payload that a capture carries.
+fn payload(caught: &Caught) -> Option<Token> {
+    caught.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
+}

@@ -1,0 +1,66 @@
+//! Keys on captures: two beside each other, and one sent again.
+
+use super::super::batch::Job;
+use super::super::detail::Tab;
+use super::super::effect::Call;
+use super::super::model::{Model, Pane};
+use super::super::notices::Tone;
+use super::super::prompt::{Prompt, Then};
+use crate::input::Action;
+use crate::oob::replay::Replay;
+
+/// Carries out an action on captures; false when it is none of these.
+pub(super) fn perform(model: &mut Model, action: Action) -> bool {
+    match (action, model.focus.pane) {
+        (Action::Compare, Pane::Captures) => compare(model),
+        (Action::Replay, Pane::Captures) if model.selected_capture().is_none() => {
+            model.say(Tone::Plain, "nothing is selected here");
+        }
+        // Where to is always typed.
+        (Action::Replay, Pane::Captures) => super::commands::open_with(model, "replay "),
+        (Action::Replay, _) => model.say(Tone::Plain, "a captured request can be sent again: 5 shows them"),
+        _ => return false,
+    }
+    true
+}
+
+/// `d`: two marked ones, else the one at hand with the one before it from the same address or payload.
+fn compare(model: &mut Model) {
+    let marked: Vec<_> = model.marked_captures().iter().map(|caught| caught.id()).collect();
+    if let [_, later] = marked.as_slice()
+        && !model.selected_capture().is_some_and(|caught| marked.contains(&caught.id()))
+        && let Some(at) =
+            model.data.captures.row_of(*later).and_then(|row| model.lists.captures.rows.binary_search(&row).ok())
+    {
+        model.lists.captures.select_at(&model.data.captures, at);
+    }
+    if marked.len() > 2 {
+        return model.say(Tone::Plain, format!("{} are marked: two can be compared", marked.len()));
+    }
+    match (model.selected_capture().is_some(), model.compared_capture().is_some()) {
+        (false, _) => model.say(Tone::Plain, "nothing is selected here"),
+        (true, false) => {
+            model.say(Tone::Plain, "nothing before it came from the same address or payload: mark two to compare them");
+        }
+        (true, true) => {
+            model.focus.in_detail = true;
+            model.detail.show_tab(Pane::Captures, Tab::Compare);
+        }
+    }
+}
+
+/// `:replay URL`: asks, naming method and URL, and sends on yes.
+pub(super) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
+    let caught = model.selected_capture().filter(|_| model.focus.pane == Pane::Captures);
+    let caught = caught.ok_or("select a captured request first: 5 shows them")?;
+    let replay = Replay::new(&caught.capture, url)?;
+    let about = replay.to_string();
+    let mut prompt = Prompt::new(
+        format!("Send this request again: {about}?"),
+        Then::Call { verb: "send again", jobs: vec![Job::new(about, Call::Replay(Box::new(replay)))] },
+    );
+    prompt = prompt.with_line("Headers and body go as they were captured, cookies and authorization too.");
+    prompt = prompt.with_line("Path and query are those that were typed; no redirect is followed.");
+    model.open_prompt(prompt);
+    Ok(())
+}

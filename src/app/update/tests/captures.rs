@@ -1,0 +1,171 @@
+//! Captured requests: beside each other, out into files, and sent again.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::app::detail::Tab;
+use crate::oob::mentions;
+use crate::oob::{Book, Payload, Token};
+
+/// A capture with a token of the book, from an address.
+fn carrying(id: i64, token: u64, from: &str) -> Capture {
+    Capture { url_params: format!("t={}", Token::of(token)).into(), ip_address: from.into(), ..capture(id) }
+}
+
+/// A desk with captures of two payloads and addresses.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    let mut book = Book::default();
+    book.take((1..=2).map(|token| Arc::new(Payload { token: Token::of(token), ..Payload::default() })));
+    let captures = [
+        carrying(10, 1, "192.0.2.1"),
+        carrying(11, 2, "192.0.2.2"),
+        carrying(12, 1, "192.0.2.3"),
+        carrying(13, 3, "192.0.2.2"),
+        carrying(14, 4, "192.0.2.9"),
+    ];
+    let recognised = |capture: Capture| {
+        let found = mentions(&capture, &book).into();
+        Caught { mentions: found, ..caught(1, capture) }
+    };
+    let new = captures.into_iter().map(recognised).collect();
+    let generation = desk.model.generation;
+    desk.send(Msg::Oob(OobNews::Captures { generation, new }));
+    desk.keys("5 G");
+    desk
+}
+
+fn select(desk: &mut Desk, id: i64) {
+    desk.keys("G");
+    while desk.selected(Pane::Captures) != Some(id) {
+        desk.keys("k");
+    }
+}
+
+fn compared(desk: &Desk) -> Option<i64> {
+    desk.model.compared_capture().map(|caught| caught.capture.id.0)
+}
+
+#[test]
+fn a_capture_is_compared_with_the_one_before_of_the_same_payload_or_address() {
+    let mut desk = desk();
+    for (id, other) in [(12, Some(10)), (13, Some(11)), (14, None), (10, None)] {
+        select(&mut desk, id);
+        assert_eq!(compared(&desk), other, "{id}");
+    }
+    select(&mut desk, 14);
+    desk.keys("d");
+    assert!(!desk.model.focus.in_detail && desk.told().contains("mark two"), "{}", desk.told());
+    select(&mut desk, 12);
+    desk.keys("d");
+    assert!(desk.model.focus.in_detail);
+    assert_eq!(desk.model.detail.tab(Pane::Captures), Tab::Compare);
+    desk.keys("esc");
+    assert!(!desk.model.focus.in_detail);
+}
+
+#[test]
+fn two_marked_captures_are_compared_wherever_the_cursor_is() {
+    let mut desk = desk();
+    select(&mut desk, 10);
+    desk.keys("space");
+    select(&mut desk, 14);
+    desk.keys("space");
+    select(&mut desk, 12);
+    desk.keys("d");
+    assert_eq!((desk.selected(Pane::Captures), compared(&desk)), (Some(14), Some(10)));
+    desk.keys("esc");
+    select(&mut desk, 10);
+    assert_eq!(compared(&desk), Some(14));
+    select(&mut desk, 13);
+    desk.keys("space");
+    desk.keys("d");
+    assert!(desk.told().contains("3 are marked"), "{}", desk.told());
+}
+
+fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
+    match effects.last() {
+        Some(Effect::ExportCaptures(exported)) => {
+            let ids = exported.sent.iter().map(|sent| sent.capture.id.0).collect();
+            (exported.name.clone(), ids, exported.format.written(&exported.sent))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn captures_are_exported_by_query_by_mark_or_as_they_are_shown() {
+    let mut desk = desk();
+    let (name, ids, text) = exported(desk.keys(": 'export captures jsonl from:192.0.2.2 to x.jsonl' enter"));
+    assert_eq!((name.as_str(), ids), ("x.jsonl", vec![11, 13]));
+    assert_eq!(text.lines().count(), 2);
+    let (name, ids, text) = exported(desk.keys(": 'export captures har' enter"));
+    assert_eq!((name.as_str(), ids.len()), ("captures-Acme.har", 8));
+    assert!(text.contains("\"http://127.0.0.1:8766/l/abc/x?t="), "{text}");
+    select(&mut desk, 12);
+    desk.keys("space");
+    assert_eq!(exported(desk.keys(": 'export captures har' enter")).1, [12]);
+    let none = desk.keys(": 'export captures har from:203.0.113.99' enter");
+    assert!(!none.iter().any(|effect| matches!(effect, Effect::ExportCaptures(_))));
+    assert!(desk.told().contains("no captured request"), "{}", desk.told());
+}
+
+#[test]
+fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
+    let mut desk = Desk::new();
+    let secret = Capture {
+        request_method: "POST".into(),
+        http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into()],
+        ..capture(9)
+    };
+    desk.caught(1, vec![secret]);
+    assert_eq!(desk.keys("5 G s"), [], "where to is typed first");
+    assert_eq!(desk.calls("'https://shop.acme.test/x' enter"), []);
+    let question = format!("{:?}", desk.prompt());
+    assert!(desk.prompt().question.contains("POST to https://shop.acme.test/x"), "{question}");
+    assert!(!question.contains("s3cret"), "{question}");
+    let sent = desk.calls("y");
+    match &sent[0].1 {
+        Call::Replay(replay) => {
+            assert_eq!(replay.url.as_str(), "https://shop.acme.test/x");
+            assert_eq!(replay.headers, [("Authorization".to_owned(), "Bearer s3cret".to_owned())]);
+        }
+        other => panic!("{other:?}"),
+    }
+    desk.answer(&sent, |_| Ok(Answer::Status(403)));
+    assert!(desk.told().contains("POST to https://shop.acme.test/x: answered 403"), "{}", desk.told());
+    let sent = desk.calls(": 'replay 127.0.0.1:9/' enter y");
+    desk.answer(&sent, |_| Err(Problem::local("cannot connect")));
+    assert!(!desk.told().contains("s3cret") && desk.told().contains("cannot connect"), "{}", desk.told());
+    desk.keys(": 'replay ftp://h/' enter");
+    assert!(desk.told().contains("http or https"), "{}", desk.told());
+}
+
+#[test]
+fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
+    let mut desk = Desk::new();
+    desk.caught(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
+    match desk.keys("5 G y c").as_slice() {
+        [Effect::Save { name, content }, Effect::Copy { text, .. }] => {
+            assert_eq!((name.as_str(), &**content), ("capture-9-body.bin", &b"\x00\xff\x1b"[..]));
+            assert!(text.contains("--data-binary '@capture-9-body.bin'"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(desk.told().contains("does not tell the path"), "{}", desk.told());
+}
+
+#[test]
+fn marked_captures_are_copied_as_one_array_with_their_payloads() {
+    let mut desk = desk();
+    select(&mut desk, 10);
+    desk.keys("space space");
+    match desk.keys("y j").as_slice() {
+        [Effect::Copy { text, .. }] => {
+            let values: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
+            let payloads: Vec<_> = values.iter().map(|value| value["payload"].as_str().unwrap()).collect();
+            assert_eq!(payloads, [Token::of(1).to_string(), Token::of(2).to_string()]);
+        }
+        other => panic!("{other:?}"),
+    }
+}

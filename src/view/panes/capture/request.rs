@@ -1,0 +1,251 @@
+//! What a request says: where its payload was planted, its target decoded, who sent it.
+
+use std::sync::Arc;
+
+use ratatui::text::{Line, Span};
+
+use super::super::{fact, key};
+use super::{header_line, known, steps};
+use crate::app::stream::Caught;
+use crate::input::{Action, Context};
+use crate::oob::decode::{Told, chain, percent};
+use crate::oob::source::Hosts;
+use crate::oob::{Mention, Payload, Place, Source, request};
+use crate::text;
+use crate::view::context::{Cx, words};
+use crate::view::format;
+use crate::view::theme::Theme;
+
+/// Headers that tell who asked for it, shown beside the request itself.
+const TELLING: &[&str] = &[
+    "x-forwarded-for",
+    "forwarded",
+    "x-real-ip",
+    "x-forwarded-host",
+    "via",
+    "referer",
+    "origin",
+    "authorization",
+    "cookie",
+    "metadata-flavor",
+    "x-aws-ec2-metadata-token",
+];
+/// Times of others from the same address.
+const ALSO: usize = 3;
+
+/// The page, with what it takes from the model.
+pub(super) struct Page<'a> {
+    caught: &'a Caught,
+    /// The payload it carries.
+    pub payload: Option<Arc<Payload>>,
+    delay: Option<String>,
+    source: Source,
+    own_key: String,
+    also: Option<String>,
+}
+
+impl<'a> Page<'a> {
+    pub fn new(cx: &Cx<'a>, caught: &'a Caught) -> Self {
+        let payload = known(cx, caught).map(|(_, payload)| Arc::clone(payload));
+        let came = caught.capture.request_date;
+        let delay = payload.as_ref().and_then(|payload| payload.delay(came, cx.model.clock_offset));
+        let targets = cx.model.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
+        let hosts = Hosts::of(targets.iter().map(|target| &target.name));
+        Self {
+            caught,
+            payload,
+            delay: delay.map(|delay| delay.to_string()),
+            source: Source::of(&caught.capture, &cx.model.session.own_addresses, &hosts),
+            own_key: key(cx, Context::Captures, Action::New),
+            also: also_from(cx, caught),
+        }
+    }
+
+    pub fn lines(self, theme: Theme) -> Vec<Line<'static>> {
+        let mut lines = self.planted(theme);
+        lines.push(Line::default());
+        self.target(theme, &mut lines);
+        self.elsewhere(theme, &mut lines);
+        lines.push(Line::default());
+        self.sender(theme, &mut lines);
+        if let Some(also) = self.also {
+            lines.push(Line::default());
+            lines.push(words(also, theme.text()));
+        }
+        lines
+    }
+
+    /// Where its payload went, and the finding that it proves.
+    fn planted(&self, theme: Theme) -> Vec<Line<'static>> {
+        let Some(payload) = &self.payload else {
+            let unknown = self.caught.mentions.first();
+            let said = unknown.map_or("no token in it".to_owned(), |mention| {
+                format!("token {}, of no payload here{}", mention.token, added(mention))
+            });
+            return vec![fact(theme, "Planted", said)];
+        };
+        let clean = |outside: &str| text::clean(outside).into_owned();
+        let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| clean(part))
+            .collect();
+        if parts.is_empty() {
+            parts.push("somewhere: nothing was written about it".to_owned());
+        }
+        parts.push(format::stamp(theme, payload.at));
+        parts.extend(self.delay.as_ref().map(|delay| format!("came {delay}")));
+        let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
+        if !payload.note.is_empty() {
+            lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
+        }
+        lines
+    }
+
+    /// Path and query, with what the values stand for.
+    fn target(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let capture = &*self.caught.capture;
+        match &capture.path {
+            Some(path) => {
+                lines.push(fact(theme, "Path", text::clean(path).into_owned()));
+                let decoded = percent::decoded(path.as_bytes());
+                if *decoded != *path.as_bytes() {
+                    lines.push(branch(theme, "url", text::clean(&String::from_utf8_lossy(&decoded)).into_owned()));
+                }
+                self.mentioned(theme, &Place::Path, lines);
+            }
+            None => lines.push(aside(theme, "Path", "unknown: the service does not tell it".to_owned())),
+        }
+        if capture.url_params.is_empty() {
+            return lines.push(aside(theme, "Query", "none".to_owned()));
+        }
+        lines.push(fact(theme, "Query", text::clean(&capture.url_params).into_owned()));
+        for (name, value) in request::pairs(capture) {
+            let shown = |text: &str| {
+                let decoded = percent::decoded_value(text.as_bytes()).into_owned();
+                text::clean(&String::from_utf8_lossy(&decoded)).into_owned()
+            };
+            let name = shown(name);
+            let pair = value.map_or_else(|| name.clone(), |value| format!("{name} = {}", shown(value)));
+            lines.push(branch(theme, "", pair));
+            let place = if value.is_some() { name.as_str() } else { "" };
+            self.mentioned(theme, &Place::Query(place.into()), lines);
+            let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
+            lines.extend(steps::lines(theme, &chain(&decoded, Told::default()), 4));
+        }
+    }
+
+    /// The tokens at a place.
+    fn mentioned(&self, theme: Theme, place: &Place, lines: &mut Vec<Line<'static>>) {
+        for mention in self.caught.mentions.iter().filter(|mention| mention.place == *place) {
+            lines.push(token_line(theme, mention, ""));
+        }
+    }
+
+    /// The tokens in headers and body.
+    fn elsewhere(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        for mention in self.caught.mentions.iter() {
+            match &mention.place {
+                Place::Header(name) => lines.push(token_line(theme, mention, &format!("in the header {name}: "))),
+                Place::Body => lines.push(token_line(theme, mention, "in the body: ")),
+                Place::Query(_) | Place::Path => {}
+            }
+        }
+    }
+
+    /// Who sent it, and what tells so.
+    fn sender(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let capture = &*self.caught.capture;
+        let clean = |outside: &str| text::clean(outside).into_owned();
+        let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();
+        let mut from = fact(theme, "From", format!("{}{port}", clean(&capture.ip_address)));
+        if self.source.own {
+            from.push_span(Span::styled("   your own address", theme.warn()));
+        }
+        if let Some(target) = self.source.from_target() {
+            from.push_span(Span::styled(format!("   a target of this workspace: {}", clean(target)), theme.good()));
+        }
+        lines.push(from);
+        if !capture.user_agent.is_empty() {
+            let mut agent = fact(theme, "User-Agent", clean(&capture.user_agent));
+            if let Some(bot) = self.source.bot {
+                agent.push_span(Span::styled(format!("   {}: {}", bot.name, bot.does), theme.warn()));
+            }
+            lines.push(agent);
+        }
+        for (name, value) in request::headers(capture) {
+            let named = self.named(&Place::Header(clean(name).as_str().into()));
+            if named.is_none() && !TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            let mut line = header_line(theme, name, value);
+            line.extend(named.map(|words| Span::styled(words, theme.good())));
+            lines.push(line);
+        }
+        for named in
+            self.source.targets.iter().filter(|named| matches!(named.place, Some(Place::Query(_) | Place::Body)))
+        {
+            let place = if named.place == Some(Place::Body) { "the body" } else { "the query" };
+            lines.push(fact(
+                theme,
+                "Names",
+                format!("{}, a target of this workspace, in {place}", clean(&named.target)),
+            ));
+        }
+        let version = capture.http_version.as_deref().unwrap_or_default();
+        for (name, value) in [("System", capture.os.as_str()), ("Version", version)] {
+            if !value.is_empty() {
+                lines.push(fact(theme, name, clean(value)));
+            }
+        }
+        lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
+        lines.push(aside(theme, "", format!("{} makes a finding of your own, with this as evidence", self.own_key)));
+    }
+
+    /// The targets named at a place, in words.
+    fn named(&self, place: &Place) -> Option<String> {
+        let targets = self.source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
+        let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
+        (!names.is_empty()).then(|| format!("   a target of this workspace: {}", names.join(", ")))
+    }
+}
+
+/// What else came from the same address, as far as it is in memory.
+fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
+    let from = &caught.capture.ip_address;
+    let same = |other: &&Caught| other.capture.ip_address == *from && other.id() != caught.id();
+    let others: Vec<&Caught> = cx.model.data.captures.caught.iter().filter(same).collect();
+    let newest = others.iter().rev().take(ALSO).rev();
+    let times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
+    let last = if others.len() > ALSO { " last" } else { "" };
+    let count = format::thousands(others.len() as u64);
+    (!others.is_empty()).then(|| format!("Also from {}: {count} more,{last} {}", text::clean(from), times.join(", ")))
+}
+
+fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {
+    let wrapped =
+        if mention.wrapped.is_empty() { String::new() } else { format!(" in {}", mention.wrapped.join(" in ")) };
+    let unknown = if mention.known { "" } else { ", of no payload here" };
+    let said = format!("{place}token {}{wrapped}{unknown}{}", mention.token, added(mention));
+    let style = if mention.known { theme.good() } else { theme.warn() };
+    Line::from(vec![Span::styled("      ", theme.dim()), Span::styled(said, style)])
+}
+
+/// What the target put behind it.
+fn added(mention: &Mention) -> String {
+    match mention.added.as_str() {
+        "" => String::new(),
+        added => format!("; added by the target: {added}"),
+    }
+}
+
+/// A line below a fact.
+fn branch(theme: Theme, name: &str, value: String) -> Line<'static> {
+    let name = if name.is_empty() { String::new() } else { format!("{name}  ") };
+    Line::from(vec![Span::styled(format!("  {} {name}", theme.glyphs.branch), theme.dim()), Span::raw(value)])
+}
+
+/// A fact of ours rather than of the request.
+fn aside(theme: Theme, name: &'static str, value: String) -> Line<'static> {
+    Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::styled(value, theme.dim())])
+}

@@ -1,0 +1,109 @@
+//! A captured request that carries a planted token, from all sides.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use scandeck::app::Model;
+use scandeck::app::msg::{Msg, OobNews};
+use scandeck::app::stream::Caught;
+use scandeck::contract::{Capture, LoggerId, Stamp};
+use scandeck::oob::{Archived, Book, Payload, mentions};
+use scandeck::view::{Scheme, Theme};
+
+use super::fixtures::{ago, press, tell, world};
+use super::text;
+
+const TOKEN: &str = "k7f2aaaabbbb";
+/// JSON with a URL and a web token in it, compressed.
+const SQUEEZED: &str = "H4sIAAAAAAACAxWL0QqCMBhG32XQXTgdpCWEF4LjH2QQqOGdTsPhHJK/lUbv3jzn8jvfl8xPTULSIY4hpR4LHNfqhcfA96mmHxrhuQ8erLLUlh1LdIXthGRPqhk7+20X0dVcqqsSkK3gpQomMLeDjMGHfrznsTg5NlqbArZobYYLyiGfS54voN5KsvQlebZtS1kkPRjXkUwb8vsDLc9Oo58AAAA=";
+
+/// The world with a payload and two requests that it brought in.
+fn planted(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let payload = Payload {
+        token: TOKEN.parse().unwrap(),
+        at: Some(Stamp(ago(52).0)),
+        offset: Some(0),
+        parameter: "q".into(),
+        target: "https://shop.acme.test/search".into(),
+        technique: "SSRF".into(),
+        note: "redirector bypass, second try".into(),
+        ..Payload::default()
+    };
+    let mut book = Book::default();
+    book.take([Arc::new(payload)]);
+    model.session.own_addresses = vec!["198.51.100.0/24".parse().unwrap()];
+    let first = Capture {
+        id: 301.into(),
+        ip_address: "203.0.113.9".into(),
+        request_method: "GET".into(),
+        url_params: format!("t={TOKEN}%2Flatest%2Fmeta-data%2Fiam&next=aHR0cDovL2FkbWluLmFjbWUudGVzdC8").into(),
+        user_agent: "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)".into(),
+        http_headers: vec![
+            "Host: 127.0.0.1:8766".into(),
+            "User-Agent: Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)".into(),
+            "X-Forwarded-For: shop.acme.test, 10.0.0.7".into(),
+        ],
+        request_date: Some(ago(50)),
+        http_version: Some("HTTP/1.1".into()),
+        ..Capture::default()
+    };
+    let second = Capture {
+        id: 302.into(),
+        ip_address: "198.51.100.4".into(),
+        request_method: "POST".into(),
+        url_params: format!("t={TOKEN}").into(),
+        user_agent: "curl/8.5.0".into(),
+        http_headers: vec!["host: 127.0.0.1:8766".into(), "Content-Encoding: gzip".into()],
+        request_body_type: "application/json".into(),
+        request_body_base64: SQUEEZED.into(),
+        request_date: Some(ago(40)),
+        path: Some("/l/x/%2e%2e/admin".into()),
+        ..Capture::default()
+    };
+    let caught = |capture: Capture| {
+        let found = mentions(&capture, &book).into();
+        let archived = Archived {
+            workspace: "Acme external".into(),
+            logger: LoggerId(1),
+            label: "blind-ssrf".into(),
+            handler_url: "http://127.0.0.1:8766/l/1/".into(),
+            seen_at: ago(2),
+            capture: Arc::new(capture),
+        };
+        Caught::new(&archived, found)
+    };
+    let new = vec![caught(first), caught(second)];
+    model.oob.book = book.clone();
+    let mono = model.now.mono.as_millis() as u64;
+    let generation = model.generation;
+    tell(&mut model, mono, Msg::Oob(OobNews::Captures { generation, new }));
+    model
+}
+
+fn hold(name: &str, keys: &str) {
+    for (columns, rows) in [(80, 24), (200, 60)] {
+        let mut model = planted(columns, rows);
+        press(&mut model, keys);
+        let drawn = text(&mut model, Theme::new(Scheme::Dark));
+        assert!(!drawn.to_lowercase().contains("verified"), "{drawn}");
+        assert_snapshot!(format!("{name}_{columns}x{rows}"), drawn);
+    }
+}
+
+#[test]
+fn a_hit_says_what_planted_it_what_was_added_and_who_sent_it() {
+    hold("hit_request", "5 G k enter");
+    hold("hit_sender", "5 G enter");
+}
+
+#[test]
+fn a_body_is_laid_out_step_by_step_and_raw_one_key_away() {
+    hold("hit_body", "5 G enter > >");
+    hold("hit_body_raw", "5 G enter > > ,");
+}
+
+#[test]
+fn two_hits_of_a_payload_stand_part_by_part() {
+    hold("hit_compare", "5 G d");
+}
