@@ -127,6 +127,8 @@ pub struct Config {
     pub profile: Option<String>,
     /// Captured requests are kept so many days; for ever without it.
     pub keep_days: Option<u16>,
+    /// Program and arguments that make a signal heard; none where it is empty.
+    pub signal_command: Vec<String>,
 }
 
 impl Config {
@@ -190,6 +192,7 @@ impl Config {
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
             keep_days: file.captures.keep_days,
+            signal_command: file.signals.command.as_ref().map(file::Words::split).unwrap_or_default(),
         })
     }
 

@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use super::list::List;
 use super::model::{Data, Lists, Model, Pane};
+use super::payloads::Payloads;
+use super::signals::Signals;
 use super::stream;
 use super::table::{Item, Table};
-use crate::contract::{LoggerId, ScanId, Shared, TargetId};
+use crate::contract::{Capture, LoggerId, ScanId, Shared, TargetId};
+use crate::oob::source::{Network, is_own};
+use crate::oob::{Book, Hits, Payload, Token};
 use crate::query::order::{self, SortKey};
 use crate::query::{Bits, Builder, Column, Evaluator, Field, Judged, Kind, Others, Query, Row, Source};
 use crate::triage::{Case, Key, Stance, State};
@@ -24,6 +28,7 @@ impl Pane {
             Self::Loggers => Kind::Loggers,
             Self::Reports => Kind::Reports,
             Self::Wordlists => Kind::Wordlists,
+            Self::Payloads => Kind::Payloads,
         }
     }
 }
@@ -33,6 +38,11 @@ impl Pane {
 pub struct World<'a> {
     data: &'a Data,
     state: &'a State,
+    book: &'a Book,
+    payloads: &'a Payloads,
+    signals: &'a Signals,
+    own: &'a [Network],
+    clock_offset: Option<i64>,
 }
 
 impl Others for World<'_> {
@@ -62,6 +72,26 @@ impl Others for World<'_> {
 
     fn logger_label(&self, logger: LoggerId) -> Option<&Shared> {
         self.data.loggers.value()?.get(logger).map(|logger| &logger.label)
+    }
+
+    fn payload(&self, token: Token) -> Option<&Payload> {
+        self.book.get(token).map(|payload| &**payload)
+    }
+
+    fn hits(&self, token: Token) -> Option<&Hits> {
+        self.payloads.hits.get(&token)
+    }
+
+    fn is_awaited(&self, token: Token) -> bool {
+        self.signals.wait(token).is_some()
+    }
+
+    fn is_own(&self, capture: &Capture) -> bool {
+        is_own(capture, self.own)
+    }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.clock_offset
     }
 
     fn notes(&self, key: Key) -> Vec<&Shared> {
@@ -223,7 +253,15 @@ fn any<T: Item>(table: Option<&Arc<Table<T>>>) -> AnyTable {
 impl Model {
     /// What the lists say about each other.
     pub(super) fn world(&self) -> World<'_> {
-        World { data: &self.data, state: &self.triage.state }
+        World {
+            data: &self.data,
+            state: &self.triage.state,
+            book: &self.oob.book,
+            payloads: &self.payloads,
+            signals: &self.signals,
+            own: self.own_addresses(),
+            clock_offset: self.clock_offset,
+        }
     }
 
     /// A table of this model to be queried.
@@ -255,6 +293,7 @@ impl Model {
             Pane::Loggers => plain(self, data.loggers.value().cloned(), |lists| &mut lists.loggers, ask),
             Pane::Reports => plain(self, data.reports.value().cloned(), |lists| &mut lists.reports, ask),
             Pane::Wordlists => plain(self, data.wordlists.value().cloned(), |lists| &mut lists.wordlists, ask),
+            Pane::Payloads => plain(self, data.payloads.value().cloned(), |lists| &mut lists.payloads, ask),
             // The board's rows are findings.
             Pane::Findings | Pane::Board => {
                 let table = data.findings.value().cloned()?;
@@ -291,6 +330,7 @@ impl Model {
                 let scans = if kind == Kind::Findings { any(data.scans.value()) } else { None };
                 vec![any(data.targets.value()), any(data.workspaces.value()), scans]
             }
+            Kind::Payloads => vec![Some(Arc::clone(&self.payloads.hits) as Arc<dyn Any + Send + Sync>)],
             Kind::Targets => vec![any(data.workspaces.value()), any(data.scans.value()), any(data.findings.value())],
             _ => Vec::new(),
         }

@@ -265,6 +265,9 @@ impl Model {
             Pane::Wordlists => {
                 Box::new(Rows { list: &mut lists.wordlists, table: data.wordlists.value().map(|table| &**table) })
             }
+            Pane::Payloads => {
+                Box::new(Rows { list: &mut lists.payloads, table: data.payloads.value().map(|table| &**table) })
+            }
             Pane::Board => Box::new(Rows { list: &mut lists.board, table: data.board.value().map(|table| &**table) }),
             Pane::Captures => Box::new(StreamRows { list: &mut lists.captures, stream: &data.captures }),
         }

@@ -56,6 +56,7 @@ impl Model {
             Pane::Loggers => lists.loggers.selected.map(i64::from),
             Pane::Reports => lists.reports.selected.map(i64::from),
             Pane::Wordlists => lists.wordlists.selected.map(i64::from),
+            Pane::Payloads => lists.payloads.selected.map(i64::from),
             Pane::Board => self.board_case().map(i64::from),
         }
     }
@@ -92,6 +93,7 @@ impl Model {
             Some(Modal::Prompt(_)) => vec![Context::Prompt],
             Some(Modal::Form(_)) => vec![Context::Form],
             Some(Modal::Rules(rules)) => vec![if rules.edit.is_some() { Context::Line } else { Context::Rules }],
+            Some(Modal::Alerts(_)) => vec![Context::Alerts],
             Some(Modal::Decide(menu)) => vec![match menu.entry.as_ref().map(|entry| entry.choice) {
                 None => Context::Decide,
                 Some(Choice::Note) => Context::Form,

@@ -34,7 +34,9 @@ impl Tab {
             Pane::Findings | Pane::Board => &[Tab::Overview, Tab::Evidence, Tab::References, Tab::History],
             Pane::Scans => &[Tab::Summary, Tab::Tests, Tab::Output, Tab::Raw],
             Pane::Captures => &[Tab::Request, Tab::Headers, Tab::Body, Tab::Compare],
-            Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => &[Tab::Overview],
+            Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
+                &[Tab::Overview]
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::payloads::Planting;
 use super::plan::Generation;
+use super::signals::Signal;
 use super::stream::Caught;
 use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
@@ -53,6 +55,10 @@ pub enum Effect {
     Connect(Choice),
     /// Make the rows of the findings, off the UI thread; answered by `Msg::Arranged`.
     Arrange(Generation, Box<triage::Input>),
+    /// Draw random numbers for payloads; answered by `Msg::Drawn`.
+    Draw(Box<Planting>),
+    /// Let something be heard: the bell, a notification, the person's own command.
+    Signal(Box<Signal>),
     /// Keep what was decided: one batch.
     Record(Vec<Arc<Event>>),
     /// Keep a setting, of a workspace by name or of all (empty).

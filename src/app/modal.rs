@@ -29,6 +29,8 @@ pub enum Modal {
     Decide(Box<DecideMenu>),
     /// The list of rules.
     Rules(Box<RulesBox>),
+    /// The list of alert rules; the selected one.
+    Alerts(usize),
     /// A text to read: the words of a list, a text that could not be copied.
     Text(TextBox),
     /// A line that is typed in a pane: its filter, or a search.

@@ -18,11 +18,13 @@ use super::modal::{Modal, Setup};
 use super::msg::Now;
 use super::notices::Notices;
 use super::oob::Oob;
+use super::payloads::Payloads;
 use super::plan::{Budget, Generation, Link, Noun};
 use super::problem::Problem;
 use super::remote::Remote;
 use super::review::Review;
 use super::screen::{Measures, Size};
+use super::signals::Signals;
 use super::since::Since;
 use super::stream::{Stream, StreamList};
 use super::table::Table;
@@ -34,6 +36,7 @@ use crate::contract::{
     WorkspaceId,
 };
 use crate::input::{Context, Keymap};
+use crate::oob::Payload;
 use crate::oob::source::Network;
 use crate::triage::Case;
 
@@ -74,6 +77,10 @@ pub struct Model {
     pub triage: Triage,
     /// The payload book, and how well captures and payloads are kept.
     pub oob: Oob,
+    /// Payloads at hand, and what each brought in.
+    pub payloads: Payloads,
+    /// What is to be heard.
+    pub signals: Signals,
     /// Holds verdicts back from rows that nobody has seen.
     pub guards: Guards,
     /// Cards that are decided one after another.
@@ -125,6 +132,8 @@ pub enum Prefix {
     Go,
     /// `y`
     Copy,
+    /// `y p`
+    Shape,
     /// `b`
     Group,
 }
@@ -135,6 +144,7 @@ impl Prefix {
         match self {
             Self::Go => Context::Go,
             Self::Copy => Context::Copy,
+            Self::Shape => Context::Shape,
             Self::Group => Context::Group,
         }
     }
@@ -186,6 +196,8 @@ pub struct Data {
     pub loggers: Remote<Arc<Table<Logger>>>,
     pub reports: Remote<Arc<Table<Report>>>,
     pub wordlists: Remote<Arc<Table<Wordlist>>>,
+    /// The payload book of the workspace.
+    pub payloads: Remote<Arc<Table<Payload>>>,
     /// The rows of the board.
     pub board: Remote<Arc<Table<BoardRow>>>,
     /// The merged stream of the loggers, oldest first: a ring.
@@ -231,6 +243,8 @@ pub enum Pane {
     Wordlists,
     /// A retest, or two scans compared.
     Board,
+    /// The payload book.
+    Payloads,
 }
 
 /// Where the keys go: a pane, and in it the list or the detail of the selected row.
@@ -258,12 +272,13 @@ pub struct Lists {
     pub captures: StreamList,
     pub reports: List<Report>,
     pub wordlists: List<Wordlist>,
+    pub payloads: List<Payload>,
     pub board: List<BoardRow>,
 }
 
 impl Pane {
     /// All, in the order of their keys.
-    pub const ALL: [Pane; 9] = [
+    pub const ALL: [Pane; 10] = [
         Pane::Workspaces,
         Pane::Targets,
         Pane::Findings,
@@ -273,6 +288,7 @@ impl Pane {
         Pane::Reports,
         Pane::Wordlists,
         Pane::Board,
+        Pane::Payloads,
     ];
 
     /// Its name for people.
@@ -287,6 +303,7 @@ impl Pane {
             Self::Reports => "Reports",
             Self::Wordlists => "Word lists",
             Self::Board => "Board",
+            Self::Payloads => "Payloads",
         }
     }
 
@@ -302,6 +319,7 @@ impl Pane {
             Self::Reports => Context::Reports,
             Self::Wordlists => Context::Wordlists,
             Self::Board => Context::Board,
+            Self::Payloads => Context::Payloads,
         }
     }
 
@@ -313,7 +331,8 @@ impl Pane {
             Self::Findings | Self::Board => Noun::Findings,
             Self::Scans => Noun::Scans,
             Self::Captures => Noun::Captures,
-            Self::Loggers => Noun::Loggers,
+            // The book is kept here; what they bring in, the loggers tell.
+            Self::Loggers | Self::Payloads => Noun::Loggers,
             Self::Reports => Noun::Reports,
             Self::Wordlists => Noun::Wordlists,
         }
@@ -321,7 +340,7 @@ impl Pane {
 
     /// It takes the whole screen, beside no other pane.
     pub fn is_full_view(self) -> bool {
-        matches!(self, Self::Reports | Self::Wordlists | Self::Board)
+        matches!(self, Self::Reports | Self::Wordlists | Self::Board | Self::Payloads)
     }
 }
 
@@ -350,6 +369,8 @@ impl Model {
             triage: Triage::default(),
             oob: Oob::default(),
             guards: Guards::default(),
+            payloads: Payloads::default(),
+            signals: Signals::default(),
             review: None,
             tabs,
             since: Since::default(),

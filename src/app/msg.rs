@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::cached::Cached;
 use super::effect::{Answer, Ticket};
 use super::model::Session;
+use super::payloads::Planting;
 use super::plan::{Generation, Update};
 use super::problem::Problem;
 use super::screen::Size;
@@ -62,6 +63,10 @@ pub enum Msg {
     Triage(TriageNews),
     /// The archive of captures and payloads tells something.
     Oob(OobNews),
+    /// Random numbers for payloads that were asked for: more than one each, should some be taken.
+    Drawn(Box<Planting>, Vec<u64>),
+    /// The command of a signal did not work.
+    SignalFailed(Problem),
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,
 }

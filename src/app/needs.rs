@@ -74,6 +74,7 @@ impl Model {
             self.notices.next_expiry(),
             self.watch.next_stall(now),
             self.seen_at(),
+            self.signals.next(),
             counts.then_some(next_second),
             ages,
         ];

@@ -41,6 +41,7 @@ impl Model {
     pub fn plant(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
         self.oob.book.take(payloads.iter().cloned());
         effects.push(Effect::Plant(payloads));
+        self.list_payloads();
         self.dirty = true;
     }
 

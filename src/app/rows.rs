@@ -14,6 +14,7 @@ use super::sorts;
 use super::stream;
 use super::table::{Item, Table};
 use crate::contract::{Scan, Target, TargetId};
+use crate::oob::Payload;
 use crate::query::explain::explain;
 use crate::query::{Bits, Kind, Query, Source};
 use crate::triage::Case;
@@ -27,6 +28,7 @@ impl Model {
             Pane::Loggers => self.show_plain(data.loggers.value().cloned(), |lists| &mut lists.loggers),
             Pane::Reports => self.show_plain(data.reports.value().cloned(), |lists| &mut lists.reports),
             Pane::Wordlists => self.show_plain(data.wordlists.value().cloned(), |lists| &mut lists.wordlists),
+            Pane::Payloads => self.show_payloads(),
             Pane::Board => self.show_board(),
             Pane::Targets => self.show_targets(),
             Pane::Scans => self.show_scans(),
@@ -51,6 +53,16 @@ impl Model {
             rows.sort_by_cached_key(|&row| Reverse(risks(table.items()[row as usize].id).unwrap_or_default()));
         }
         self.lists.targets.show(&table, rows);
+    }
+
+    fn show_payloads(&mut self) {
+        let Some(table) = self.data.payloads.value().cloned() else { return };
+        let mut rows = self.rows_of(&table, |lists| &mut lists.payloads, None);
+        let list = &self.lists.payloads;
+        if list.order.is_empty() && Payload::sorts().get(list.sort).is_some_and(|sort| sort.name == sorts::BY_HITS) {
+            rows.sort_by_cached_key(|&row| Reverse(self.payloads.hits_of(table.items()[row as usize].token).count));
+        }
+        self.lists.payloads.show(&table, rows);
     }
 
     fn show_scans(&mut self) {

@@ -4,6 +4,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::contract::{Capture, Logger, Report, Scan, Target, Wordlist, Workspace};
+use crate::oob::Payload;
 use crate::triage::Case;
 
 /// One order of a list.
@@ -66,6 +67,18 @@ pub const REPORTS: &[Sort<Report>] = &[
     Sort { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
 ];
 
+/// The hits of a payload are not its own.
+pub const BY_HITS: &str = "hits";
+
+/// Orders of the payloads. The lines of a batch were made at one time: they stay in their order.
+pub const PAYLOADS: &[Sort<Payload>] = &[
+    Sort { name: "newest", compare: by_made },
+    Sort { name: BY_HITS, compare: by_made },
+    Sort { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
+    Sort { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
+    Sort { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
+];
+
 /// Orders of the word lists.
 pub const WORDLISTS: &[Sort<Wordlist>] = &[
     Sort { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
@@ -74,6 +87,10 @@ pub const WORDLISTS: &[Sort<Wordlist>] = &[
 
 /// The captures have one order, that of their stream.
 pub const CAPTURES: &[Sort<Capture>] = &[Sort { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
+
+fn by_made(a: &Payload, b: &Payload) -> Ordering {
+    (Reverse(a.at), a.number, a.token).cmp(&(Reverse(b.at), b.number, b.token))
+}
 
 fn by_target_name(a: &Target, b: &Target) -> Ordering {
     natural(&a.name, &b.name).then(a.id.cmp(&b.id))

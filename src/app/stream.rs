@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::{Archived, Book, Mention};
-use crate::query::{Bits, Builder, Field, Kind, Others, Query, Row, Source};
+use crate::oob::{Archived, Book, Mention, Token};
+use crate::query::{Bits, Builder, Field, Kind, Others, Query, Recognised, Row, Source};
 
 /// Most captures held in memory.
 pub const MOST: usize = 100_000;
@@ -77,6 +77,18 @@ impl Caught {
     /// The payload it mentions first, if that is known.
     pub fn known(&self) -> Option<&Mention> {
         self.mentions.first().filter(|mention| mention.known)
+    }
+
+    /// The tokens of payloads in it, each once.
+    pub fn tokens(&self) -> impl Iterator<Item = Token> + '_ {
+        let known = self.mentions.iter().enumerate().filter(|(_, mention)| mention.known);
+        let first = |at: usize, token| self.mentions[..at].iter().all(|mention| mention.token != token);
+        known.filter(move |(at, mention)| first(*at, mention.token)).map(|(_, mention)| mention.token)
+    }
+
+    /// As a row of queries.
+    pub fn recognised(&self) -> Recognised<'_> {
+        Recognised { capture: &self.capture, label: &self.label, mentions: &self.mentions }
     }
 
     /// The order of the stream.
@@ -391,12 +403,7 @@ impl Source for Part<'_> {
 
     fn tell(&self, row: usize, field: Field, to: &mut Builder) {
         let Some(caught) = self.stream.caught(self.from, row) else { return };
-        match field {
-            Field::Logger => {
-                self.world.others.logger_label(caught.logger).into_iter().for_each(|label| to.shared(label))
-            }
-            _ => caught.capture.tell(field, self.world.others, to),
-        }
+        caught.recognised().tell(field, self.world.others, to);
     }
 
     fn with_text(&self, text: &str) -> Bits {

@@ -16,6 +16,7 @@ use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, Target, TargetId,
     Wordlist, WordlistId, Workspace, WorkspaceId,
 };
+use crate::oob::{Payload, Token};
 use crate::query::field::FIELDS;
 use crate::query::{Alone, Bits, Builder, Column, Field, Row};
 use crate::triage::{Case, CaseId};
@@ -310,6 +311,16 @@ impl Item for Wordlist {
     }
     fn sorts() -> &'static [Sort<Self>] {
         sorts::WORDLISTS
+    }
+}
+
+impl Item for Payload {
+    type Id = Token;
+    fn id(&self) -> Token {
+        self.token
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        sorts::PAYLOADS
     }
 }
 

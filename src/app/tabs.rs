@@ -121,6 +121,7 @@ impl Model {
             Pane::Loggers => lists.loggers.order = keys,
             Pane::Reports => lists.reports.order = keys,
             Pane::Wordlists => lists.wordlists.order = keys,
+            Pane::Payloads => lists.payloads.order = keys,
             Pane::Captures => return Err(ParseError::new(0..text.len(), "captures stand in the order of time")),
             Pane::Board => return Err(ParseError::new(0..text.len(), "the board has orders of its own: , walks them")),
         }
@@ -260,6 +261,8 @@ impl Model {
         if untouched && !self.lists.findings.held {
             self.open_tab(at);
         }
+        self.load_alerts();
+        self.load_own_addresses();
         self.load_since();
     }
 

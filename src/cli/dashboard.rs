@@ -87,16 +87,17 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
             None => Opening::Ask(None),
         },
     };
-    show(opening, connector(config, environment)).await
+    let heard_by = config.signal_command.clone();
+    show(opening, connector(config, environment), heard_by).await
 }
 
 /// Shows the dashboard on a service, and says at the end what goes on.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub async fn show(opening: Opening, connect: Connector) -> anyhow::Result<ExitCode> {
-    let mut left =
-        runtime::run(opening, connect, CancellationToken::new()).await.context("the terminal cannot be used")?;
+pub async fn show(opening: Opening, connect: Connector, heard_by: Vec<String>) -> anyhow::Result<ExitCode> {
+    let shown = runtime::run(opening, connect, heard_by, CancellationToken::new()).await;
+    let mut left = shown.context("the terminal cannot be used")?;
     let goes_on = farewell(&left);
     end_world(left.keeps.take()).await?;
     // The terminal may be gone; then nobody reads this.

@@ -47,7 +47,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     let opening = Opening::On(Box::new(dashboard::on_world(World::start(Tempo::Watched).await?)));
     // The world is there from the start, so the first-start question never comes.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
-    dashboard::show(opening, connect).await
+    dashboard::show(opening, connect, Vec::new()).await
 }
 
 async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {

@@ -31,6 +31,8 @@ pub struct File {
     pub own_addresses: Vec<Network>,
     /// What is kept of captured requests.
     pub captures: Captures,
+    /// What is done when something comes in.
+    pub signals: Signals,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,
@@ -42,6 +44,14 @@ pub struct File {
 pub struct Captures {
     /// Older ones are deleted from the archive when it is opened; for ever without it.
     pub keep_days: Option<u16>,
+}
+
+/// What is done when something comes in, beside the bell.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Signals {
+    /// A program that is told; no shell is involved.
+    pub command: Option<Words>,
 }
 
 /// One service and how to work with it.
@@ -107,6 +117,10 @@ impl File {
     }
 
     fn check(self) -> Result<Self, ConfigError> {
+        if self.signals.command.as_ref().is_some_and(|words| words.split().is_empty()) {
+            let message = format!("{}: command of [signals] is empty", self.path);
+            return Err(ConfigError::new(message, "name a program, or take the line out"));
+        }
         for (name, profile) in &self.profiles {
             if profile.local && profile.base_url.is_some() {
                 let message = format!("{}: profile {name} has local and base_url", self.path);

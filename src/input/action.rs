@@ -1,5 +1,6 @@
 //! Every action there is, with the words that footer, menus, help and README use for it.
 
+use crate::oob::Shape;
 use crate::triage::verdict::Verdict;
 
 /// Declares the actions: name in the key table, short word of the footer (empty: not shown there), sentence of the help.
@@ -59,12 +60,16 @@ actions! {
     Commands "commands" "" "the command line: every view and action by name, with completion";
     Redraw "redraw" "" "draw the screen anew";
     Suspend "suspend" "" "hand the terminal back to the shell; `fg` returns";
+    // payloads
+    PlantPayload "payload" "payload" "a new payload of the current logger, copied; e tells afterwards where it went";
+    EditPlace "edit_place" "where it went" "parameter, technique and note of the payload: of this row, or made last";
     // g then
     GoTop "go_top" "top" "first row";
     GoTarget "go_target" "target" "target of this row, else Targets";
     GoScan "go_scan" "scan" "scan of this row, else Scans";
     GoFindings "go_findings" "findings" "findings of this row, else Findings";
     GoLogger "go_logger" "logger" "logger of this row, else the loggers";
+    Payloads "go_payloads" "payloads" "the payload book; of this row the payload it carries";
     GoWorkspace "go_workspace" "workspace" "workspace worked in";
     // y then
     CopyObvious "copy_obvious" "the obvious" "the obvious one: id, name or URL";
@@ -73,7 +78,17 @@ actions! {
     CopyJson "copy_json" "JSON" "JSON";
     CopyCommand "copy_command" "command" "the command that opens this view";
     CopyFile "copy_file" "to a file" "JSON to a file in the current directory";
+    CopyShapes "copy_payload" "payload" "a payload in a shape: a third key says which";
     CopyRaw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
+    // yp then
+    ShapePlain "shape_plain" "the URL" "the URL as it is";
+    ShapeSchemeLess "shape_schemeless" "//host" "without a scheme: //host/…";
+    ShapeHostless "shape_hostless" "hostless" "path and query, without a host";
+    ShapeEncoded "shape_encoded" "URL-encoded" "URL-encoded, for a parameter";
+    ShapeXxe "shape_xxe" "XXE" "an XML document with an external entity";
+    ShapeImg "shape_img" "img" "an HTML image";
+    ShapeSvg "shape_svg" "svg" "an SVG document with an image";
+    ShapeCurl "shape_curl" "curl" "a curl command";
     // b then
     GroupPrefix "group_prefix" "group" "group …: a second key says by what";
     GroupClass "group_class" "class" "by class: one decision for all of a kind";
@@ -187,7 +202,6 @@ actions! {
     Demo "demo" "demo" "a throw-away world on loopback, gone when you leave";
     // of a later version; the letters stay reserved
     LaterTriage "later_triage" "" "comes with triage";
-    LaterPayloads "later_payloads" "" "comes with the payload book";
     LaterActivity "later_activity" "" "comes with the Activity view";
     LaterMarkdown "later_markdown" "" "comes with the exports";
     LaterBrowser "later_browser" "" "comes with opening a browser";
@@ -225,7 +239,22 @@ impl Action {
         })
     }
 
-    /// It changes something at the service: off in a read-only session.
+    /// The shape of a payload that this key copies.
+    pub fn shape(self) -> Option<Shape> {
+        Some(match self {
+            Self::ShapePlain => Shape::Plain,
+            Self::ShapeSchemeLess => Shape::SchemeLess,
+            Self::ShapeHostless => Shape::Hostless,
+            Self::ShapeEncoded => Shape::Encoded,
+            Self::ShapeXxe => Shape::Xxe,
+            Self::ShapeImg => Shape::Img,
+            Self::ShapeSvg => Shape::Svg,
+            Self::ShapeCurl => Shape::Curl,
+            _ => return None,
+        })
+    }
+
+    /// It changes something at the service, or makes something for a target: off in a read-only session.
     pub fn changes(self) -> bool {
         matches!(
             self,
@@ -239,6 +268,7 @@ impl Action {
                 | Self::Report
                 | Self::Clear
                 | Self::Replay
+                | Self::PlantPayload
         )
     }
 }

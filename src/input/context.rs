@@ -9,6 +9,8 @@ pub enum Context {
     Go,
     /// After `y`.
     Copy,
+    /// After `y p`.
+    Shape,
     /// After `b` in the findings.
     Group,
     /// A list has the keys.
@@ -29,6 +31,8 @@ pub enum Context {
     Reports,
     /// Word lists.
     Wordlists,
+    /// The payload book.
+    Payloads,
     /// The board of a retest, or of two scans.
     Board,
     /// A review card.
@@ -43,6 +47,8 @@ pub enum Context {
     Decide,
     /// The list of rules.
     Rules,
+    /// The list of alert rules.
+    Alerts,
     /// A prompt that waits for an answer.
     Prompt,
     /// A line is typed: filter, search, or the filter of the help.
@@ -53,10 +59,11 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 23] = [
+    pub const ALL: [Context; 26] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
+        Context::Shape,
         Context::Group,
         Context::Lists,
         Context::Findings,
@@ -65,6 +72,7 @@ impl Context {
         Context::Workspaces,
         Context::Loggers,
         Context::Captures,
+        Context::Payloads,
         Context::Reports,
         Context::Wordlists,
         Context::Board,
@@ -74,6 +82,7 @@ impl Context {
         Context::Form,
         Context::Decide,
         Context::Rules,
+        Context::Alerts,
         Context::Prompt,
         Context::Line,
         Context::Setup,
@@ -85,6 +94,7 @@ impl Context {
             Self::Everywhere => "everywhere",
             Self::Go => "go",
             Self::Copy => "copy",
+            Self::Shape => "shape",
             Self::Group => "group",
             Self::Lists => "lists",
             Self::Workspaces => "workspaces",
@@ -96,12 +106,14 @@ impl Context {
             Self::Reports => "reports",
             Self::Wordlists => "wordlists",
             Self::Board => "board",
+            Self::Payloads => "payloads",
             Self::Review => "review",
             Self::Text => "text",
             Self::Search => "search",
             Self::Form => "forms",
             Self::Decide => "decide",
             Self::Rules => "rules",
+            Self::Alerts => "alerts",
             Self::Prompt => "prompts",
             Self::Line => "line",
             Self::Setup => "setup",
@@ -114,6 +126,7 @@ impl Context {
             Self::Everywhere => "Everywhere",
             Self::Go => "g, then",
             Self::Copy => "y, then",
+            Self::Shape => "yp, then: a payload as",
             Self::Group => "b, then",
             Self::Lists => "Lists",
             Self::Workspaces => "Workspaces",
@@ -124,6 +137,7 @@ impl Context {
             Self::Captures => "Captures",
             Self::Reports => "Reports",
             Self::Wordlists => "Word lists",
+            Self::Payloads => "Payloads",
             Self::Board => "Board of a retest, or of two scans",
             Self::Review => "Review",
             Self::Text => "Any text",
@@ -131,6 +145,7 @@ impl Context {
             Self::Form => "Forms",
             Self::Decide => "t: decide with details",
             Self::Rules => "Rules",
+            Self::Alerts => "Alerts",
             Self::Prompt => "Prompts",
             Self::Line => "While a line is typed",
             Self::Setup => "First start",
@@ -143,11 +158,12 @@ impl Context {
     }
 
     /// What of the first key of a sequence is typed before the keys of this context.
-    pub fn prefix(self) -> Option<char> {
+    pub fn prefix(self) -> Option<&'static str> {
         match self {
-            Self::Go => Some('g'),
-            Self::Copy => Some('y'),
-            Self::Group => Some('b'),
+            Self::Go => Some("g"),
+            Self::Copy => Some("y"),
+            Self::Shape => Some("yp"),
+            Self::Group => Some("b"),
             _ => None,
         }
     }

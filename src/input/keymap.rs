@@ -200,6 +200,7 @@ mod tests {
             Context::Scans,
             Context::Loggers,
             Context::Captures,
+            Context::Payloads,
             Context::Reports,
             Context::Wordlists,
         ];

@@ -12,6 +12,7 @@ pub mod archived;
 pub mod book;
 pub mod compare;
 pub mod decode;
+pub mod hits;
 pub mod mention;
 pub mod out;
 pub mod payload;
@@ -25,8 +26,9 @@ pub mod token;
 
 pub use archived::Archived;
 pub use book::Book;
+pub use hits::Hits;
 pub use mention::{Mention, Place};
-pub use payload::Payload;
+pub use payload::{Delay, Payload};
 pub use recognize::mentions;
 pub use shape::Shape;
 pub use source::Source;

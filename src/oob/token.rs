@@ -43,6 +43,13 @@ impl Token {
     }
 }
 
+impl From<Token> for i64 {
+    fn from(token: Token) -> Self {
+        // Sixty bits.
+        token.0 as Self
+    }
+}
+
 /// The five bits a character stands for.
 fn value(byte: u8) -> Option<u8> {
     match byte.to_ascii_lowercase() {

@@ -2,7 +2,7 @@
 //!
 //! The parser, the completion, the explanation of errors and `docs/query.md` all read this table.
 
-use super::Kind::{self, Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::Kind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
 use crate::triage::{Presence, Reason, Verdict};
 
 /// What a clause looks at.
@@ -82,6 +82,14 @@ pub enum Field {
     Path,
     HttpVersion,
     Logger,
+    Payload,
+    Planted,
+    Technique,
+    Delay,
+    Hits,
+    Number,
+    Batch,
+    About,
     Url,
     Days,
     Requests,
@@ -182,6 +190,8 @@ fn scanner() -> Vec<[&'static str; 2]> {
 }
 
 const ALL: &[Kind] = &Kind::ALL;
+/// The lists whose rows have a number at the service.
+const NUMBERED: &[Kind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces];
 const WITH_TEXT: &[Kind] = &[Findings, Targets, Wordlists, Workspaces];
 
 const fn row(
@@ -202,24 +212,24 @@ pub static FIELDS: &[Spec] = {
     &[
         row((Field::Text, "text"), &[], Search, ALL, "what bare words search: the texts a list shows", r#"text:"sql inj""#),
         row((Field::Is, "is"), &[], Flags, ALL, "the flags listed below", "is:new"),
-        row((Field::Id, "id"), &[], Number, ALL, "id of the service; of a finding, those of all its occurrences", "id:118"),
+        row((Field::Id, "id"), &[], Number, NUMBERED, "id of the service; of a finding, those of all its occurrences", "id:118"),
         row((Field::Name, "name"), &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "how it is called", "name:\"private key\""),
         row((Field::Risk, "risk"), &["risk_level"], Risk, &[Findings, Targets, Scans], "risk as scanned; of targets and scans, the worst found", "risk>=high"),
         row((Field::Severity, "severity"), &["sev"], Risk, &[Findings], "a severity of one's own, else the risk", "severity:medium,high"),
         row((Field::Verdict, "verdict"), &[], Choice(verdicts), &[Findings], "the verdict; of one that holds no more, the old one", "verdict:confirmed"),
         row((Field::Reason, "reason"), &[], Choice(reasons), &[Findings], "why it was decided so", "reason:not_reproducible"),
-        row((Field::By, "by"), &["who", "decided_by"], Word, &[Findings], "who decided", "by:ann*"),
+        row((Field::By, "by"), &["who", "decided_by"], Word, &[Findings, Payloads], "who decided; of payloads, who made it", "by:ann*"),
         row((Field::Source, "source"), &[], Choice(sources), &[Findings], "whose verdict it is", "source:rule"),
         row((Field::Decided, "decided"), &["decided_at"], Time, &[Findings], "when it was decided", "decided<1w"),
         row((Field::Until, "until"), &[], Deadline, &[Findings], "last day of the decision", "until<7d"),
         row((Field::Tag, "tag"), &["tags"], Word, &[Findings], "tags", "tag:client-*"),
-        row((Field::Note, "note"), &["notes"], Prose, &[Findings], "notes", "note:waf"),
+        row((Field::Note, "note"), &["notes"], Prose, &[Findings, Payloads], "notes", "note:waf"),
         row((Field::Duplicate, "duplicate_of"), &["duplicate"], Word, &[Findings], "fingerprint of what it duplicates", "duplicate_of:5f*"),
         row((Field::Presence, "presence"), &[], Choice(presences), &[Findings], "against the scan before, or the baseline", "presence:reappeared"),
         row((Field::First, "first"), &["first_seen", "age"], Time, &[Findings], "when a scan saw it first", "age>1w"),
-        row((Field::Seen, "seen"), &["last_seen"], Time, &[Findings], "when the latest scan that saw it started", "seen>=2026-10-01"),
+        row((Field::Seen, "seen"), &["last_seen"], Time, &[Findings, Payloads], "when the latest scan that saw it started; of payloads, the last hit", "seen>=2026-10-01"),
         row((Field::Changed, "changed"), &[], Time, &[Findings], "when it came, changed, came back or was decided", "changed<2d"),
-        row((Field::Target, "target"), &["target_name", "host"], Prose, &[Findings, Scans], "name of the target", "target:shop*"),
+        row((Field::Target, "target"), &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "name of the target; of captures, that of the payload", "target:shop*"),
         row((Field::TargetId, "target_id"), &[], Number, &[Findings, Scans], "id of the target", "target_id:7"),
         row((Field::Workspace, "workspace"), &["ws"], Prose, &[Findings, Scans, Targets], "name of the workspace", "workspace:acme"),
         row((Field::Scan, "scan"), &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118"),
@@ -272,13 +282,21 @@ pub static FIELDS: &[Spec] = {
         row((Field::Time, "time"), &["request_date", "age"], Time, &[Captures], "when it came", "time<1h"),
         row((Field::Path, "path"), &[], Prose, &[Captures], "path of the request, where the service records it", "path:latest"),
         row((Field::HttpVersion, "http_version"), &[], Word, &[Captures], "HTTP version, where the service records it", "http_version:*2*"),
-        row((Field::Logger, "logger"), &[], Prose, &[Captures], "label of the logger", "logger:blind-ssrf"),
-        row((Field::Url, "url"), &["handler_url"], Prose, &[Loggers], "URL at which it receives requests", "url:8081"),
+        row((Field::Logger, "logger"), &[], Prose, &[Captures, Payloads], "label of the logger", "logger:blind-ssrf"),
+        row((Field::Payload, "payload"), &["token"], Word, &[Captures, Payloads], "token; of captures, each one it carries", "payload:k7f2*"),
+        row((Field::Planted, "planted"), &["where", "parameter"], Prose, &[Captures, Payloads], "where the payload was put: parameter, header", "planted:q"),
+        row((Field::Technique, "technique"), &[], Prose, &[Captures, Payloads], "what the payload tried", "technique:ssrf"),
+        row((Field::Delay, "delay"), &["after"], Span, &[Captures, Payloads], "from the payload to the request; of payloads, to the first", "delay>2s"),
+        row((Field::Hits, "hits"), &[], Number, &[Payloads], "requests it brought in", "hits>1"),
+        row((Field::Number, "number"), &["line"], Number, &[Payloads], "its line, where many were made at once", "number:17"),
+        row((Field::Batch, "batch"), &["file"], Prose, &[Payloads], "the file of those many", "batch:urls.txt"),
+        row((Field::About, "finding"), &[], Prose, &[Payloads], "name of the finding it was made for", "finding:redirect"),
+        row((Field::Url, "url"), &["handler_url"], Prose, &[Loggers, Payloads], "URL at which it receives requests; of payloads, what was handed out", "url:8081"),
         row((Field::Days, "days"), &["active_days"], Number, &[Loggers], "days left", "days<3"),
         row((Field::Requests, "requests"), &["num_requests"], Number, &[Loggers], "requests received", "requests>0"),
         row((Field::Left, "left"), &["requests_left"], Number, &[Loggers], "requests left", "left<10"),
         row((Field::Format, "format"), &[], Word, &[Reports], "file format", "format:pdf"),
-        row((Field::Made, "made"), &["generation_date", "age"], Time, &[Reports], "when it was made", "made<1d"),
+        row((Field::Made, "made"), &["generation_date", "age"], Time, &[Reports, Payloads], "when it was made", "made<1d"),
         row((Field::Expires, "expires"), &["expiration_date"], Deadline, &[Reports], "when the service deletes it", "expires<2d"),
         row((Field::Words, "words"), &["num_words"], Number, &[Wordlists], "number of words", "words>1000"),
         row((Field::ScanCount, "scans"), &["scan_count"], Number, &[Workspaces], "number of scans", "scans:0"),

@@ -1,6 +1,6 @@
 //! The flags of `is:`, as data.
 
-use super::Kind::{self, Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::Kind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
 
 /// Something a row is or is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +38,12 @@ pub enum Flag {
     Ready,
     Predefined,
     Empty,
+    Known,
+    UnknownToken,
+    Bot,
+    Waiting,
+    Hit,
+    Awaited,
 }
 
 /// One row of the table.
@@ -114,7 +120,7 @@ pub static FLAGS: &[Spec] = &[
     row(Flag::Kev, "kev", &["exploited"], &[Findings], "in CISA's catalogue of exploited vulnerabilities"),
     row(Flag::Proven, "proven", &[], &[Findings], "proven by the scanner (its `confirmed`)"),
     row(Flag::Verified, "verified", &[], &[Findings], "verified by a person at the service"),
-    row(Flag::Own, "own", &[], &[Findings], "a finding of one's own"),
+    row(Flag::Own, "own", &["mine"], &[Findings, Captures], "a finding of one's own; of captures, sent from an address of one's own"),
     row(Flag::Offered, "offered", &[], &[Findings], "decisions of the same on another port are offered"),
     row(Flag::Nothing, "nothing", &[], &[Findings], "tested, nothing found"),
     row(Flag::Active, "active", &["running"], &[Scans, Targets], "waiting or running; of targets, being scanned"),
@@ -128,6 +134,12 @@ pub static FLAGS: &[Spec] = &[
     row(Flag::Ready, "ready", &[], &[Reports], "can be downloaded"),
     row(Flag::Predefined, "predefined", &[], &[Wordlists], "ships with the service"),
     row(Flag::Empty, "empty", &[], &[Workspaces, Wordlists, Loggers], "has no targets, no words or no requests"),
+    row(Flag::Known, "known", &[], &[Captures], "carries the token of a payload"),
+    row(Flag::UnknownToken, "unknown_token", &["unknown"], &[Captures], "carries what looks like a token, of no payload known here"),
+    row(Flag::Bot, "bot", &["crawler"], &[Captures], "sent by a link preview or a crawler, as its user agent says"),
+    row(Flag::Waiting, "waiting", &[], &[Payloads], "brought nothing in yet"),
+    row(Flag::Hit, "hit", &[], &[Payloads], "brought something in"),
+    row(Flag::Awaited, "awaited", &[], &[Payloads], "waited for by `:wait`"),
 ];
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub use expr::{Clause, Expr, Test};
 pub use field::Field;
 pub use flag::Flag;
 pub use row::{Alone, Others, Row, Rows, Source};
-pub use rows::Judged;
+pub use rows::{Judged, Recognised};
 
 /// The lists that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +55,7 @@ pub enum Kind {
     Targets,
     Captures,
     Loggers,
+    Payloads,
     Reports,
     Wordlists,
     Workspaces,
@@ -62,12 +63,13 @@ pub enum Kind {
 
 impl Kind {
     /// All.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Findings,
         Kind::Scans,
         Kind::Targets,
         Kind::Captures,
         Kind::Loggers,
+        Kind::Payloads,
         Kind::Reports,
         Kind::Wordlists,
         Kind::Workspaces,
@@ -81,6 +83,7 @@ impl Kind {
             Self::Targets => "targets",
             Self::Captures => "captures",
             Self::Loggers => "loggers",
+            Self::Payloads => "payloads",
             Self::Reports => "reports",
             Self::Wordlists => "word lists",
             Self::Workspaces => "workspaces",

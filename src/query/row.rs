@@ -2,7 +2,8 @@
 
 use super::column::{Builder, Column};
 use super::{Bits, Field, Kind};
-use crate::contract::{LoggerId, ScanId, Shared, TargetId};
+use crate::contract::{Capture, LoggerId, ScanId, Shared, TargetId};
+use crate::oob::{Hits, Payload, Token};
 use crate::triage::Key;
 
 /// Something in a list.
@@ -44,6 +45,26 @@ pub trait Others {
     fn logger_label(&self, _: LoggerId) -> Option<&Shared> {
         None
     }
+    /// The payload of a token.
+    fn payload(&self, _: Token) -> Option<&Payload> {
+        None
+    }
+    /// What a payload brought in.
+    fn hits(&self, _: Token) -> Option<&Hits> {
+        None
+    }
+    /// Whether a payload is waited for.
+    fn is_awaited(&self, _: Token) -> bool {
+        false
+    }
+    /// Whether a request came from an address of the analyst's own.
+    fn is_own(&self, _: &Capture) -> bool {
+        false
+    }
+    /// The service's clock minus this machine's, in seconds.
+    fn clock_offset(&self) -> Option<i64> {
+        None
+    }
     /// Notes on a finding.
     fn notes(&self, _: Key) -> Vec<&Shared> {
         Vec::new()
@@ -65,7 +86,10 @@ impl Field {
             }
             Kind::Scans => matches!(self, Self::Target | Self::Workspace),
             Kind::Targets => matches!(self, Self::Workspace | Self::Risk | Self::Is),
-            Kind::Captures => self == Self::Logger,
+            Kind::Captures => {
+                matches!(self, Self::Is | Self::Logger | Self::Planted | Self::Technique | Self::Delay | Self::Target)
+            }
+            Kind::Payloads => matches!(self, Self::Hits | Self::Delay | Self::Seen | Self::Is),
             _ => false,
         }
     }

@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyEventKind};
@@ -24,6 +25,7 @@ use super::archive::Archivist;
 use super::cache::Cache;
 use super::clipboard::Way;
 use super::keyboard::Keyboard;
+use super::signal;
 use super::signals::{Caught, Signals};
 use super::terminal::Terminal;
 use super::triage::Keeper;
@@ -91,6 +93,9 @@ pub(super) struct Desk {
     pub backend: Option<Backend>,
     pub connect: Connector,
     pub way: Way,
+    /// How notifications reach the terminal, and who is told beside it.
+    pub heard: signal::Way,
+    pub heard_by: Arc<[String]>,
     pub started: Instant,
     pub drawn: Option<Instant>,
     pub woken: Option<Instant>,
@@ -99,7 +104,12 @@ pub(super) struct Desk {
 
 impl Desk {
     /// Takes the terminal over; nothing is asked or drawn yet.
-    pub fn open(opening: Opening, connect: Connector, shutdown: CancellationToken) -> io::Result<Self> {
+    pub fn open(
+        opening: Opening,
+        connect: Connector,
+        heard_by: Vec<String>,
+        shutdown: CancellationToken,
+    ) -> io::Result<Self> {
         let signals = Signals::listen()?;
         let terminal = Terminal::enter()?;
         let mut desk = Self {
@@ -117,6 +127,8 @@ impl Desk {
             backend: None,
             connect,
             way: Way::of_process(),
+            heard: signal::Way::of_process(),
+            heard_by: heard_by.into(),
             started: Instant::now(),
             drawn: None,
             woken: None,

@@ -1,6 +1,7 @@
 //! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::clipboard::{self, Way};
 use super::desk::{Answered, Desk};
@@ -8,12 +9,16 @@ use super::keyboard::Keyboard;
 use super::signals::{Caught, Signals, stop_until_continued};
 use super::terminal::Terminal;
 use super::triage::Wish;
-use super::{archive, calls, editor};
+use super::{archive, calls, editor, signal};
 use crate::app::effect::{Call, Choice, Effect, Exported, Ticket};
 use crate::app::msg::{CopyFailed, Msg, OobNews};
 use crate::app::problem::Problem;
+use crate::app::signals::Signal;
 use crate::export::Export;
 use crate::triage;
+
+/// Random numbers drawn beyond those asked for.
+const SPARE: usize = 8;
 
 impl Desk {
     pub async fn carry_out(&mut self, effect: Effect) {
@@ -56,6 +61,12 @@ impl Desk {
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
                 Msg::Oob(OobNews::Recognised(changed))
             }),
+            Effect::Signal(heard) => self.signal(*heard),
+            Effect::Draw(planting) => {
+                // Some more: a token that is taken already is left out.
+                let numbers = (0..planting.count + SPARE).map(|_| rand::random()).collect();
+                self.queue.push_back(Msg::Drawn(planting, numbers));
+            }
             Effect::Record(events) => self.keep(Wish::Record(events)),
             Effect::Remember { key, workspace, value } => self.keep(Wish::Remember { key, workspace, value }),
             Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),
@@ -101,6 +112,20 @@ impl Desk {
             }),
         };
         self.queue.push_back(Msg::Copied(copied));
+    }
+
+    fn signal(&mut self, heard: Signal) {
+        // A lost terminal shows at the next frame.
+        let _ = self.terminal.write(self.heard.sequence(&heard).as_bytes());
+        if self.heard_by.is_empty() {
+            return;
+        }
+        let (words, answers) = (Arc::clone(&self.heard_by), self.answers.0.clone());
+        self.tasks.spawn(async move {
+            if let Err(problem) = signal::run(&words, &heard).await {
+                let _ = answers.send(Answered::Msg(Box::new(Msg::SignalFailed(problem))));
+            }
+        });
     }
 
     async fn edit(&mut self, text: String) {

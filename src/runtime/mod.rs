@@ -25,6 +25,7 @@ pub mod last_known;
 #[cfg(feature = "service")]
 pub mod local;
 pub mod log;
+mod signal;
 mod signals;
 mod terminal;
 mod triage;
@@ -128,10 +129,15 @@ pub struct Left {
 }
 
 /// Shows the dashboard until it is left: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal
-/// is as it was when this returns.
+/// is as it was when this returns. `heard_by` is the program, with its arguments, that is told of what comes in.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub async fn run(opening: Opening, connect: Connector, shutdown: CancellationToken) -> io::Result<Left> {
-    desk::Desk::open(opening, connect, shutdown)?.run().await
+pub async fn run(
+    opening: Opening,
+    connect: Connector,
+    heard_by: Vec<String>,
+    shutdown: CancellationToken,
+) -> io::Result<Left> {
+    desk::Desk::open(opening, connect, heard_by, shutdown)?.run().await
 }

@@ -16,6 +16,7 @@ use crate::app::screen::Measures;
 use crate::app::stream::StreamList;
 use crate::app::table::{Item, Table};
 use crate::contract::{Finding, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::oob::Token;
 use crate::triage::{Case, CaseId};
 
 /// The memory of the view, with the theme it draws in.
@@ -65,6 +66,7 @@ pub(super) struct Anchors {
     pub loggers: Anchor<LoggerId>,
     pub reports: Anchor<ReportId>,
     pub wordlists: Anchor<WordlistId>,
+    pub payloads: Anchor<Token>,
     pub board: Anchor<CaseId>,
 }
 

@@ -31,6 +31,7 @@ fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
         Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
         Some(Modal::Rules(rules)) if rules.edit.is_some() => (of(Context::Line), Vec::new()),
         Some(Modal::Rules(_)) => (of(Context::Rules), Vec::new()),
+        Some(Modal::Alerts(_)) => (of(Context::Alerts), Vec::new()),
         Some(Modal::Decide(menu)) => decide_hints(cx, menu),
         Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
         Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
@@ -53,6 +54,9 @@ fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
         let key = |action| cx.model.keymap.key_of(Context::Board, action);
         let own = named.into_iter().filter_map(|(action, does)| Some(Hint::new(key(action)?, does)));
         all.splice(0..0, own);
+    }
+    if matches!(focus.pane, Pane::Payloads | Pane::Captures | Pane::Loggers) {
+        all.insert(0, everywhere(cx, Action::PlantPayload));
     }
     if focus.pane == Pane::Findings {
         all.insert(0, verdicts(cx));
@@ -159,6 +163,7 @@ fn marked(cx: &Cx<'_>) -> usize {
         Pane::Loggers => lists.loggers.marks.len(),
         Pane::Reports => lists.reports.marks.len(),
         Pane::Wordlists => lists.wordlists.marks.len(),
+        Pane::Payloads => lists.payloads.marks.len(),
         Pane::Board => lists.board.marks.len(),
     }
 }
@@ -242,6 +247,7 @@ fn count(cx: &Cx<'_>, pane: Pane) -> Option<usize> {
         Pane::Loggers => data.loggers.value().map(|table| table.len()),
         Pane::Reports => data.reports.value().map(|table| table.len()),
         Pane::Wordlists => data.wordlists.value().map(|table| table.len()),
+        Pane::Payloads => data.payloads.value().map(|table| table.len()),
         Pane::Board => None,
     }
 }

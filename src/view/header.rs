@@ -104,6 +104,17 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
         tell(reopened.regressions, glyphs.back, "came back", theme.warn());
     }
     tell(cx.model.new_captures as usize, glyphs.more_below, "new captures", theme.warn());
+    match (cx.model.payloads.unseen, long) {
+        (0, _) => {}
+        (hits, true) => {
+            let words = format!("   {}", format::plural(hits as usize, "known payload"));
+            spans.push(Span::styled(words, theme.good()));
+        }
+        (hits, false) => {
+            let words = format!(" {}", format::plural(hits as usize, "hit"));
+            spans.push(Span::styled(words, theme.good()));
+        }
+    }
     spans
 }
 

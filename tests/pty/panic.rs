@@ -15,7 +15,7 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn a_panic_gives_the_terminal_back_before_it_is_told() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let _ = runtime::run(Opening::Ask(None), connect, CancellationToken::new()).await;
+        let _ = runtime::run(Opening::Ask(None), connect, Vec::new(), CancellationToken::new()).await;
         return;
     }
     let home = tempfile::tempdir().unwrap();

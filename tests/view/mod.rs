@@ -4,6 +4,7 @@ mod capture;
 mod decided;
 mod fixtures;
 mod hostile;
+mod payloads;
 mod properties;
 mod snapshots;
 

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::super::decide::Draft;
+use super::many::Many;
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
+use crate::oob::Token;
 use crate::triage::{Baseline, CaseId};
 
 /// One argument.
@@ -18,6 +20,8 @@ pub enum Value {
     Logger(LoggerId),
     Scan(ScanId),
     Finding(CaseId),
+    Payload(Token),
+    Many(Many),
     /// Which of the fixed words.
     Choice(&'static str),
     Baseline(Option<Baseline>),
@@ -59,6 +63,8 @@ getters! {
     logger Logger LoggerId;
     scan Scan ScanId;
     finding Finding CaseId;
+    payload Payload Token;
+    many Many Many;
     choice Choice &'static str;
     baseline Baseline Option<Baseline>;
     tags Tags (Vec<Shared>, Vec<Shared>);

@@ -18,6 +18,7 @@ pub mod docs;
 pub mod fuzzy;
 pub mod history;
 pub mod line;
+pub mod many;
 pub mod slot;
 
 use std::borrow::Cow;
@@ -179,7 +180,7 @@ fn is_typed(keymap: &Keymap, action: Action) -> bool {
 
 /// The places in which an action has a key, apart from those where something is typed or answered.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
-    let typed = [Context::Form, Context::Decide, Context::Prompt, Context::Line, Context::Setup];
+    let typed = [Context::Form, Context::Decide, Context::Alerts, Context::Prompt, Context::Line, Context::Setup];
     let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
     Context::ALL.into_iter().filter(|context| !typed.contains(context)).filter(has).collect()
 }
@@ -266,7 +267,7 @@ impl Model {
         places.sort_by_key(|place| !here.contains(place));
         let place = *places.first()?;
         let key = self.keymap.key_of(place, action)?;
-        Some(place.prefix().map(String::from).unwrap_or_default() + &key)
+        Some(place.prefix().unwrap_or_default().to_owned() + &key)
     }
 }
 

@@ -8,8 +8,9 @@ use jiff::civil::Date;
 use super::super::model::Model;
 use super::super::table::{Item, Table};
 use super::args::{Args, Value};
-use super::{Fault, details, trimmed};
+use super::{Fault, details, many, trimmed};
 use crate::contract::{FindingId, ScanId, Shared};
+use crate::oob::Token;
 use crate::query::error::nearest;
 use crate::query::order::SortKey;
 use crate::query::{Kind, Query};
@@ -50,6 +51,10 @@ pub enum Shape {
     Scan,
     /// Id of a finding, or words of its name.
     Finding,
+    /// The beginning of a token that only one payload has.
+    Payload,
+    /// A query for the payloads, or how many to write into a file: [`many`].
+    Book,
     /// A query for the findings, as [`Shape::Query`].
     Findings,
     /// What can be said with a verdict.
@@ -102,6 +107,8 @@ impl fmt::Display for Shape {
             Self::Order => f.write_str("FIELDS"),
             Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
+            Self::Payload => f.write_str("TOKEN"),
+            Self::Book => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
             Self::Finding => f.write_str("ID|WORDS"),
             Self::Details => f.write_str("KEY=VALUE…"),
             Self::Tags => f.write_str("+TAG -TAG"),
@@ -249,6 +256,11 @@ fn read_one(model: &Model, before: &Args, shape: Shape, text: &str, place: Range
         Shape::Finding => finding(model, typed)
             .map(Value::Finding)
             .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
+        Shape::Payload => payload(model, typed, place).map(Value::Payload),
+        Shape::Book => match many::read(typed, &place) {
+            Some(many) => many.map(Value::Many),
+            None => query(Kind::Payloads, typed, &place),
+        },
         Shape::Baseline => baseline(typed, place).map(Value::Baseline),
     }
 }
@@ -317,6 +329,18 @@ fn finding(model: &Model, typed: &str) -> Option<CaseId> {
     let has = |id: &CaseId| table.get(*id).is_some_and(|case| case.name.to_lowercase().contains(&wanted));
     let shown = model.lists.findings.shown(table).find(has);
     shown.or_else(|| table.items().iter().map(|case| case.id).find(has))
+}
+
+/// A payload of the workspace by the beginning of its token, which only it has.
+fn payload(model: &Model, typed: &str, place: Range<usize>) -> Result<Token, Fault> {
+    let all = model.data.payloads.value().map(|table| table.items()).unwrap_or_default();
+    let wanted = typed.to_lowercase();
+    let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&wanted));
+    match (fits.next(), fits.next()) {
+        (Some(token), None) => Ok(token),
+        (None, _) => Err(Fault::new(place, format!("no payload here has a token that begins with {typed}"))),
+        (Some(_), Some(_)) => Err(Fault::new(place, format!("{} payloads begin with {typed}", fits.count() + 2))),
+    }
 }
 
 fn tags(typed: &str, place: Range<usize>) -> Result<Value, Fault> {

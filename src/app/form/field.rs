@@ -60,6 +60,10 @@ pub enum FieldId {
     Port,
     Text,
     Evidence,
+    /// Where a payload went.
+    Parameter,
+    Technique,
+    Note,
 }
 
 impl FieldId {
@@ -106,6 +110,7 @@ impl FieldId {
             Self::ToolConfiguration => &["include_tool_configuration"],
             // Never sent to a service.
             Self::Into | Self::MadeBy | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
+            Self::Parameter | Self::Technique | Self::Note => &[],
         }
     }
 

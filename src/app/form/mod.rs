@@ -12,6 +12,7 @@
 mod basic;
 mod field;
 mod own;
+mod place;
 mod report;
 mod scan;
 mod targets;
@@ -19,6 +20,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 pub use own::Draft as OwnDraft;
+pub use place::Place;
 
 pub use field::{Field, FieldId, LineNote, Value};
 
@@ -28,6 +30,7 @@ use super::model::Data;
 use super::problem::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
 use crate::export::Format;
+use crate::oob::{Payload, Token};
 use crate::triage::{CaseId, EventId, event::OwnFinding};
 
 /// Which form; a draft is kept under it.
@@ -42,6 +45,8 @@ pub enum FormTag {
     NewReport,
     /// A finding of one's own: a new one, or the one to change.
     Own(Option<EventId>),
+    /// Where a payload went.
+    Place(Token),
     /// Base URL and key, from the first-start question.
     Connect,
 }
@@ -117,6 +122,8 @@ pub enum Opening<'a> {
     NewLogger,
     NewReport(Vec<IdSet>),
     Own(OwnDraft),
+    /// Where this payload went.
+    Place(&'a Payload),
     Connect,
 }
 
@@ -150,6 +157,7 @@ impl Form {
             Opening::NewLogger => basic::new_logger(),
             Opening::NewReport(sets) => report::open(sets),
             Opening::Own(draft) => own::open(draft),
+            Opening::Place(payload) => place::open(payload),
             Opening::Connect => basic::connect(),
         };
         form.subject.workspace = workspace;
@@ -166,6 +174,7 @@ impl Form {
             FormTag::NewLogger => basic::check_logger(self, known),
             FormTag::NewReport => report::check(self),
             FormTag::Own(_) => own::check(self),
+            FormTag::Place(_) => Vec::new(),
             FormTag::Connect => basic::check_connect(self),
         };
         self.place_problems(problems)
@@ -180,7 +189,7 @@ impl Form {
             FormTag::NewScan => scan::jobs(self),
             FormTag::NewLogger => basic::make_logger(self),
             FormTag::NewReport => report::jobs(self),
-            FormTag::Own(_) | FormTag::Connect => Vec::new(),
+            FormTag::Own(_) | FormTag::Place(_) | FormTag::Connect => Vec::new(),
         }
     }
 
@@ -192,6 +201,11 @@ impl Form {
     /// The finding of one's own that it makes, and which one that changes.
     pub fn own(&self) -> Option<(Option<EventId>, OwnFinding)> {
         own::made(self)
+    }
+
+    /// Where the payload went, as the form has it.
+    pub fn place(&self) -> Place {
+        place::made(self)
     }
 
     /// What is being done by sending it, for the notices.

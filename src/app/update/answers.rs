@@ -39,9 +39,12 @@ pub(super) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed
 }
 
 /// A file was written, or not.
-pub(super) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>) {
+pub(super) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, effects: &mut Vec<Effect>) {
     match result {
-        Ok(path) => model.say(Tone::Good, format!("written: {}", path.display())),
+        Ok(path) => {
+            super::payloads::hear_of_sheet(model, &path, effects);
+            model.say(Tone::Good, format!("written: {}", path.display()));
+        }
         Err(problem) => model.say_problem("not written", &problem),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
 fn obvious(model: &Model) -> Option<(String, String)> {
     let pane = model.focus.pane;
     match pane {
-        Pane::Loggers | Pane::Captures => url(model).map(|url| ("URL".to_owned(), url)),
+        Pane::Loggers | Pane::Captures | Pane::Payloads => url(model).map(|url| ("URL".to_owned(), url)),
         Pane::Targets => {
             let name = model.target_name(model.lists.targets.selected?)?;
             Some(("name".to_owned(), name.to_string()))
@@ -66,6 +66,7 @@ fn url(model: &Model) -> Option<String> {
             let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
             Some(logger.handler_url.to_string())
         }
+        Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
             Some(caught) => Some(model.sent(caught).went().url),
             // Nothing was caught yet: what is wanted is the URL to send something to.
@@ -92,6 +93,7 @@ fn api_path(model: &Model) -> Option<String> {
         Pane::Reports => "reports",
         Pane::Wordlists => "wordlists",
         Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.logger)),
+        Pane::Payloads => return None,
     };
     Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
 }
@@ -137,6 +139,7 @@ fn json(model: &mut Model) -> Option<(String, String)> {
         Pane::Scans => "scan",
         Pane::Loggers => "logger",
         Pane::Reports => "report",
+        Pane::Payloads => "payload",
         Pane::Wordlists | Pane::Captures => "wordlist",
     };
     match values.as_slice() {
@@ -169,6 +172,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
         Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
         Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
         Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
+        Pane::Payloads => serde_json::to_value(model.oob.book.get(model.payload_at_hand()?.token)?),
         Pane::Captures => return None,
     };
     value.ok()
@@ -202,6 +206,7 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
         Pane::Loggers => "loggers",
         Pane::Reports => "reports",
         Pane::Wordlists => "wordlists",
+        Pane::Payloads => "payloads",
         Pane::Captures | Pane::Board => return None,
     };
     let command = |verb: &str| vec![noun.to_owned(), verb.to_owned()];

@@ -35,7 +35,7 @@ pub(super) fn ask_delete(model: &mut Model) {
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
         Pane::Findings => return super::own::ask_off(model),
-        Pane::Captures | Pane::Board => {
+        Pane::Captures | Pane::Board | Pane::Payloads => {
             return model.say(Tone::Plain, "these cannot be deleted one by one");
         }
     };

@@ -124,6 +124,9 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         return;
     }
     let Some(Modal::Form(form)) = model.modals.last_mut() else { return };
+    if let FormTag::Place(_) = form.tag {
+        return super::payloads::keep(model, effects);
+    }
     if let FormTag::Own(_) = form.tag {
         return super::own::keep(model, effects);
     }

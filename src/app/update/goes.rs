@@ -15,6 +15,7 @@ pub(super) fn perform(model: &mut Model, action: Action) -> bool {
         Action::GoFindings => to_findings(model),
         Action::GoLogger => to_logger(model),
         Action::GoWorkspace => to_workspace(model),
+        Action::Payloads => to_payloads(model),
         _ => return false,
     }
     true
@@ -56,6 +57,7 @@ fn to_findings(model: &mut Model) {
     let scope = match model.focus.pane {
         Pane::Targets => Scope { target: model.lists.targets.selected, scan: None, ..model.scope.clone() },
         Pane::Scans => Scope { target: None, scan: model.lists.scans.selected, ..model.scope.clone() },
+        Pane::Payloads => return super::payloads::to_finding(model),
         _ => model.scope.clone(),
     };
     moves::go(model, Pane::Findings);
@@ -78,6 +80,15 @@ fn to_workspace(model: &mut Model) {
     moves::go(model, Pane::Workspaces);
     if let Some(id) = workspace {
         reveal(model, Pane::Workspaces, id.0);
+    }
+}
+
+/// From a capture the payload it carries; from elsewhere the one made last.
+fn to_payloads(model: &mut Model) {
+    let payload = model.payload_at_hand().map(|payload| payload.token);
+    moves::go(model, Pane::Payloads);
+    if let Some(token) = payload {
+        reveal(model, Pane::Payloads, token.into());
     }
 }
 

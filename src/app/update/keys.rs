@@ -7,8 +7,8 @@ use super::super::modal::{Help, Modal};
 use super::super::model::{Model, Pane, Prefix};
 use super::super::notices::Tone;
 use super::{
-    board, captures, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves, prompts,
-    review, rules, things, undo,
+    alerts, board, captures, changed, commands, copies, decide, decide_menu, forms, goes, groups, lines, moves,
+    payloads, prompts, review, rules, things, undo,
 };
 use crate::input::{Action, Context, Key};
 
@@ -43,6 +43,7 @@ fn route(model: &mut Model, key: Key, event: KeyEvent, effects: &mut Vec<Effect>
         Some(Modal::Command(_)) => commands::handle_key(model, event, action, effects),
         Some(Modal::Decide(_)) => decide_menu::handle_key(model, event, action, effects),
         Some(Modal::Rules(_)) => rules::handle_key(model, event, action, effects),
+        Some(Modal::Alerts(_)) => alerts::handle_key(model, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
@@ -64,6 +65,9 @@ pub(super) fn handle_paste(model: &mut Model, text: &str) {
 
 fn handle_pane_key(model: &mut Model, key: Key, action: Option<Action>, effects: &mut Vec<Effect>) {
     let prefix = model.pending.take();
+    if prefix.is_none() && payloads::take_fresh(model, key) {
+        return payloads::edit_last(model);
+    }
     match action {
         Some(action) => match model.off(action) {
             Some(why) => model.say(Tone::Plain, format!("{key}: {why}")),
@@ -71,7 +75,7 @@ fn handle_pane_key(model: &mut Model, key: Key, action: Option<Action>, effects:
         },
         None if prefix.is_some() && key == Key::plain(crossterm::event::KeyCode::Esc) => {}
         None => {
-            let first = prefix.and_then(|prefix| prefix.context().prefix()).map(String::from).unwrap_or_default();
+            let first = prefix.and_then(|prefix| prefix.context().prefix()).unwrap_or_default();
             model.say(Tone::Plain, format!("{first}{key} does nothing here; ? shows the keys"));
         }
     }
@@ -99,6 +103,7 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
                 || undo::perform(model, action, effects)
                 || things::perform(model, action, effects)
                 || goes::perform(model, action)
+                || payloads::perform(model, action, effects)
                 || copies::perform(model, action, effects)
                 || groups::perform(model, action)
                 || changed::perform(model, action)
@@ -161,6 +166,7 @@ impl Model {
             Pane::Loggers => lists.loggers.held = true,
             Pane::Reports => lists.reports.held = true,
             Pane::Wordlists => lists.wordlists.held = true,
+            Pane::Payloads => lists.payloads.held = true,
             Pane::Board => lists.board.held = true,
             // A stream follows its end until a person leaves that.
             Pane::Captures => {}

@@ -116,7 +116,13 @@ pub(super) fn close(model: &mut Model) -> bool {
             true
         }
         Some(
-            Modal::Help(_) | Modal::Decide(_) | Modal::Rules(_) | Modal::Command(_) | Modal::Prompt(_) | Modal::Text(_),
+            Modal::Help(_)
+            | Modal::Alerts(_)
+            | Modal::Decide(_)
+            | Modal::Rules(_)
+            | Modal::Command(_)
+            | Modal::Prompt(_)
+            | Modal::Text(_),
         ) => true,
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! This file only routes. `keys` finds the action of a key, the other files carry one area each.
 
+mod alerts;
 mod answers;
 pub(super) mod board;
 mod cached;
@@ -29,6 +30,7 @@ mod moves;
 mod news;
 mod oob;
 mod own;
+mod payloads;
 mod prompts;
 mod review;
 mod rules;
@@ -66,15 +68,18 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
         Msg::Copied(result) => answers::handle_copied(model, result),
         Msg::Edited(result) => answers::handle_edited(model, result),
-        Msg::Saved(result) => answers::handle_saved(model, result),
+        Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
+        Msg::Drawn(planting, numbers) => payloads::handle_drawn(model, &planting, &numbers, &mut effects),
+        Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
         Msg::Woke => model.dirty = true,
     }
     decide::guard(model, rows, by_hand);
     settle(model);
+    model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
     model.count_tabs();
     model.arrange(&mut effects);
@@ -118,6 +123,7 @@ fn settle(model: &mut Model) {
     if !covered {
         see_captures(model);
     }
+    model.see_hits();
 }
 
 /// What comes into a stream that is on the screen and follows its end is seen as it comes.

@@ -148,6 +148,7 @@ fn go_in(model: &mut Model) {
             go(model, Pane::Captures);
             set_scope(model, Scope { logger, ..model.scope.clone() });
         }
+        Pane::Payloads => super::payloads::to_captures(model),
         Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists | Pane::Board => {
             model.focus.in_detail = true;
         }
@@ -160,6 +161,7 @@ fn go_out(model: &mut Model) {
         Pane::Findings | Pane::Scans => go(model, Pane::Targets),
         Pane::Targets => go(model, Pane::Workspaces),
         Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
+        Pane::Payloads => go(model, Pane::Captures),
         Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "this is the outermost list; q leaves"),
     }
 }
@@ -395,6 +397,8 @@ impl Model {
         self.lists.groups.by = lists.groups.by;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
+        self.payloads.hits = Default::default();
+        self.list_payloads();
         self.show_rows(Pane::Workspaces);
         self.watch = Default::default();
         self.tally = Default::default();

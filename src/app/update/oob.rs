@@ -27,14 +27,20 @@ impl Model {
                 if forgotten > 0 {
                     self.say(Tone::Plain, format!("{forgotten} captures left the archive: they were older than kept"));
                 }
+                self.list_payloads();
                 self.say_oob_problem();
             }
             OobNews::Recalled(recalled) if recalled.generation == self.generation => self.handle_recalled(*recalled),
-            OobNews::Captures { generation, new } if generation == self.generation => self.handle_captures(new),
+            OobNews::Captures { generation, new } if generation == self.generation => {
+                self.hear_captures(&new, effects);
+                self.handle_captures(new);
+            }
             OobNews::Recalled(_) | OobNews::Captures { .. } => {}
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognised(changed) => {
                 self.data.captures.mention(&changed);
+                self.count_hits();
+                self.hear_recognised(&changed, effects);
                 self.show_rows(Pane::Captures);
             }
             OobNews::Failed(problem) => {
@@ -58,6 +64,7 @@ impl Model {
         let mut grown = Book::default();
         grown.take(payloads.iter().filter(|payload| self.oob.book.get(payload.token).is_none()).cloned());
         self.oob.book.take(payloads);
+        self.list_payloads();
         let first = grown.payloads().map(|payload| payload.at.map_or(i64::MIN, Stamp::as_second)).min();
         let Some(first) = first else { return };
         let since = Timestamp::from_second(first.saturating_sub(DAY)).unwrap_or(Timestamp::MIN);
@@ -73,6 +80,7 @@ impl Model {
         }
         self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
+        self.count_hits();
         self.show_rows(Pane::Captures);
         self.count_since();
     }

@@ -229,6 +229,10 @@ impl Model {
                 self.data.findings.value()?.get(finding)?.target_id
             }
             Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
+            Pane::Payloads | Pane::Captures => {
+                let name = &self.payload_at_hand()?.target;
+                self.data.targets.value()?.items().iter().find(|target| target.name == *name).map(|target| target.id)
+            }
             _ => None,
         }
     }

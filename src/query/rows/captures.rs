@@ -4,7 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{flags, put};
-use crate::contract::Capture;
+use crate::contract::{Capture, Shared};
+use crate::oob::Mention;
+use crate::oob::source::Agent;
 use crate::query::column::Builder;
 use crate::query::row::{Others, Row};
 use crate::query::{Field, Flag, Kind};
@@ -38,6 +40,56 @@ impl Row for Capture {
             Field::Port => self.remote_port.into_iter().for_each(|port| to.whole(port)),
             Field::Is => flags(to, &[(Flag::Body, !self.request_body_base64.is_empty())]),
             _ => {}
+        }
+    }
+}
+
+/// A captured request with what was recognised in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Recognised<'a> {
+    /// As the service told it.
+    pub capture: &'a Capture,
+    /// Label of its logger.
+    pub label: &'a Shared,
+    /// The tokens it carries.
+    pub mentions: &'a [Mention],
+}
+
+impl Row for Recognised<'_> {
+    const KIND: Kind = Kind::Captures;
+
+    fn search_text(&self, to: &mut String) {
+        self.capture.search_text(to);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let payloads = self.mentions.iter().filter_map(|mention| others.payload(mention.token));
+        match field {
+            Field::Logger => to.shared(self.label),
+            Field::Payload => self.mentions.iter().for_each(|mention| to.text(&mention.token.to_string())),
+            Field::Planted => payloads.for_each(|payload| to.shared(&payload.parameter)),
+            Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
+            Field::Target => payloads.for_each(|payload| to.shared(&payload.target)),
+            Field::Delay => {
+                let delay =
+                    |payload: &crate::oob::Payload| payload.delay(self.capture.request_date, others.clock_offset());
+                payloads.for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
+            }
+            Field::Is => {
+                self.capture.tell(field, others, to);
+                let known = self.mentions.iter().any(|mention| mention.known);
+                let unknown = !known && !self.mentions.is_empty();
+                flags(
+                    to,
+                    &[
+                        (Flag::Known, known),
+                        (Flag::UnknownToken, unknown),
+                        (Flag::Bot, Agent::of(&self.capture.user_agent).is_some()),
+                        (Flag::Own, others.is_own(self.capture)),
+                    ],
+                );
+            }
+            _ => self.capture.tell(field, others, to),
         }
     }
 }

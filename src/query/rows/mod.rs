@@ -1,8 +1,11 @@
-//! What each list tells about its rows: one file for the findings, one for what the loggers recorded, the others here.
+//! What each list tells about its rows: one file for the findings, one for what the loggers recorded, one for payloads,
+//! the others here.
 
 mod captures;
 mod findings;
+mod payloads;
 
+pub use captures::Recognised;
 pub use findings::Judged;
 
 use super::column::Builder;

@@ -2,6 +2,7 @@
 //!
 //! Drawn in the order of the stack. Filter and search lines are drawn by the pane they belong to.
 
+mod alerts;
 mod command;
 mod decide;
 mod form;
@@ -33,6 +34,7 @@ pub(super) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
             Modal::Form(form) => form::draw_form(cx, buf, area, form),
             Modal::Decide(menu) => decide::draw_decide(cx, buf, area, menu),
             Modal::Rules(rules) => rules::draw_rules(cx, buf, area, rules),
+            Modal::Alerts(at) => alerts::draw_alerts(cx, buf, area, *at),
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => command::draw_command(cx, buf, area, line),

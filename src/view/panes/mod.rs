@@ -13,6 +13,7 @@ mod group_detail;
 mod groups;
 pub(super) mod list;
 mod loggers;
+mod payloads;
 mod query_help;
 mod reports;
 pub(super) mod review;
@@ -66,6 +67,7 @@ fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) 
         Pane::Loggers => loggers::draw_list(cx, buf, slot, &mut anchors.loggers),
         Pane::Reports => reports::draw_list(cx, buf, slot, &mut anchors.reports),
         Pane::Wordlists => wordlists::draw_list(cx, buf, slot, &mut anchors.wordlists),
+        Pane::Payloads => payloads::draw_list(cx, buf, slot, &mut anchors.payloads),
         Pane::Board => board::draw_list(cx, buf, slot, &mut anchors.board),
     }
 }
@@ -83,6 +85,7 @@ fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detai
         Pane::Loggers => loggers::detail(cx),
         Pane::Reports => reports::detail(cx),
         Pane::Wordlists => wordlists::detail(cx),
+        Pane::Payloads => payloads::detail(cx),
     }
 }
 
@@ -93,7 +96,9 @@ fn draw_summary(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) {
         Pane::Findings => findings::summary(cx),
         Pane::Scans => scans::summary(cx),
         Pane::Captures | Pane::Loggers => captures::summary(cx),
-        Pane::Workspaces | Pane::Targets | Pane::Reports | Pane::Wordlists | Pane::Board => Line::default(),
+        Pane::Workspaces | Pane::Targets | Pane::Reports | Pane::Wordlists | Pane::Board | Pane::Payloads => {
+            Line::default()
+        }
     };
     let rule = theme.glyphs.rule;
     let mut line = Line::from(Span::styled(format!("{rule} "), theme.dim()));
@@ -116,7 +121,7 @@ pub(super) fn numbered(pane: Pane) -> String {
         Pane::Captures | Pane::Loggers => 5,
         Pane::Reports => 6,
         Pane::Wordlists => 7,
-        Pane::Board => return pane.title().to_owned(),
+        Pane::Board | Pane::Payloads => return pane.title().to_owned(),
     };
     format!("{number} {}", pane.title())
 }
@@ -139,7 +144,9 @@ fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
         Pane::Scans => vec![target()],
         Pane::Captures => vec![logger()],
         Pane::Board => vec![board::about(cx)],
-        Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists => Vec::new(),
+        Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
+            Vec::new()
+        }
     };
     all.into_iter().flatten().collect()
 }

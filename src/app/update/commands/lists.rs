@@ -136,6 +136,7 @@ pub(super) fn taken(model: &mut Model, pane: Pane, query: &str) -> Result<BTreeS
         Pane::Loggers => ids(data.loggers.value(), &rows),
         Pane::Reports => ids(data.reports.value(), &rows),
         Pane::Wordlists => ids(data.wordlists.value(), &rows),
+        Pane::Payloads => ids(data.payloads.value(), &rows),
         Pane::Captures => BTreeSet::new(),
     })
 }

@@ -12,6 +12,7 @@ mod forms;
 mod lists;
 mod offers;
 pub(super) mod out;
+mod payloads;
 mod scans;
 mod triage;
 mod views;
@@ -29,8 +30,17 @@ use crate::input::Action;
 
 /// The commands that take arguments, of all areas.
 pub(in crate::app) fn command_table() -> Vec<Command> {
-    let areas = [views::COMMANDS, lists::COMMANDS, triage::COMMANDS, scans::COMMANDS, out::COMMANDS, forms::COMMANDS];
-    [&areas[..], &[captures::COMMANDS]].concat().concat()
+    let areas = [
+        views::COMMANDS,
+        lists::COMMANDS,
+        triage::COMMANDS,
+        scans::COMMANDS,
+        payloads::COMMANDS,
+        captures::COMMANDS,
+        out::COMMANDS,
+        forms::COMMANDS,
+    ];
+    areas.concat()
 }
 
 /// Opens the line.

@@ -76,6 +76,8 @@ fn of_shape(model: &mut Model, shape: Shape, typed: &str, place: Range<usize>) -
         Shape::Logger => loggers.iter().flat_map(|all| all.items()).map(|item| item.label.to_string()).collect(),
         Shape::Scan => return scans(model, typed, place),
         Shape::Tab => model.tabs.saved.iter().map(|saved| saved.name.clone()).collect(),
+        Shape::Book => return of_query(model, Kind::Payloads, typed, place),
+        Shape::Payload => return payloads(model, typed, place),
         Shape::Findings => return of_query(model, Kind::Findings, typed, place),
         Shape::Details => return said(typed, place),
         Shape::Tags => tags(model),
@@ -136,6 +138,13 @@ fn said(typed: &str, place: Range<usize>) -> Vec<Offer> {
 fn tags(model: &Model) -> Vec<String> {
     let used: BTreeSet<&Shared> = model.triage.stances.iter().flat_map(|stance| &stance.tags).collect();
     used.into_iter().map(|tag| format!("+{tag}")).collect()
+}
+
+/// Payloads by token, the newest first, with where they went.
+fn payloads(model: &Model, typed: &str, place: Range<usize>) -> Vec<Offer> {
+    let table = model.data.payloads.value().cloned().unwrap_or_default();
+    let newest = table.order(0).iter().map(|&row| &table.items()[row as usize]);
+    ranked(newest.map(|payload| (payload.token.to_string(), payload.place())).collect(), typed, place)
 }
 
 /// Scans by id, the newest first, with their words.

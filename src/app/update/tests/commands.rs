@@ -225,6 +225,9 @@ fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
 fn every_example_of_the_table_can_be_run() {
     for command in command::all().iter().filter(|command| command.run.is_some()) {
         let mut desk = desk();
+        let token = "k7f2aaaaaaaa".parse().unwrap();
+        let payload = crate::oob::Payload { token, workspace: "Acme".into(), ..Default::default() };
+        desk.model.plant(vec![Arc::new(payload)], &mut Vec::new());
         let read = command::read(&desk.model, command.example);
         assert!(read.is_ok_and(|ready| std::ptr::eq(ready.command, command)), "{}", command.example);
         desk.keys(&format!(": '{}' enter", command.example));

@@ -18,10 +18,12 @@ mod groups;
 mod keys;
 mod lists;
 mod own;
+mod payloads;
 mod properties;
 mod queries;
 mod review;
 mod seen;
+mod signals;
 mod since;
 mod stay;
 mod take_over;
@@ -70,6 +72,7 @@ impl Desk {
     pub fn new() -> Self {
         let mut desk = Self::blank(200, 60);
         desk.model.triage.pen = Some(Pen { who: "ann@test".into(), instance: 1, ..Pen::default() });
+        desk.model.oob.writable = true;
         desk.model.measures.list_rows = 10;
         desk.model.measures.detail_rows = 10;
         let workspace = |id: i64, name: &str, target_count| Workspace {
@@ -100,6 +103,8 @@ impl Desk {
             label: "probe".into(),
             handler_url: "http://127.0.0.1:8766/l/abc/".into(),
             num_requests: 3,
+            requests_left: 997,
+            active_days: 13,
             ..Logger::default()
         }])));
         desk.capture(1, 1..=3);
@@ -124,6 +129,14 @@ impl Desk {
             if let Effect::Arrange(generation, input) = effects.remove(at) {
                 let arranged = Box::new(crate::triage::arrange(&input));
                 effects.extend(update(&mut self.model, now, Msg::Arranged(generation, arranged)));
+            }
+        }
+        // So are random numbers: here they are counted, so that a test knows its tokens.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Draw(_))) {
+            if let Effect::Draw(planting) = effects.remove(at) {
+                let first = self.model.oob.book.len() as u64 + 1;
+                let numbers = (first..).take(planting.count).collect();
+                effects.extend(update(&mut self.model, now, Msg::Drawn(planting, numbers)));
             }
         }
         // A frame is drawn after each message, as the runtime does it when nothing more is queued.

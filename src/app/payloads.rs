@@ -1,0 +1,215 @@
+//! Payloads as the dashboard handles them: asked for, made, at hand, and what each brought in. The book itself is in
+//! [`super::oob`].
+//!
+//! ```text
+//!   p ─► Effect::Draw(Planting) ─► Msg::Drawn(Planting, random numbers) ─► Payload ─► Effect::Plant, Effect::Copy
+//!   captures ─► Mentions ─► hits ─► Payloads pane, signals, waits
+//! ```
+//!
+//! The core has no randomness: tokens must not be guessed, so each is made of numbers that the runtime draws.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::effect::Effect;
+use super::model::{Model, Pane};
+use super::notices::Tone;
+use super::table::Table;
+use crate::contract::{LoggerId, Shared, Stamp};
+use crate::oob::payload::Form;
+use crate::oob::source::{Network, is_own};
+use crate::oob::{Book, Hits, Payload, Shape, Token};
+use crate::triage::Key;
+
+/// Under which name addresses marked as one's own are kept.
+const OWN: &str = "own_addresses";
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Payloads {
+    /// What each brought in.
+    pub hits: Arc<imbl::OrdMap<Token, Hits>>,
+    /// The one made last.
+    pub last: Option<Token>,
+    /// It was made by the key before, at this time: `e` is about it.
+    pub fresh: Option<(Token, Duration)>,
+    /// Addresses of the analyst's own.
+    own: Vec<Network>,
+    /// Requests with a known token since the captures were looked at last.
+    pub unseen: u64,
+    /// A file that is being written, with the tokens in it.
+    pub sheet: Option<(String, Vec<Token>)>,
+}
+
+/// Payloads that were asked for: everything is as it was when the key was pressed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Planting {
+    pub logger: LoggerId,
+    pub label: Shared,
+    pub handler_url: Shared,
+    pub form: Form,
+    /// How many.
+    pub count: usize,
+    /// As what they are written into a file.
+    pub shape: Shape,
+    /// Into this file instead of the clipboard.
+    pub into: Option<String>,
+    /// Name of the target at hand.
+    pub target: Shared,
+    /// The finding at hand, and its name.
+    pub finding: Option<Key>,
+    pub finding_name: Shared,
+}
+
+/// What all payloads of one planting share beside that.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Stamped {
+    pub workspace: Shared,
+    pub who: Shared,
+    pub at: Option<Stamp>,
+    pub offset: Option<i64>,
+}
+
+impl Planting {
+    /// The payloads, one a number that is not taken.
+    pub fn payloads(&self, numbers: &[u64], book: &Book, stamped: &Stamped) -> Vec<Arc<Payload>> {
+        let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
+        let mut taken = std::collections::HashSet::new();
+        let free = numbers.iter().map(|&number| Token::of(number));
+        let free = free.filter(|&token| book.get(token).is_none() && taken.insert(token));
+        tokens.extend(free.take(self.count));
+        let many = self.into.is_some();
+        let one = |(at, token): (usize, Token)| Payload {
+            token,
+            url: self.form.url(&self.handler_url, token).into(),
+            logger: self.logger,
+            label: self.label.clone(),
+            workspace: stamped.workspace.clone(),
+            at: stamped.at,
+            offset: stamped.offset,
+            who: stamped.who.clone(),
+            number: many.then_some(at as i64 + 1),
+            batch: self.into.as_deref().unwrap_or_default().into(),
+            target: self.target.clone(),
+            finding: self.finding,
+            finding_name: self.finding_name.clone(),
+            ..Payload::default()
+        };
+        tokens.into_iter().enumerate().map(one).map(Arc::new).collect()
+    }
+}
+
+impl Payloads {
+    /// What a payload brought in so far.
+    pub fn hits_of(&self, token: Token) -> Hits {
+        self.hits.get(&token).copied().unwrap_or_default()
+    }
+
+    /// A request carried a token.
+    pub fn hit(&mut self, token: Token, came: Option<Stamp>) {
+        let hits = Arc::make_mut(&mut self.hits);
+        let mut all = hits.get(&token).copied().unwrap_or_default();
+        all.take(came);
+        hits.insert(token, all);
+    }
+}
+
+impl Model {
+    /// The book is another than before: that of the workspace worked in is listed anew.
+    pub(super) fn list_payloads(&mut self) {
+        let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) else { return };
+        let here = self.oob.book.payloads().filter(|payload| payload.workspace == workspace).cloned();
+        let table = Arc::new(Table::new(here));
+        self.data.payloads.succeed(table, Stamp(self.now.wall));
+        self.show_rows(Pane::Payloads);
+        self.dirty = true;
+    }
+
+    /// Payloads of the workspace that brought nothing in yet.
+    pub fn payloads_waiting(&self) -> usize {
+        let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();
+        all.iter().filter(|payload| !self.payloads.hits.contains_key(&payload.token)).count()
+    }
+
+    /// What came in was looked at.
+    pub(super) fn see_hits(&mut self) {
+        if self.new_captures == 0 {
+            self.payloads.unseen = 0;
+        }
+    }
+
+    /// The payload that keys are about: of the selected row, else the one made last.
+    pub fn payload_at_hand(&self) -> Option<&Arc<Payload>> {
+        let of_row = match self.focus.pane {
+            Pane::Payloads => self.lists.payloads.selected,
+            Pane::Captures => self.payload_of_capture(),
+            _ => None,
+        };
+        self.oob.book.get(of_row.or(self.payloads.last)?)
+    }
+
+    /// The payload that the selected capture carries.
+    pub fn payload_of_capture(&self) -> Option<Token> {
+        self.lists.captures.current(&self.data.captures)?.tokens().next()
+    }
+
+    /// Addresses of the analyst's own: those of the configuration, and those marked here.
+    pub fn own_addresses(&self) -> &[Network] {
+        &self.payloads.own
+    }
+
+    /// Takes up what is kept about addresses of one's own.
+    pub(super) fn load_own_addresses(&mut self) {
+        let marked = self.marked_addresses();
+        let marked = marked.iter().filter_map(|address| address.parse().ok());
+        self.payloads.own = self.session.own_addresses.iter().copied().chain(marked).collect();
+    }
+
+    fn marked_addresses(&self) -> BTreeSet<String> {
+        let kept = self.triage.settings.get(&(OWN.into(), Shared::default()));
+        kept.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
+    /// `:mine`: the address of the selected capture is the analyst's own from now on, or no longer.
+    pub(super) fn mark_own_address(&mut self, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let caught = self.lists.captures.current(&self.data.captures).filter(|_| self.focus.pane == Pane::Captures);
+        let capture = Arc::clone(&caught.ok_or("this is about a capture: select one first (5)")?.capture);
+        let address = capture.ip_address.trim().to_owned();
+        address.parse::<Network>()?;
+        let mut marked = self.marked_addresses();
+        let told = match marked.remove(&address) {
+            true => format!("{address} is not yours any more"),
+            false if is_own(&capture, self.own_addresses()) => {
+                return Err(format!("{address} is yours by own_addresses of the configuration"));
+            }
+            false => {
+                marked.insert(address.clone());
+                format!("{address} is yours: what it sends rings no more; :mine takes that back")
+            }
+        };
+        let value = serde_json::to_string(&marked).unwrap_or_default();
+        self.triage.settings.insert((OWN.into(), Shared::default()), value.clone());
+        effects.push(Effect::Remember { key: OWN, workspace: Shared::default(), value });
+        self.load_own_addresses();
+        self.show_rows(Pane::Captures);
+        self.say(Tone::Good, told);
+        Ok(())
+    }
+
+    /// Counts anew what came for each payload. What has left the memory stays counted.
+    pub(super) fn count_hits(&mut self) {
+        let mut all: BTreeMap<Token, Hits> = BTreeMap::new();
+        for caught in &self.data.captures.caught {
+            caught.tokens().for_each(|token| all.entry(token).or_default().take(caught.capture.request_date));
+        }
+        let hits = Arc::make_mut(&mut self.payloads.hits);
+        for (token, now) in all {
+            let before = hits.get(&token).copied().unwrap_or_default();
+            hits.insert(token, if before.count > now.count { before } else { now });
+        }
+        self.show_rows(Pane::Payloads);
+    }
+}

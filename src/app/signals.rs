@@ -1,0 +1,288 @@
+//! Signals: what makes itself heard when something comes in, and how often.
+//!
+//! ```text
+//!   new captures ─► known payload? alert rule? waited for? ─► Signal ─► one in 5 s, the rest counted ─► Effect::Signal
+//! ```
+//!
+//! A payload rings once a minute at most. What bots and the analyst's own address send rings only where a rule says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::Effect;
+use super::model::Model;
+use super::notices::Tone;
+use super::stream::{Caught, CaughtId};
+use crate::contract::{Capture, Shared, Stamp};
+use crate::oob::source::{Agent, is_own};
+use crate::oob::{Mention, Payload, Token};
+use crate::query::{Kind, Query, Recognised, Rows};
+use crate::text;
+
+/// Least time between two signals.
+const APART: Duration = Duration::from_secs(5);
+/// A payload is told again after so long.
+const AGAIN: Duration = Duration::from_secs(60);
+/// Captures are heard late, when their payload becomes known, for so many seconds.
+const RECENT: i64 = 120;
+/// Longest text of a fact.
+const LONGEST: usize = 1000;
+/// Under which name the rules of a workspace are kept.
+const ALERTS: &str = "alerts";
+
+/// Something to be heard. All its texts passed the door of [`crate::text`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signal {
+    /// In a few words.
+    pub title: String,
+    /// In one line.
+    pub body: String,
+    /// What is known, by name: `token`, `logger`, `from` …
+    pub facts: Vec<(&'static str, String)>,
+}
+
+/// A rule: what its query takes is heard, whoever sent it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// For captures.
+    pub query: String,
+    /// It is switched off.
+    #[serde(default)]
+    pub off: bool,
+}
+
+/// A payload that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Which.
+    pub token: Token,
+    /// Until when, on the monotonic clock.
+    pub until: Option<Duration>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// The rules of the workspace.
+    pub alerts: Vec<Alert>,
+    /// What is waited for.
+    pub waits: Vec<Wait>,
+    /// When each payload rang last.
+    rung: BTreeMap<Token, Duration>,
+    /// When the next signal may go out.
+    next: Duration,
+    /// The first that could not, and how many more.
+    held: Option<(Signal, usize)>,
+}
+
+impl Signals {
+    /// The signal, if it may go out now; otherwise it is counted.
+    fn ring(&mut self, now: Duration, signal: Signal) -> Option<Signal> {
+        if now >= self.next && self.held.is_none() {
+            self.next = now + APART;
+            return Some(signal);
+        }
+        match &mut self.held {
+            Some((_, more)) => *more += 1,
+            none => *none = Some((signal, 0)),
+        }
+        None
+    }
+
+    /// What was held back and may go out now.
+    fn due(&mut self, now: Duration) -> Option<Signal> {
+        let (mut signal, more) = self.held.take_if(|_| now >= self.next)?;
+        self.next = now + APART;
+        if more > 0 {
+            signal.body.push_str(&format!(" and {more} more"));
+            signal.facts.push(("more", more.to_string()));
+        }
+        Some(signal)
+    }
+
+    /// Whether a payload may ring; then it has.
+    fn may_ring(&mut self, now: Duration, token: Token) -> bool {
+        let may = self.rung.get(&token).is_none_or(|last| now >= *last + AGAIN);
+        if may {
+            self.rung.insert(token, now);
+        }
+        may
+    }
+
+    /// When something is due by itself.
+    pub fn next(&self) -> Option<Duration> {
+        let held = self.held.as_ref().map(|_| self.next);
+        self.waits.iter().filter_map(|wait| wait.until).chain(held).min()
+    }
+
+    /// The wait for a payload.
+    pub fn wait(&self, token: Token) -> Option<&Wait> {
+        self.waits.iter().find(|wait| wait.token == token)
+    }
+}
+
+/// Why a capture is heard.
+enum Why<'a> {
+    Alert(&'a str),
+    Awaited,
+    Payload,
+}
+
+impl Model {
+    /// Captures came in: they are counted for their payloads, and heard.
+    pub(super) fn hear_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
+        let new: Vec<&Caught> = new.iter().filter(|caught| self.data.captures.row_of(caught.id()).is_none()).collect();
+        let alerts = self.alerted(&new);
+        for (caught, alert) in new.into_iter().zip(alerts) {
+            let mut known = false;
+            for token in caught.tokens() {
+                self.payloads.hit(token, caught.capture.request_date);
+                known |= self.hear(token, caught, alert.as_deref(), effects);
+            }
+            if let Some(query) = alert.filter(|_| !known) {
+                self.ring(&Why::Alert(&query), caught, None, effects);
+            }
+        }
+    }
+
+    /// Nobody waits for what this sender sends.
+    fn is_quiet(&self, capture: &Capture) -> bool {
+        Agent::of(&capture.user_agent).is_some() || is_own(capture, self.own_addresses())
+    }
+
+    /// A capture carries the token of a payload; false where the book does not have it.
+    fn hear(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
+        let Some(payload) = self.oob.book.get(token).cloned() else { return false };
+        let quiet = self.is_quiet(&caught.capture);
+        self.payloads.unseen += u64::from(!quiet);
+        let awaited = !quiet && self.end_wait(token);
+        let why = match alert {
+            _ if awaited => Why::Awaited,
+            Some(query) => Why::Alert(query),
+            None if quiet => return true,
+            None => Why::Payload,
+        };
+        if self.signals.may_ring(self.now.mono, token) || awaited {
+            self.ring(&why, caught, Some(&payload), effects);
+        }
+        true
+    }
+
+    /// Captures that are here already carry tokens that were not known before: the book grew. Recent ones are heard.
+    pub(super) fn hear_recognised(&mut self, changed: &[(CaughtId, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
+        let ids: BTreeSet<CaughtId> = changed.iter().map(|(id, _)| *id).collect();
+        let recent = self.service_now().as_second() - RECENT;
+        let is_recent = |caught: &&Caught| caught.capture.request_date.is_none_or(|date| date.as_second() >= recent);
+        let of =
+            self.data.captures.caught.iter().rev().take_while(is_recent).filter(|caught| ids.contains(&caught.id()));
+        let found: Vec<Caught> = of.cloned().collect();
+        for caught in found.iter().rev() {
+            for token in caught.tokens() {
+                self.hear(token, caught, None, effects);
+            }
+        }
+    }
+
+    /// What is due by itself: held signals, waits that are over.
+    pub(super) fn tend_signals(&mut self, effects: &mut Vec<Effect>) {
+        let now = self.now.mono;
+        effects.extend(self.signals.due(now).map(|signal| Effect::Signal(Box::new(signal))));
+        let over = |wait: &Wait| wait.until.is_some_and(|until| now >= until);
+        let ended: Vec<Wait> = self.signals.waits.iter().copied().filter(over).collect();
+        self.signals.waits.retain(|wait| !over(wait));
+        for wait in ended {
+            self.say(Tone::Bad, format!("nothing came for payload {} in time; it stays in the book", wait.token));
+        }
+    }
+
+    fn end_wait(&mut self, token: Token) -> bool {
+        let before = self.signals.waits.len();
+        self.signals.waits.retain(|wait| wait.token != token);
+        self.signals.waits.len() < before
+    }
+
+    /// For each capture the rule that takes it.
+    fn alerted(&self, new: &[&Caught]) -> Vec<Option<String>> {
+        let mut taken = vec![None; new.len()];
+        let on: Vec<&Alert> = self.signals.alerts.iter().filter(|alert| !alert.off).collect();
+        if on.is_empty() || new.is_empty() {
+            return taken;
+        }
+        let world = self.world();
+        let rows: Vec<Recognised<'_>> = new.iter().map(|caught| caught.recognised()).collect();
+        let source = Rows { rows: &rows, others: &world, now: self.service_now().as_second() };
+        for alert in on {
+            let Ok(query) = Query::parse(&alert.query, Kind::Captures) else { continue };
+            for row in query.matches(&source).rows() {
+                taken[row].get_or_insert_with(|| alert.query.clone());
+            }
+        }
+        taken
+    }
+
+    fn ring(&mut self, why: &Why<'_>, caught: &Caught, payload: Option<&Payload>, effects: &mut Vec<Effect>) {
+        let signal = self.signal(why, caught, payload);
+        self.say(Tone::Good, format!("{}: {}", signal.title, signal.body));
+        let rung = self.signals.ring(self.now.mono, signal);
+        effects.extend(rung.map(|signal| Effect::Signal(Box::new(signal))));
+    }
+
+    fn signal(&self, why: &Why<'_>, caught: &Caught, payload: Option<&Payload>) -> Signal {
+        let capture = &caught.capture;
+        let delay = payload.and_then(|payload| payload.delay(capture.request_date, self.clock_offset));
+        let delay = delay.map(|delay| delay.to_string()).unwrap_or_default();
+        let place = payload.map(Payload::place).unwrap_or_default();
+        let token = payload.map(|payload| payload.token.to_string()).unwrap_or_default();
+        let of = |text: fn(&Payload) -> &Shared| payload.map(|payload| text(payload).to_string()).unwrap_or_default();
+        let (event, title) = match why {
+            Why::Alert(query) => ("alert", format!("alert {query}")),
+            Why::Awaited => ("wait", "what was waited for came".to_owned()),
+            Why::Payload => ("payload", "payload hit".to_owned()),
+        };
+        let what = if place.is_empty() { token.clone() } else { place.clone() };
+        let from = format!("{} from {}", capture.request_method, capture.ip_address);
+        let told = [what, of(|payload| &payload.technique), delay.clone(), from];
+        let body = told.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let time = capture.request_date.map(|date: Stamp| date.to_string()).unwrap_or_default();
+        let facts = vec![
+            ("event", event.to_owned()),
+            ("token", token),
+            ("planted", place),
+            ("technique", of(|payload| &payload.technique)),
+            ("target", of(|payload| &payload.target)),
+            ("finding", of(|payload| &payload.finding_name)),
+            ("note", of(|payload| &payload.note)),
+            ("delay", delay),
+            ("logger", caught.label.to_string()),
+            ("workspace", self.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default()),
+            ("time", time),
+            ("from", capture.ip_address.to_string()),
+            ("method", capture.request_method.to_string()),
+            ("path", capture.path.as_deref().unwrap_or_default().to_owned()),
+            ("query", capture.url_params.to_string()),
+            ("agent", capture.user_agent.to_string()),
+        ];
+        let clean = |text: &str| text::start(&text::clean(text), LONGEST).into_owned();
+        Signal {
+            title: clean(&title),
+            body: clean(&body),
+            facts: facts.into_iter().map(|(name, text)| (name, clean(&text))).collect(),
+        }
+    }
+
+    /// Takes up the rules of the workspace worked in.
+    pub(super) fn load_alerts(&mut self) {
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let kept = self.triage.settings.get(&(Shared::from(ALERTS), workspace));
+        self.signals.alerts = kept.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+    }
+
+    /// Keeps the rules as they are now.
+    pub(super) fn keep_alerts(&mut self, effects: &mut Vec<Effect>) {
+        let value = serde_json::to_string(&self.signals.alerts).unwrap_or_default();
+        self.remember(ALERTS, value, effects);
+    }
+}

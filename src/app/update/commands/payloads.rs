@@ -1,0 +1,127 @@
+//! Commands about payloads: making one or many, waiting for one, rules for what is to be heard.
+
+use std::time::Duration;
+
+use super::super::super::command::{Args, Command, Shape, Slot};
+use super::super::super::effect::Effect;
+use super::super::super::modal::Modal;
+use super::super::super::model::{Model, Pane};
+use super::super::super::notices::Tone;
+use super::super::super::signals::{Alert, Wait};
+use super::super::{moves, payloads};
+use crate::input::Action;
+use crate::oob::Token;
+use crate::oob::payload::Form;
+use crate::query::Kind;
+use crate::query::value::span;
+
+/// How a token stands in a URL, for the table of commands.
+const FORMS: &[&str] = &["query", "path"];
+
+/// The commands of this area.
+pub(super) static COMMANDS: &[Command] = &[
+    Command::new(
+        "payload",
+        &[Slot::needed(Shape::Choice(FORMS, "query|path"))],
+        "a new payload of the current logger, copied; from then on the token stands there: in the query, or in the path \
+         where the service records paths",
+        "payload path",
+        payload,
+    )
+    .or(Action::PlantPayload),
+    Command::new(
+        "payloads",
+        &[Slot::optional(Shape::Book)],
+        "go to the payload book, with a query filter it; or write so many new payloads into a file, one a line",
+        "payloads 200 urls.txt shape=xxe",
+        book,
+    )
+    .or(Action::Payloads),
+    Command::new(
+        "wait payload",
+        &[Slot::needed(Shape::Payload), Slot::after("timeout", Shape::Text("TIME"))],
+        "be told when this payload brings something in, or that nothing came in time; the beginning of a token is enough",
+        "wait payload k7f2 timeout 10m",
+        wait,
+    ),
+    Command::new("wait end", &[], "wait for nothing any more", "wait end", |model, _, _| {
+        let count = std::mem::take(&mut model.signals.waits).len();
+        model.say(Tone::Plain, format!("{count} waits ended"));
+        Ok(())
+    }),
+    Command::new(
+        "alert",
+        &[Slot::needed(Shape::Query(Kind::Captures))],
+        "be told of every capture that the query takes, bots and the own address too; remembered for this workspace",
+        "alert from:203.0.113.* method:POST",
+        alert,
+    ),
+    Command::new(
+        "mine",
+        &[],
+        "the address of the selected capture is your own, or no longer: what it sends rings no more",
+        "mine",
+        |model, _, effects| model.mark_own_address(effects),
+    ),
+    Command::new("alerts", &[], "the list of alert rules: switch them off and on, delete them", "alerts", |model, _, _| {
+        match model.signals.alerts.is_empty() {
+            true => Err("no alert rules yet: alert QUERY makes one".to_owned()),
+            false => {
+                model.modals.push(Modal::Alerts(0));
+                Ok(())
+            }
+        }
+    }),
+];
+
+fn payload(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let form = if args.choice() == Some("path") { Form::Path } else { Form::Query };
+    payloads::plant(model, form, effects)?;
+    model.keep_url_form(form, effects);
+    Ok(())
+}
+
+fn book(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    if let Some(many) = args.many() {
+        return payloads::plant_many(model, many, effects);
+    }
+    moves::go(model, Pane::Payloads);
+    match args.query() {
+        Some(query) => model.set_query(Pane::Payloads, &query).map_err(|error| error.to_string()),
+        None => Ok(()),
+    }
+}
+
+fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let token: Token = args.payload().ok_or("which payload?")?;
+    let limit = match args.text() {
+        None => None,
+        Some(text) => {
+            let seconds =
+                span(&text).filter(|&seconds| seconds > 0).ok_or("timeout takes a time such as 10m or 90s")?;
+            Some(Duration::from_secs(seconds.unsigned_abs()))
+        }
+    };
+    let until = limit.map(|limit| model.now.mono.saturating_add(limit));
+    let waits = &mut model.signals.waits;
+    waits.retain(|wait| wait.token != token);
+    waits.push(Wait { token, until });
+    let hits = model.payloads.hits_of(token).count;
+    let so_far =
+        if hits > 0 { format!("; it brought {hits} in so far: the next is waited for") } else { String::new() };
+    model.say(Tone::Good, format!("waiting for payload {token}{so_far}"));
+    Ok(())
+}
+
+fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let query = args.query().unwrap_or_default();
+    let alerts = &mut model.signals.alerts;
+    match alerts.iter_mut().find(|alert| alert.query == query) {
+        Some(alert) if !alert.off => return Err("there is this rule already".to_owned()),
+        Some(alert) => alert.off = false,
+        None => alerts.push(Alert { query: query.clone(), off: false }),
+    }
+    model.keep_alerts(effects);
+    model.say(Tone::Good, format!("an alert for {query}; the command alerts lists them"));
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Payloads: `p` makes one of the current logger, `e` writes down where it went, `g f` and enter go to what belongs to it.
+
+use std::time::Duration;
+
+use super::super::command::many::Many;
+use super::super::effect::Effect;
+use super::super::form::{Form, FormTag, Opening};
+use super::super::modal::Modal;
+use super::super::model::{Model, Pane, Prefix, Scope};
+use super::super::notices::Tone;
+use super::super::payloads::{Planting, Stamped};
+use super::moves;
+use crate::contract::{Logger, LoggerId, Shared, Stamp};
+use crate::input::{Action, Context, Key};
+use crate::oob::payload::Form as UrlForm;
+use crate::oob::{Payload, Shape, Token};
+use crate::text;
+use crate::triage::CaseId;
+
+/// Under which name it is kept how tokens stand in URLs.
+const FORM: &str = "payload_form";
+/// `e` is about the payload just made for so long at the most.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// Carries out an action about payloads; false when it is none of these.
+pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    match action {
+        Action::PlantPayload => {
+            let form = model.url_form();
+            match plant(model, form, effects) {
+                Ok(()) => {}
+                Err(why) => model.say(Tone::Bad, why),
+            }
+        }
+        Action::EditPlace => match model.payload_at_hand().map(|payload| payload.token) {
+            Some(token) => open_place(model, token),
+            None => model.say(Tone::Plain, "this carries no payload known here: p makes one"),
+        },
+        Action::CopyShapes => match model.payload_at_hand() {
+            Some(_) => model.pending = Some(Prefix::Shape),
+            None => model.say(Tone::Plain, "no payload is at hand: p makes one"),
+        },
+        _ => match action.shape() {
+            Some(shape) => copy_as(model, shape, effects),
+            None => return false,
+        },
+    }
+    true
+}
+
+fn copy_as(model: &mut Model, shape: Shape, effects: &mut Vec<Effect>) {
+    let Some(payload) = model.payload_at_hand() else {
+        return model.say(Tone::Plain, "no payload is at hand: p makes one");
+    };
+    let what = format!("payload {} as {shape}", payload.token);
+    effects.push(Effect::Copy { what, text: text::clean_text(&shape.of(&payload.url)).into_owned() });
+}
+
+/// Asks for one payload of the current logger.
+pub(super) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let planting = Planting { count: 1, ..planting(model, form)? };
+    effects.push(Effect::Draw(Box::new(planting)));
+    Ok(())
+}
+
+/// Asks for many, a line each of a file.
+pub(super) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let Many { count, file, shape } = many;
+    let planting = Planting { count, shape, into: Some(file), ..planting(model, model.url_form())? };
+    effects.push(Effect::Draw(Box::new(planting)));
+    Ok(())
+}
+
+/// What a payload made now is of, and for.
+fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
+    if !model.oob.writable {
+        return Err("no payload: what is planted could not be kept here just now".to_owned());
+    }
+    let logger = current_logger(model)?;
+    let finding = finding_at_hand(model);
+    let target = model.target_at_hand().or(model.scope.target).and_then(|id| model.target_name(id).cloned());
+    Ok(Planting {
+        logger: logger.id,
+        label: logger.label.clone(),
+        handler_url: logger.handler_url.clone(),
+        form,
+        target: target.unwrap_or_default(),
+        finding: finding.as_ref().map(|(key, _)| *key),
+        finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
+        ..Planting::default()
+    })
+}
+
+fn finding_at_hand(model: &Model) -> Option<(crate::triage::Key, Shared)> {
+    let id = match model.focus.pane {
+        Pane::Findings => model.selected_id(Pane::Findings).map(CaseId),
+        Pane::Board => model.board_case(),
+        _ => None,
+    };
+    let case = model.data.findings.value()?.get(id?)?;
+    Some((case.key(), case.name.clone()))
+}
+
+/// The logger of the chip, else that of the selected row, else the newest that still records.
+fn current_logger(model: &Model) -> Result<&Logger, String> {
+    let Some(loggers) = model.data.loggers.value() else { return Err("the loggers are not known yet".to_owned()) };
+    let of_row = match model.focus.pane {
+        Pane::Loggers => model.lists.loggers.selected,
+        Pane::Captures => model.lists.captures.selected.map(|id| id.logger),
+        _ => None,
+    };
+    let known = |id: LoggerId| loggers.get(id);
+    if let Some(logger) = model.scope.logger.and_then(known).or_else(|| of_row.and_then(known)) {
+        return match over(logger) {
+            Some(why) => Err(format!("no payload: logger {} records no more, {why}", logger.label)),
+            None => Ok(logger),
+        };
+    }
+    let live = loggers.items().iter().filter(|logger| over(logger).is_none()).max_by_key(|logger| logger.id);
+    live.map(|logger| &**logger).ok_or_else(|| match loggers.is_empty() {
+        true => "no logger to make a payload of: 5, then n makes one".to_owned(),
+        false => "no payload: every logger is over; 5, then n makes a new one".to_owned(),
+    })
+}
+
+/// Why a logger records no more.
+fn over(logger: &Logger) -> Option<&'static str> {
+    match (logger.active_days, logger.requests_left) {
+        (..=0, _) => Some("its days are over"),
+        (_, ..=0) => Some("no requests are left"),
+        _ => None,
+    }
+}
+
+/// Random numbers came: the payloads are made, kept, and copied or written.
+pub(super) fn handle_drawn(model: &mut Model, planting: &Planting, numbers: &[u64], effects: &mut Vec<Effect>) {
+    let stamped = Stamped {
+        workspace: model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default(),
+        who: model.triage.pen.as_ref().map(|pen| pen.who.clone()).unwrap_or_default(),
+        at: Some(Stamp(model.now.wall)),
+        offset: model.clock_offset,
+    };
+    let payloads = planting.payloads(numbers, &model.oob.book, &stamped);
+    let Some(first) = payloads.first().cloned() else { return };
+    model.plant(payloads.clone(), effects);
+    match &planting.into {
+        None => {
+            let what = format!("payload {} of logger {}", first.token, first.label);
+            effects.push(Effect::Copy { what, text: text::clean_text(&first.url).into_owned() });
+            model.payloads.last = Some(first.token);
+            model.payloads.fresh = Some((first.token, model.now.mono));
+            let key = model.keymap.key_of(Context::Payloads, Action::EditPlace).unwrap_or_default();
+            model.say(Tone::Plain, format!("{key} now writes down where it went{}", for_what(&first)));
+        }
+        Some(name) => {
+            let lines: String =
+                payloads.iter().map(|payload| format!("{}\n", planting.shape.of(&payload.url))).collect();
+            model.payloads.sheet = Some((name.clone(), payloads.iter().map(|payload| payload.token).collect()));
+            effects.push(Effect::Save { name: name.clone(), content: lines.into_bytes().into() });
+        }
+    }
+}
+
+fn for_what(payload: &Payload) -> String {
+    let about = [&payload.finding_name, &payload.target].into_iter().find(|text| !text.is_empty());
+    about.map(|text| format!("; made for {text}")).unwrap_or_default()
+}
+
+/// The file of many payloads was written, maybe under another name: the book says which.
+pub(super) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) {
+    let Some((wished, tokens)) = model.payloads.sheet.take() else { return };
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { return };
+    if name != wished {
+        change(model, &tokens, |payload| payload.batch = name.as_str().into(), effects);
+    }
+}
+
+/// Whether this key, the first after a payload was made, is the one that tells where it went.
+pub(super) fn take_fresh(model: &mut Model, key: Key) -> bool {
+    let Some((_, since)) = model.payloads.fresh.take() else { return false };
+    let action = model.keymap.action(&[Context::Payloads], key);
+    action == Some(Action::EditPlace) && model.now.mono < since + FRESH
+}
+
+/// `e` right after `p`.
+pub(super) fn edit_last(model: &mut Model) {
+    if let Some(token) = model.payloads.last {
+        open_place(model, token);
+    }
+}
+
+fn open_place(model: &mut Model, token: Token) {
+    let Some(payload) = model.oob.book.get(token).cloned() else { return };
+    let form = Form::open(Opening::Place(&payload), model.scope.workspace);
+    model.open_form(form);
+}
+
+/// Keeps what the form says about a payload; it closes.
+pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(Modal::Form(form)) = model.modals.last() else { return };
+    let FormTag::Place(token) = form.tag else { return };
+    let place = form.place();
+    change(model, &[token], |payload| place.clone().put(payload), effects);
+    model.modals.pop();
+    model.drafts.remove(&FormTag::Place(token));
+    model.say(Tone::Good, format!("kept: payload {token}"));
+}
+
+/// Changes payloads: each is kept under the next version.
+fn change(model: &mut Model, tokens: &[Token], put: impl Fn(&mut Payload), effects: &mut Vec<Effect>) {
+    let changed = |token: &Token| {
+        let mut payload = Payload::clone(model.oob.book.get(*token)?);
+        put(&mut payload);
+        payload.version += 1;
+        Some(std::sync::Arc::new(payload))
+    };
+    let changed: Vec<_> = tokens.iter().filter_map(changed).collect();
+    model.plant(changed, effects);
+}
+
+/// enter in the payload book: the captures that carry the payload.
+pub(super) fn to_captures(model: &mut Model) {
+    let Some(token) = model.lists.payloads.selected else { return };
+    moves::go(model, Pane::Captures);
+    moves::set_scope(model, Scope { logger: None, ..model.scope.clone() });
+    let shown = model.set_query(model.focus.pane, &format!("payload:{token}"));
+    if shown.is_err() {
+        // Without a logger pane 5 has no captures.
+        model.say(Tone::Plain, "there is no logger, so nothing was captured");
+    }
+}
+
+/// `g f` in the payload book: the finding the payload was made for.
+pub(super) fn to_finding(model: &mut Model) {
+    let payload = model.payload_at_hand().cloned();
+    let finding = payload.as_ref().and_then(|payload| payload.finding);
+    moves::go(model, Pane::Findings);
+    match finding {
+        Some(key) => super::goes::reveal(model, Pane::Findings, CaseId::from(key).into()),
+        None => model.say(Tone::Plain, "it was made for no finding: these are all"),
+    }
+}
+
+impl Model {
+    /// How tokens stand in the URLs of new payloads.
+    pub(in crate::app) fn url_form(&self) -> UrlForm {
+        let kept = self.triage.settings.get(&(FORM.into(), Shared::default()));
+        kept.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
+    /// Keeps it for this service.
+    pub(in crate::app) fn keep_url_form(&mut self, form: UrlForm, effects: &mut Vec<Effect>) {
+        if self.url_form() == form {
+            return;
+        }
+        let value = serde_json::to_string(&form).unwrap_or_default();
+        let workspace = Shared::default();
+        self.triage.settings.insert((FORM.into(), workspace.clone()), value.clone());
+        effects.push(Effect::Remember { key: FORM, workspace, value });
+    }
+}

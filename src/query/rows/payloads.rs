@@ -1,0 +1,45 @@
+//! What a payload tells, and what it brought in.
+
+use super::{flags, put};
+use crate::oob::Payload;
+use crate::query::column::Builder;
+use crate::query::row::{Others, Row};
+use crate::query::{Field, Flag, Kind};
+
+impl Row for Payload {
+    const KIND: Kind = Kind::Payloads;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.parameter, &self.technique, &self.target, &self.finding_name, &self.note]);
+        put(to, &[&self.batch, &self.label, &self.token.to_string()]);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let hits = || others.hits(self.token);
+        match field {
+            Field::Payload => to.text(&self.token.to_string()),
+            Field::Url => to.shared(&self.url),
+            Field::Logger => to.shared(&self.label),
+            Field::Made => to.time(self.at),
+            Field::By => to.shared(&self.who),
+            Field::Number => self.number.into_iter().for_each(|number| to.whole(number)),
+            Field::Batch => to.shared(&self.batch),
+            Field::Target => to.shared(&self.target),
+            Field::About => to.shared(&self.finding_name),
+            Field::Planted => to.shared(&self.parameter),
+            Field::Technique => to.shared(&self.technique),
+            Field::Note => to.shared(&self.note),
+            Field::Hits => to.whole(hits().map_or(0, |hits| hits.count as i64)),
+            Field::Seen => to.time(hits().and_then(|hits| hits.last)),
+            Field::Delay => {
+                let delay = hits().and_then(|hits| hits.delay(self, others.clock_offset()));
+                to.maybe(delay.map(|delay| delay.seconds as f64));
+            }
+            Field::Is => {
+                let hit = hits().is_some();
+                flags(to, &[(Flag::Hit, hit), (Flag::Waiting, !hit), (Flag::Awaited, others.is_awaited(self.token))]);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The payload book: what was planted where, what came of it, what is waited for.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use scandeck::app::Model;
+use scandeck::app::model::Pane;
+use scandeck::app::msg::{Msg, OobKept, OobNews};
+use scandeck::app::signals::{Alert, Wait};
+use scandeck::contract::{LoggerId, Stamp};
+use scandeck::oob::{Book, Hits, Payload, Token};
+use scandeck::view::{Scheme, Theme};
+
+use super::fixtures::{ago, press, tell, world};
+use super::text;
+
+fn payload(number: u64, place: [&str; 3], made: i64) -> Payload {
+    let token = Token::of(number * 0x0123_4567_89ab_cdef);
+    let [parameter, target, technique] = place;
+    Payload {
+        token,
+        url: format!("http://127.0.0.1:8766/l/1/?t={token}").into(),
+        logger: LoggerId(1),
+        label: "blind-ssrf".into(),
+        workspace: "Acme external".into(),
+        at: Some(ago(made)),
+        offset: Some(0),
+        who: "ann@test".into(),
+        target: target.into(),
+        parameter: parameter.into(),
+        technique: technique.into(),
+        ..Payload::default()
+    }
+}
+
+fn payloads() -> Vec<Payload> {
+    let line = |number| Payload {
+        number: Some(number),
+        batch: "urls.txt".into(),
+        ..payload(10 + number as u64, ["", "", ""], 400)
+    };
+    let redirect = Payload {
+        note: "redirector bypass, second try".into(),
+        finding_name: "Open redirect".into(),
+        ..payload(1, ["q", "shop.acme.test", "SSRF"], 60)
+    };
+    let hostile = Payload { label: "a\u{202e}b\x1b[2J".into(), ..payload(2, ["Referer\nX", "api.acme.test", ""], 120) };
+    vec![redirect, hostile, payload(3, ["", "", ""], 9_000), line(1), line(2)]
+}
+
+fn book(columns: u16, rows: u16) -> Model {
+    let mut model = world(columns, rows);
+    let mut book = Book::default();
+    book.take(payloads().into_iter().map(Arc::new));
+    let kept = OobKept { book, writable: true, ..OobKept::default() };
+    tell(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));
+    let [first, second, third] = [0, 1, 2].map(|at: usize| payloads()[at].token);
+    let hits = Arc::make_mut(&mut model.payloads.hits);
+    let came = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
+    hits.insert(first, Hits { count: 2, first: came(60, 4), last: came(60, 9) });
+    hits.insert(payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) });
+    model.signals.waits = vec![
+        Wait { token: second, until: Some(model.now.mono + std::time::Duration::from_secs(600)) },
+        Wait { token: third, until: None },
+    ];
+    press(&mut model, "g p");
+    model
+}
+
+fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
+    for &(columns, rows) in sizes {
+        let mut model = make(columns, rows);
+        assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&mut model, Theme::new(Scheme::Dark)));
+    }
+}
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (90, 50), (200, 60)];
+
+#[test]
+fn the_book_tells_where_each_payload_went_and_what_came() {
+    hold("payloads", &SIZES, book);
+    hold("payloads_none", &SIZES[..1], |columns, rows| {
+        let mut model = world(columns, rows);
+        press(&mut model, "g p");
+        assert_eq!(model.focus.pane, Pane::Payloads);
+        model
+    });
+}
+
+#[test]
+fn where_it_went_is_written_into_a_form() {
+    hold("payload_place", &SIZES, |columns, rows| {
+        let mut model = book(columns, rows);
+        press(&mut model, "e");
+        model
+    });
+}
+
+#[test]
+fn the_shapes_stand_in_the_menu_of_the_third_key() {
+    hold("payload_shapes", &SIZES[..1], |columns, rows| {
+        let mut model = book(columns, rows);
+        press(&mut model, "y p");
+        model
+    });
+}
+
+#[test]
+fn alert_rules_are_listed() {
+    hold("alerts", &SIZES[..1], |columns, rows| {
+        let mut model = book(columns, rows);
+        let alert = |query: &str, off| Alert { query: query.to_owned(), off };
+        model.signals.alerts = vec![alert("from:203.0.113.*", false), alert("method:post is:known", true)];
+        press(&mut model, ": a l e r t s enter");
+        model
+    });
+}
+
+#[test]
+fn the_header_names_known_payloads() {
+    for (columns, words) in [(80, "2 hits"), (200, "2 known payloads")] {
+        let mut model = world(columns, 30);
+        model.new_captures = 3;
+        model.payloads.unseen = 2;
+        let shown = text(&mut model, Theme::new(Scheme::Dark));
+        assert!(shown.lines().next().unwrap().contains(words), "{shown}");
+    }
+}
