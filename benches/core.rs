@@ -7,14 +7,14 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use scandeck::app::model::{Model, Session};
-use scandeck::app::msg::{Msg, Now};
+use scandeck::app::model::{Model, Pane, Session};
+use scandeck::app::msg::{Kept, Msg, Now, TriageNews};
 use scandeck::app::plan::{News, Update};
 use scandeck::app::screen::Size;
 use scandeck::app::table::Table;
@@ -25,6 +25,7 @@ use scandeck::contract::{
 };
 use scandeck::oob::payload::Form;
 use scandeck::oob::{Book, Payload, Token, mentions};
+use scandeck::triage::store::Store;
 use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Subject, Verdict, arrange};
 
 const FINDINGS: i64 = 100_000;
@@ -55,11 +56,13 @@ fn findings() -> Vec<Finding> {
 }
 
 fn send(model: &mut Model, msg: Msg) {
-    let now = Now { mono: Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
+    // Prompts are deaf at first: between two messages a second passes.
+    let now = Now { mono: model.now.mono + Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
     for effect in update(model, now, msg) {
-        let Effect::Arrange(generation, input) = effect else { panic!("{effect:?}") };
-        let arranged = Box::new(arrange(&input));
-        assert!(update(model, now, Msg::Arranged(generation, arranged)).is_empty());
+        if let Effect::Arrange(generation, input) = effect {
+            let arranged = Box::new(arrange(&input));
+            assert!(update(model, now, Msg::Arranged(generation, arranged)).is_empty());
+        }
     }
 }
 
@@ -98,7 +101,7 @@ fn keys(criterion: &mut Criterion) {
         filter.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));
         criterion.bench_function(&format!("filter 100,000 findings: a key more or less on {filter:?}"), |bench| {
             bench.iter_custom(|rounds| {
-                let begun = std::time::Instant::now();
+                let begun = Instant::now();
                 for _ in 0..rounds {
                     key(&mut model, KeyCode::Char('1'));
                     key(&mut model, KeyCode::Backspace);
@@ -122,7 +125,7 @@ fn queries(criterion: &mut Criterion) {
                 let mut spent = Duration::ZERO;
                 for _ in 0..rounds {
                     key(&mut model, KeyCode::Backspace);
-                    let begun = std::time::Instant::now();
+                    let begun = Instant::now();
                     key(&mut model, KeyCode::Char(last));
                     spent += begun.elapsed();
                 }
@@ -141,12 +144,50 @@ fn groups(criterion: &mut Criterion) {
             let mut spent = Duration::ZERO;
             for _ in 0..rounds {
                 press("bb");
-                let begun = std::time::Instant::now();
+                let begun = Instant::now();
                 press("bc");
                 spent += begun.elapsed();
             }
             spent
         });
+    });
+}
+
+/// A verdict on 10,000 marked rows, as the keys give it, and its undo.
+fn verdicts(criterion: &mut Criterion) {
+    let mut model = loaded();
+    let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
+    send(&mut model, Msg::Triage(TriageNews::Opened(Box::new(Kept { pen, ..Kept::default() }))));
+    model.set_query(Pane::Findings, "id<10000").unwrap();
+    let mut press = |code: KeyCode| {
+        let begun = Instant::now();
+        key(&mut model, code);
+        begun.elapsed()
+    };
+    let mut group = criterion.benchmark_group("verdicts");
+    group.sample_size(10);
+    for (what, decides) in [("a verdict on 10,000 findings", true), ("its undo", false)] {
+        group.bench_function(what, |bench| {
+            bench.iter_custom(|rounds| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..rounds {
+                    "vGvc".chars().for_each(|letter| _ = press(KeyCode::Char(letter)));
+                    let (decided, undone) = (press(KeyCode::Enter), press(KeyCode::Char('u')));
+                    spent += if decides { decided } else { undone };
+                }
+                spent
+            });
+        });
+    }
+    group.finish();
+}
+
+/// From one order of several fields to another.
+fn orders(criterion: &mut Criterion) {
+    let mut model = loaded();
+    let mut by = ["risk,target,-cve", "cwe,-risk,name"].into_iter().cycle();
+    criterion.bench_function("order 100,000 findings by three fields", |bench| {
+        bench.iter(|| model.set_order(Pane::Findings, by.next().unwrap()).unwrap());
     });
 }
 
@@ -216,6 +257,13 @@ fn decisions(criterion: &mut Criterion) {
     group.bench_function("fold of 100,000 events (off the UI thread)", |bench| {
         bench.iter(|| State::from_events(events.iter().cloned()));
     });
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let opened = || runtime.block_on(Store::open(directory.path())).unwrap();
+    runtime.block_on(opened().store.record(&events)).unwrap();
+    group.bench_function("open the store of 100,000 events (off the UI thread)", |bench| {
+        bench.iter(|| runtime.block_on(opened().store.close()));
+    });
     group.finish();
 }
 
@@ -266,4 +314,5 @@ fn recognition(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, keys, queries, groups, tables, decisions, recognition);
+criterion_group!(benches, keys, queries, groups, verdicts, orders, tables, decisions);
 criterion_main!(benches);

@@ -236,9 +236,9 @@ impl Asked {
         order
     }
 
-    /// Something else is said about one row.
-    pub(super) fn restanced(&mut self, row: usize, source: &dyn Source) {
-        self.evaluator.tell_again(row, Field::is_of_decision, source);
+    /// Something else is said about some rows.
+    pub(super) fn restanced(&mut self, rows: &[usize], source: &dyn Source) {
+        self.evaluator.tell_again(rows, Field::is_of_decision, source);
         if self.order.as_ref().is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision())) {
             self.order = None;
         }
@@ -311,13 +311,19 @@ impl Model {
         }
     }
 
-    /// Something else is said about a row of the findings.
-    pub(super) fn tell_again(&mut self, row: usize) {
+    /// Takes columns of the findings that were made off the UI thread.
+    pub(super) fn take_columns(&mut self, made: Vec<(Field, Builder)>) {
+        let Some(table) = self.data.findings.value().cloned() else { return };
+        self.asking(&table, |lists| &mut lists.findings, |_, _, asked| asked.evaluator.take_columns(made));
+    }
+
+    /// Something else is said about some rows of the findings.
+    pub(super) fn tell_again(&mut self, rows: &[usize]) {
         let Some(table) = self.data.findings.value().cloned() else { return };
         self.asking(
             &table,
             |lists| &mut lists.findings,
-            |model, _, asked| asked.restanced(row, &model.triaged(&table)),
+            |model, _, asked| asked.restanced(rows, &model.triaged(&table)),
         );
         self.tabs.stale = true;
     }

@@ -55,6 +55,8 @@ pub struct Triage {
     pub used_marks: BTreeMap<EventId, Vec<CaseId>>,
     /// What the rows were made of, or are being made of.
     basis: Option<Basis>,
+    /// The digest of the scans that were looked at last.
+    digest: Option<(Same<Table<Scan>>, u64)>,
     /// Rows are being made.
     arranging: bool,
     /// The turn of which they were made last.
@@ -121,6 +123,16 @@ fn digest(scans: &Table<Scan>) -> u64 {
     hasher.finish()
 }
 
+impl Triage {
+    /// The digest of these scans: worked out once, asked for with every message.
+    fn digest_of(&mut self, scans: &Arc<Table<Scan>>) -> u64 {
+        match &self.digest {
+            Some((of, digest)) if Arc::ptr_eq(&of.0, scans) => *digest,
+            _ => self.digest.insert((Same(Arc::clone(scans)), digest(scans))).1,
+        }
+    }
+}
+
 impl Model {
     /// The day here, for what expires.
     pub fn today(&self) -> Date {
@@ -138,7 +150,7 @@ impl Model {
             generation: self.generation,
             findings: Same(Arc::clone(&findings)),
             targets: self.data.targets.value().cloned().map(Same),
-            scans: digest(&scans),
+            scans: self.triage.digest_of(&scans),
             turn: self.triage.turn,
             today: self.today(),
         };
@@ -179,6 +191,7 @@ impl Model {
         self.triage.again = Reopened::of(&arranged.stances);
         let stances = std::mem::replace(&mut self.triage.stances, arranged.stances);
         self.triage.rules = arranged.rules;
+        self.take_columns(arranged.columns);
         let turn = self.triage.basis.as_ref().map_or(0, |basis| basis.turn);
         let made_before = std::mem::replace(&mut self.triage.arranged, turn);
         // What the store tells when it opens is no news to a person.
@@ -188,9 +201,8 @@ impl Model {
         {
             self.stay_where_told_otherwise(&before, &stances);
         }
-        for key in std::mem::take(&mut self.triage.touched) {
-            self.restance(key);
-        }
+        let touched = std::mem::take(&mut self.triage.touched);
+        self.restance(&touched);
         self.tabs.stale = true;
         self.show_rows(Pane::Findings);
         self.show_rows(Pane::Targets);
@@ -199,17 +211,22 @@ impl Model {
         self.dirty = true;
     }
 
-    /// Says anew what stands about one finding.
-    fn restance(&mut self, key: Key) {
+    /// Says anew what stands about some findings.
+    fn restance(&mut self, keys: &[Key]) {
         let today = self.today();
         let Some(table) = self.data.findings.value() else { return };
-        let Some(at) = table.position(CaseId::from(key)) else { return };
-        if let Some(stance) = self.triage.stances.get_mut(at) {
-            let rule = self.triage.rules.get(at).copied().flatten();
-            let now = Arc::new(restance(&table.items()[at], rule, &self.triage.state, today));
-            let was = std::mem::replace(stance, Arc::clone(&now));
-            self.triage.again.change(&was, &now);
-            self.tell_again(at);
+        let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(CaseId::from(key))).collect();
+        let Triage { stances, rules, state, again, .. } = &mut self.triage;
+        for &at in &rows {
+            if let Some(stance) = stances.get_mut(at) {
+                let rule = rules.get(at).copied().flatten();
+                let now = Arc::new(restance(&table.items()[at], rule, state, today));
+                let was = std::mem::replace(stance, Arc::clone(&now));
+                again.change(&was, &now);
+            }
+        }
+        if !rows.is_empty() {
+            self.tell_again(&rows);
         }
     }
 
@@ -264,31 +281,27 @@ impl Model {
 
     /// Takes events in, whoever recorded them.
     pub(super) fn take_events(&mut self, events: &[Arc<Event>]) {
-        let mut told = Vec::new();
+        let mut touched = Vec::new();
         for event in events {
             if self.triage.state.knows(event.id) {
                 continue;
             }
             self.triage.usual.take(event);
-            let touched = self.triage.state.apply(event);
-            match touched {
-                Touched::Keys(keys) => {
-                    keys.iter().for_each(|&key| self.restance(key));
-                    told.extend(keys.iter().map(|&key| CaseId::from(key)));
-                    self.triage.touched.extend(keys);
-                }
+            match self.triage.state.apply(event) {
+                Touched::Keys(keys) => touched.extend(keys),
                 Touched::All => {
                     self.triage.turn += 1;
                     // What it is about says so at once; all else follows with the new rows.
                     if let Subject::Finding(identity) = &event.subject {
-                        self.restance(identity.key);
-                        told.push(identity.key.into());
+                        touched.push(identity.key);
                     }
                 }
                 Touched::Nothing => {}
             }
         }
-        self.stay(&told);
+        self.restance(&touched);
+        self.stay(&touched.iter().map(|&key| CaseId::from(key)).collect::<Vec<_>>());
+        self.triage.touched.extend(touched);
         self.lists.groups.count_undecided(&self.triage.stances);
         self.dirty = true;
     }

@@ -22,7 +22,7 @@ const BURST: f64 = 16.0;
 pub(super) struct Demand {
     /// Something waits or runs.
     pub moving: bool,
-    /// Captures or loggers are on the screen.
+    /// Captures or loggers are on the screen, and there is a logger.
     pub captures_shown: bool,
     /// The list is on the screen.
     pub shown: bool,

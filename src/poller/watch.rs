@@ -310,9 +310,11 @@ impl Watch {
         let any_active = |scans: &Arc<Table<Scan>>| scans.items().iter().any(|scan| scan.is_active());
         let any_waits =
             |reports: &Arc<Table<Report>>| reports.items().iter().any(|report| report.status == ReportStatus::Waiting);
+        let any_logger = self.known.loggers.as_ref().is_none_or(|loggers| !loggers.is_empty());
         Demand {
             moving: noun == Noun::Scans && self.known.scans.as_ref().is_some_and(any_active),
-            captures_shown: self.plan.captures.is_some() || shown(Noun::Captures) || shown(Noun::Loggers),
+            captures_shown: any_logger
+                && (self.plan.captures.is_some() || shown(Noun::Captures) || shown(Noun::Loggers)),
             shown: shown(noun),
             report_waits: noun == Noun::Reports && self.known.reports.as_ref().is_some_and(any_waits),
             scarce: self.scarce,

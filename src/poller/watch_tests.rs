@@ -192,14 +192,18 @@ fn captures_are_read_when_a_count_moved_and_each_is_told_once() {
 }
 
 #[test]
-fn shown_captures_are_looked_for_each_second() {
+fn shown_captures_are_looked_for_each_second_where_there_is_a_logger() {
     let mut hand = Hand::new(true);
     hand.settle();
     let unseen = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
     let plan = PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), captures: Some(None), ..PollPlan::default() };
     assert!(!hand.watch.set_plan(plan));
+    let without = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
+    hand.loggers = vec![Logger { id: LoggerId(7), ..Logger::default() }];
+    hand.pass(Duration::from_secs(4));
     let seen = count(&hand.pass(Duration::from_secs(60)), LOGGERS);
-    assert!((14..=16).contains(&unseen) && (59..=61).contains(&seen), "{unseen} {seen}");
+    assert!([unseen, without].iter().all(|count| (14..=16).contains(count)), "{unseen} {without}");
+    assert!((59..=61).contains(&seen), "{seen}");
 }
 
 #[test]

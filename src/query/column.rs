@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::Field;
 use super::field::Values;
+use super::{Field, Texts};
 use crate::contract::{Shared, Stamp};
 
 /// Stands where a row has no text.
@@ -18,7 +18,7 @@ pub enum Column {
     /// Numbers of [`Column::Texts::values`].
     Texts {
         /// The different texts.
-        values: Vec<Shared>,
+        values: Texts,
         /// Numbers of texts, by row.
         cells: Cells<u32>,
     },
@@ -112,7 +112,7 @@ impl Builder {
         let column = match field.spec().values {
             Values::Flags => Column::Flags(Vec::with_capacity(rows)),
             Values::Search | Values::Prose | Values::Word | Values::Choice(_) => {
-                Column::Texts { values: Vec::new(), cells: Cells::new(rows, NOTHING) }
+                Column::Texts { values: Texts::default(), cells: Cells::new(rows, NOTHING) }
             }
             Values::Number | Values::Risk | Values::Span | Values::Time | Values::Deadline => {
                 Column::Numbers(Cells::new(rows, f64::NAN))
@@ -146,7 +146,7 @@ impl Builder {
     fn learn(&mut self, text: Shared) -> u32 {
         let Column::Texts { values, .. } = &mut self.column else { return NOTHING };
         let code = values.len() as u32;
-        values.push(text.clone());
+        values.push(&text);
         self.known.insert(text, code);
         code
     }
@@ -210,13 +210,23 @@ impl Builder {
 }
 
 impl Column {
+    /// The other rows that have the same text as a row, where no row has several; none where it has none.
+    pub fn same_as(&self, row: usize) -> impl Iterator<Item = usize> {
+        let codes = match self {
+            Self::Texts { cells, .. } => cells.single().unwrap_or_default(),
+            _ => &[],
+        };
+        let wanted = codes.get(row).copied().filter(|&code| code != NOTHING);
+        codes.iter().enumerate().filter(move |&(at, &code)| Some(code) == wanted && at != row).map(|(at, _)| at)
+    }
+
     /// How many rows have each text, the most frequent first.
-    pub fn counts(&self) -> Vec<(&Shared, usize)> {
+    pub fn counts(&self) -> Vec<(&str, usize)> {
         self.ranked(usize::MAX, |_| Some(())).into_iter().map(|(_, text, count)| (text, count)).collect()
     }
 
     /// So many of the texts that have a rank, and how many rows have each: by rank, then the most frequent first.
-    pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &Shared, usize)> {
+    pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &str, usize)> {
         let Self::Texts { values, cells } = self else { return Vec::new() };
         let mut counts = vec![0usize; values.len()];
         for &code in &cells.values {
@@ -226,9 +236,8 @@ impl Column {
         }
         let ranked = values.iter().zip(counts).filter_map(|(text, count)| Some((rank(text)?, text, count)));
         let mut ranked: Vec<_> = ranked.collect();
-        let compare = |a: &(R, &Shared, usize), b: &(R, &Shared, usize)| {
-            (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1))
-        };
+        let compare =
+            |a: &(R, &str, usize), b: &(R, &str, usize)| (&a.0, Reverse(a.2), a.1).cmp(&(&b.0, Reverse(b.2), b.1));
         if most < ranked.len() {
             ranked.select_nth_unstable_by(most, compare);
             ranked.truncate(most);
@@ -250,10 +259,21 @@ mod tests {
             builder.end_row();
         }
         let column = builder.finish();
-        let counts: Vec<_> = column.counts().into_iter().map(|(text, count)| (text.as_str(), count)).collect();
-        assert_eq!(counts, [("a", 2), ("b", 1)]);
+        assert_eq!(column.counts(), [("a", 2), ("b", 1)]);
         let Column::Texts { cells, .. } = &column else { panic!() };
         assert_eq!([cells.row(0).len(), cells.row(2).len(), cells.row(3).len()], [2, 1, 0]);
+    }
+
+    #[test]
+    fn rows_with_the_same_text_are_found_without_looking_at_texts() {
+        let mut builder = Builder::new(Field::Class, 5);
+        for text in ["a", "", "b", "a", ""] {
+            builder.text(text);
+            builder.end_row();
+        }
+        let column = builder.finish();
+        let same = |row| column.same_as(row).collect::<Vec<_>>();
+        assert_eq!((same(0), same(2), same(1)), (vec![3], vec![], vec![]));
     }
 
     #[test]
@@ -265,7 +285,6 @@ mod tests {
         }
         builder.text("fixed");
         assert!(builder.end_again(1));
-        let counts: Vec<_> = builder.column().counts().iter().map(|(text, count)| (text.to_string(), *count)).collect();
-        assert_eq!(counts, [("fixed".to_owned(), 1), ("open".to_owned(), 1)]);
+        assert_eq!(builder.column().counts(), [("fixed", 1), ("open", 1)]);
     }
 }

@@ -116,10 +116,9 @@ fn has(text: &str, typed: &str) -> Option<bool> {
         return text.to_lowercase().find(typed).map(|at| at > 0);
     }
     let (text, typed) = (text.as_bytes(), typed.as_bytes());
-    if typed.is_empty() {
-        return Some(false);
-    }
-    text.windows(typed.len()).position(|part| part.eq_ignore_ascii_case(typed)).map(|at| at > 0)
+    let Some(first) = typed.first() else { return Some(false) };
+    let begins = |part: &[u8]| part[0].eq_ignore_ascii_case(first) && part.eq_ignore_ascii_case(typed);
+    text.windows(typed.len()).position(begins).map(|at| at > 0)
 }
 
 /// The values of a field that have a text, with how many rows have each; those first that begin so.

@@ -52,15 +52,20 @@ impl Evaluator {
         self.columns.retain(|field, _| !gone(*field));
     }
 
-    /// One row says something else in some fields: its places in their columns are written anew.
-    pub fn tell_again(&mut self, row: usize, changed: impl Fn(Field) -> bool, source: &dyn Source) {
+    /// Takes columns that were made elsewhere.
+    pub fn take_columns(&mut self, made: impl IntoIterator<Item = (Field, Builder)>) {
+        self.columns.extend(made);
+    }
+
+    /// Some rows say something else in some fields: their places in these columns are written anew.
+    pub fn tell_again(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn Source) {
         self.kept.retain(|_, kept| !changed(kept.field));
         self.columns.retain(|field, builder| {
-            if !changed(*field) {
-                return true;
-            }
-            source.tell(row, *field, builder);
-            builder.end_again(row)
+            let again = |&row: &usize| {
+                source.tell(row, *field, builder);
+                builder.end_again(row)
+            };
+            !changed(*field) || rows.iter().all(again)
         });
     }
 
@@ -152,7 +157,7 @@ fn take_values(field: Field, test: &Test, column: &Column, now: i64) -> Bits {
     match column {
         Column::Texts { values, cells } => {
             let takes = text_test(field, test);
-            let taken: Vec<bool> = values.iter().map(|value| takes(value)).collect();
+            let taken: Vec<bool> = values.iter().map(takes).collect();
             let known = |code: u32| (code as usize) < taken.len();
             let none = matches!(test, Test::None);
             scan(cells, |code| if none { known(code) } else { known(code) && taken[code as usize] }, none)

@@ -185,7 +185,7 @@ fn what_a_clause_took_is_kept_until_it_is_forgotten() {
     verdicts[1].verdict = Verdict::Fixed;
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     let rows: Vec<Judged> = verdicts.iter().map(|stance| Judged { case: &case, stance }).collect();
-    evaluator.tell_again(1, Field::is_of_decision, &Rows { rows: &rows, others: &Alone, now: 0 });
+    evaluator.tell_again(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &Alone, now: 0 });
     assert_eq!(count(&verdicts, &mut evaluator), 2);
     verdicts[0].verdict = Verdict::Open;
     assert_eq!(count(&verdicts, &mut evaluator), 2);

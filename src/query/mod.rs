@@ -32,6 +32,7 @@ pub mod row;
 mod rows;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 pub mod value;
 
 use std::fmt;
@@ -45,6 +46,7 @@ pub use field::Field;
 pub use flag::Flag;
 pub use row::{Alone, Others, Row, Rows, Source};
 pub use rows::{Judged, Recognised};
+pub use texts::Texts;
 
 /// The lists that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -89,7 +89,7 @@ fn ranks(column: &Column, rows: usize) -> Vec<f64> {
         Column::Numbers(cells) => (0..rows).map(|row| cells.row(row).first().copied().unwrap_or(f64::NAN)).collect(),
         Column::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
         Column::Texts { values, cells } => {
-            let lower: Vec<String> = values.iter().map(|value| value.to_lowercase()).collect();
+            let lower: Vec<String> = values.iter().map(str::to_lowercase).collect();
             let mut order: Vec<usize> = (0..values.len()).collect();
             order.sort_by(|&a, &b| lower[a].cmp(&lower[b]));
             let mut place = vec![0.0; values.len()];

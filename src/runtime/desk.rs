@@ -27,6 +27,7 @@ use super::clipboard::Way;
 use super::keyboard::Keyboard;
 use super::signal;
 use super::signals::{Caught, Signals};
+use super::spent::Spent;
 use super::terminal::Terminal;
 use super::triage::Keeper;
 use super::{Connected, Connector, Left, Opening, Source, bundled};
@@ -100,6 +101,7 @@ pub(super) struct Desk {
     pub drawn: Option<Instant>,
     pub woken: Option<Instant>,
     pub left: Option<Option<i32>>,
+    pub spent: Spent,
 }
 
 impl Desk {
@@ -133,6 +135,7 @@ impl Desk {
             drawn: None,
             woken: None,
             left: None,
+            spent: Spent::default(),
         };
         match opening {
             Opening::On(connected) => _ = desk.take_service(*connected),
@@ -152,6 +155,7 @@ impl Desk {
                 self.left = Some(Some(1));
                 break;
             }
+            self.spent.sort_out(&self.model.data);
             let inbound = self.wait().await;
             self.take(inbound).await;
             self.drain().await;

@@ -27,6 +27,7 @@ pub mod local;
 pub mod log;
 mod signal;
 mod signals;
+mod spent;
 mod terminal;
 mod triage;
 

@@ -23,6 +23,11 @@ use super::standing::OwnState;
 use super::state::State;
 use crate::app::table::Table;
 use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
+use crate::query::row::column_of;
+use crate::query::{Builder, Field, Judged, Rows};
+
+/// Columns of decisions that are made with the rows: those that saved queries ask for most.
+const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 
 /// What rows are made of. Comparing two compares what they refer to, not what that says.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +69,8 @@ pub struct Arranged {
     pub stances: Vec<Arc<Stance>>,
     /// The rule that finds each row, aligned too; empty where there is no rule.
     pub rules: Vec<Option<EventId>>,
+    /// What queries ask about decisions.
+    pub columns: Vec<(Field, Builder)>,
     /// Of the state they were made from.
     pub clock: u64,
 }
@@ -84,7 +91,15 @@ pub fn arrange(input: &Input) -> Arranged {
             *stance = share(restance(case, *rule, &input.state, input.today));
         }
     }
-    Arranged { cases: Arc::new(cases), stances, rules, clock: input.state.clock() }
+    let judged = judged(&cases, &stances);
+    let source = Rows { rows: &judged, others: input, now: input.now };
+    let columns = READY.map(|field| (field, column_of(field, &source))).into();
+    Arranged { cases: Arc::new(cases), stances, rules, columns, clock: input.state.clock() }
+}
+
+/// Each row with what is said about it.
+pub(super) fn judged<'a>(cases: &'a Table<Case>, stances: &'a [Arc<Stance>]) -> Vec<Judged<'a>> {
+    cases.items().iter().zip(stances).map(|(case, stance)| Judged { case, stance }).collect()
 }
 
 /// What is said about a row now; `rule` is the one that finds it.
@@ -110,8 +125,8 @@ fn case(input: &Input, presences: &Presences, row: Row) -> Case {
         Occurrence { at: input.started(&finding), finding }
     };
     let latest = occurrence(&row.seen[row.seen.len() - 1]);
-    let earlier: Vec<Occurrence> =
-        if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Vec::new() };
+    let earlier: Box<[Occurrence]> =
+        if row.seen.len() > 1 { row.seen.iter().rev().map(occurrence).collect() } else { Box::default() };
     let first_seen = earlier.iter().filter_map(|one| one.at).min().or(latest.at);
     Case {
         id: row.identity.key.into(),
@@ -121,7 +136,7 @@ fn case(input: &Input, presences: &Presences, row: Row) -> Case {
         presence,
         first_seen,
         last_seen: latest.at,
-        offered: row.offered,
+        offered: row.offered.map(Box::new),
         own: None,
     }
 }
@@ -159,7 +174,7 @@ fn own_case(input: &Input, own: &OwnState, targets: &HashMap<Shared, TargetId>) 
         presence: Presence::Unchanged,
         first_seen: made,
         last_seen: made,
-        own: Some(own.id),
+        own: Some(Box::new(own.id)),
         ..Case::default()
     }
 }

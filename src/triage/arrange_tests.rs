@@ -58,7 +58,7 @@ fn another_cookie_is_another_thing_and_is_only_offered_the_decision() {
     world.decide(FalsePositive);
     world.found(2, "cookie", "session");
     let (case, stance) = world.last();
-    assert_eq!((stance.verdict, case.offered), (Open, Some(key)));
+    assert_eq!((stance.verdict, case.offered.as_deref()), (Open, Some(&key)));
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_moved_port_is_offered_the_decision_and_does_not_inherit_it() {
     world.decide(FalsePositive);
     world.found(2, "tls10", "").port = 8443;
     let (case, stance) = world.last();
-    assert_eq!((stance.source, case.offered), (Source::Nobody, Some(key)));
+    assert_eq!((stance.source, case.offered.as_deref()), (Source::Nobody, Some(&key)));
     world.ann.does(Subject::Finding((*case.identity).clone()), Change::Inherit(key));
     let (case, stance) = world.last();
-    assert_eq!((stance.verdict, case.offered), (FalsePositive, None));
+    assert_eq!((stance.verdict, case.offered.as_deref()), (FalsePositive, None));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_finding_of_ones_own_is_a_row_of_its_target_and_goes_when_it_is_switched_off
     world.ann.does(Subject::Own(id), Change::Own(Box::new(own)));
     let rows = world.rows();
     let case = &rows.cases.items()[0];
-    assert_eq!((case.own, case.target_id, case.risk_level), (Some(id), Some(TargetId(1)), Risk::Critical));
+    assert_eq!((case.own.as_deref(), case.target_id, case.risk_level), (Some(&id), Some(TargetId(1)), Risk::Critical));
     assert!(case.finding.id.0 < 0 && rows.stances[0].is_undecided());
     world.ann.does(
         Subject::Finding((*case.identity).clone()),
@@ -264,7 +264,7 @@ proptest! {
         }
         let told = |world: &World| {
             let mut told: Vec<_> = world.rows().cases.items().iter()
-                .map(|case| (case.key(), case.finding.id, case.presence, case.offered)).collect();
+                .map(|case| (case.key(), case.finding.id, case.presence, case.offered.clone())).collect();
             told.sort();
             told
         };

@@ -102,7 +102,7 @@ pub struct Occurrence {
     pub at: Option<Stamp>,
 }
 
-/// One identity: a row. It reads like its latest occurrence.
+/// One identity: a row. It reads like its latest occurrence. There may be 100,000: what few of them have is boxed.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
     /// Names the row.
@@ -112,7 +112,7 @@ pub struct Case {
     /// The latest occurrence.
     pub finding: Arc<Finding>,
     /// All occurrences, the latest first; empty stands for the latest alone.
-    pub earlier: Vec<Occurrence>,
+    pub earlier: Box<[Occurrence]>,
     /// Against the scan before, or the baseline.
     pub presence: Presence,
     /// When a scan that saw it started for the first time.
@@ -120,9 +120,9 @@ pub struct Case {
     /// When the latest one that saw it started.
     pub last_seen: Option<Stamp>,
     /// Decisions stand under this key of the same asset and class, where the port has moved: offered, not inherited.
-    pub offered: Option<Key>,
+    pub offered: Option<Box<Key>>,
     /// A person's own finding, by the event that made it.
-    pub own: Option<EventId>,
+    pub own: Option<Box<EventId>>,
 }
 
 impl Deref for Case {

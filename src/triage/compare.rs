@@ -154,7 +154,7 @@ mod tests {
 
     /// A row that these scans saw, the latest first.
     fn case(id: i64, seen: &[(i64, Risk)]) -> Case {
-        let earlier: Vec<Occurrence> =
+        let earlier: Box<[Occurrence]> =
             seen.iter().map(|&(scan, risk)| Occurrence { finding: told(scan, risk), at: None }).collect();
         Case { id: CaseId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Case::default() }
     }

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::arrange::Input;
+use super::arrange::{Input, judged};
 use super::case::{Case, Stance};
 use super::event::{EventId, Key};
 use super::standing::RuleState;
 use crate::app::table::Table;
 use crate::contract::{ScanId, Shared, TargetId};
-use crate::query::{Bits, Evaluator, Judged, Kind, Others, Query, Rows};
+use crate::query::{Bits, Evaluator, Kind, Others, Query, Rows};
 
 /// The rule that decides each row; empty where no rule finds anything.
 pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {
@@ -35,7 +35,7 @@ fn found<'r>(
     if rules.is_empty() {
         return Vec::new();
     }
-    let rows = cases.items().iter().zip(stances).map(|(case, stance)| Judged { case, stance }).collect::<Vec<_>>();
+    let rows = judged(cases, stances);
     let source = Rows { rows: &rows, others: input, now: input.now };
     let mut evaluator = Evaluator::default();
     let read = rules.iter().filter_map(|rule| Some((*rule, Query::parse(&rule.query, Kind::Findings).ok()?)));

@@ -5,7 +5,7 @@
 //!   a ◄─after─ c ◄─after─ d        d knew both and settles it: d alone holds. Undo d, and b and c hold again.
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::event::{Change, Decision, Event, EventId, Identity, Key, OwnFinding, Subject};
@@ -94,7 +94,7 @@ impl Standing {
 
     /// Folds the events about one finding; `events` in the order of (clock, id).
     pub(super) fn of(events: &[Arc<Event>], key: Key, live: impl Fn(&Event) -> bool) -> Self {
-        let mut standing = Self { identity: Arc::new(identity(events, key)), ..Self::default() };
+        let mut standing = Self::default();
         let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
         for event in events {
             standing.learn(event);
@@ -113,6 +113,7 @@ impl Standing {
                 _ => {}
             }
         }
+        standing.identity = standing.identity_of(key);
         standing.heads = heads(events, &live);
         standing.tags = tags.into_iter().collect();
         standing.own = own.and_then(|(event, finding)| {
@@ -121,6 +122,15 @@ impl Standing {
             Some(Arc::new(OwnState { id, key, finding, event, off }))
         });
         standing
+    }
+
+    /// As the first event told it; of a key that only heirs speak of, theirs.
+    fn identity_of(&self, key: Key) -> Arc<Identity> {
+        match (self.told.iter().find(|told| told.key == key), self.told.first()) {
+            (Some(told), _) => Arc::clone(told),
+            (None, Some(heir)) => Arc::new(Identity { key, ..(**heir).clone() }),
+            (None, None) => Arc::new(Identity { key, ..Identity::default() }),
+        }
     }
 
     /// Takes in what an event tells about the finding itself, whether the event counts or not.
@@ -160,27 +170,14 @@ fn decision(event: &Event) -> Option<&Decision> {
     }
 }
 
-/// As the first event told it; of a key that only heirs speak of, theirs.
-fn identity(events: &[Arc<Event>], key: Key) -> Identity {
-    let mut told = events.iter().filter_map(|event| match &event.subject {
-        Subject::Finding(identity) => Some(identity),
-        _ => None,
-    });
-    let first = told.clone().next();
-    let told = told.find(|identity| identity.key == key).or(first).cloned().unwrap_or_default();
-    Identity { key, ..told }
-}
-
 /// The live decisions that no other live event replaces, directly or through events in between, which may be undone.
 fn heads(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Vec<Arc<Event>> {
-    let decided = |event: &&Arc<Event>| decision(event).is_some() && live(event);
-    let mut held: BTreeMap<(u64, EventId), &Arc<Event>> =
-        events.iter().filter(decided).map(|event| ((event.clock, event.id), event)).collect();
+    let mut held: Vec<&Arc<Event>> = events.iter().filter(|event| decision(event).is_some() && live(event)).collect();
     if held.len() > 1 {
         let replaced = replaced(events, live);
-        held.retain(|_, event| !replaced.contains(&event.id));
+        held.retain(|event| !replaced.contains(&event.id));
     }
-    held.into_values().cloned().collect()
+    held.into_iter().cloned().collect()
 }
 
 fn replaced(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> BTreeSet<EventId> {

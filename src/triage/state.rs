@@ -87,7 +87,7 @@ impl State {
 
     /// Takes an event in; one that is known already changes nothing.
     pub fn apply(&mut self, event: &Arc<Event>) -> Touched {
-        let topics = self.take_in(event);
+        let topics = self.take_in(event).into_iter().collect();
         self.fold(&topics)
     }
 
@@ -205,9 +205,9 @@ impl State {
     }
 
     /// Files an event; returns what must be folded anew. An id names one event: the first that came stays.
-    fn take_in(&mut self, event: &Arc<Event>) -> BTreeSet<Topic> {
+    fn take_in(&mut self, event: &Arc<Event>) -> Vec<Topic> {
         if self.knows(event.id) {
-            return BTreeSet::new();
+            return Vec::new();
         }
         self.known.insert(event.id, Arc::clone(event));
         self.clock = self.clock.max(event.clock);
@@ -218,7 +218,7 @@ impl State {
         }
     }
 
-    fn turn(&mut self, event: &Event, batch: EventId, undo: bool) -> BTreeSet<Topic> {
+    fn turn(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
         let step = if undo { Step::Undid(batch) } else { Step::Redid(batch) };
         self.step(event, step);
         let turned = Arc::make_mut(self.batches.entry(batch).or_default());
@@ -226,7 +226,7 @@ impl State {
         turned.events.iter().filter_map(|event| topic(event)).collect()
     }
 
-    fn file(&mut self, event: &Arc<Event>) -> BTreeSet<Topic> {
+    fn file(&mut self, event: &Arc<Event>) -> Vec<Topic> {
         if event.id == event.batch {
             self.step(event, Step::Did(event.batch));
         }

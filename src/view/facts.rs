@@ -65,9 +65,7 @@ impl Facts {
         facts.shorten_names();
         let scans = facts.scans.clone().unwrap_or_default();
         facts.count_scans(&scans);
-        for finding in facts.findings.iter().flat_map(|findings| findings.items()) {
-            facts.risks[4 - finding.risk_level.level() as usize] += 1;
-        }
+        facts.risks = facts.findings.as_ref().map(|findings| findings.risks().map(i64::from)).unwrap_or_default();
         facts
     }
 

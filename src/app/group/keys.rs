@@ -1,14 +1,15 @@
 //! Which group each finding belongs to: counted once a table, used with every filter.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::By;
 use crate::app::table::Table;
-use crate::contract::Shared;
-use crate::triage::{Case, CaseId};
+use crate::contract::{Risk, Shared};
+use crate::query::{Column, Field};
+use crate::triage::{Case, CaseId, Presence};
 
 /// A name shared by names that differ has at least so many bytes; otherwise the kind itself is the name.
 const LEAST_NAME: usize = 6;
@@ -22,6 +23,8 @@ pub struct Keys {
     pub of: Vec<u32>,
     /// Numbers of what is counted beside the findings (targets, or classes), by position.
     pub others: Vec<u32>,
+    /// What a head is told about each position, close together: a filter counts them with each of its keys.
+    pub told: Vec<(Risk, Presence)>,
     /// What there is of the groups themselves.
     pub names: Vec<Name>,
 }
@@ -38,32 +41,25 @@ pub struct Name {
 }
 
 impl Keys {
-    /// The groups of a table.
+    /// The groups of a table. What its columns tell is not asked of 100,000 rows.
     pub fn of(by: By, table: &Arc<Table<Case>>) -> Self {
-        let mut keys = Numbers::default();
-        let mut others = Numbers::default();
-        let mut titles: Vec<Shared> = Vec::new();
-        let mut of = Vec::with_capacity(table.len());
-        let mut of_others = Vec::with_capacity(table.len());
-        for case in table.items() {
-            let key = keys.number(&key(by, case));
-            if by == By::Class {
-                match titles.get_mut(key as usize) {
-                    None => titles.push(case.name.clone()),
-                    Some(title) if title.same(&case.name) || **title == *case.name => {}
-                    Some(title) => *title = common(title, &case.name).into(),
-                }
+        let (of, keys) = match by {
+            By::Class => numbered(table, Field::Class),
+            By::Target => numbered(table, Field::Asset),
+            By::Cve | By::Cwe | By::Owasp | By::Port => {
+                let mut keys = Numbers::default();
+                (table.items().iter().map(|case| keys.number(&key(by, case))).collect(), keys.texts)
             }
-            of.push(key);
-            of_others.push(if by == By::Target { others.number(case.class()) } else { others.number(target(case)) });
-        }
-        let names = keys.texts.into_iter().enumerate().map(|(number, key)| Name {
+        };
+        let (others, _) = numbered(table, if by == By::Target { Field::Class } else { Field::Asset });
+        let titles = if by == By::Class { titles(table, &of, keys.len()) } else { Vec::new() };
+        let names = keys.into_iter().enumerate().map(|(number, key)| Name {
             id: head_id(by, &key),
             title: title(by, &key, titles.get(number)),
             key,
         });
         let names = names.collect();
-        Self { by, table: Arc::clone(table), of, others: of_others, names }
+        Self { by, table: Arc::clone(table), of, others, told: told(table), names }
     }
 
     /// Whether these are the groups of this table.
@@ -81,7 +77,7 @@ pub fn belongs(by: By, case: &Case, of: &str) -> bool {
 fn key(by: By, case: &Case) -> Cow<'_, Shared> {
     match by {
         By::Class => Cow::Borrowed(case.class()),
-        By::Target => Cow::Borrowed(target(case)),
+        By::Target => Cow::Borrowed(&case.identity.asset),
         By::Cve => case.cve.first().map_or_else(|| Cow::Owned(Shared::default()), Cow::Borrowed),
         By::Cwe => Cow::Borrowed(&case.cwe),
         By::Owasp => Cow::Borrowed(owasp(case)),
@@ -100,14 +96,6 @@ pub fn head_id(by: By, key: &str) -> CaseId {
     CaseId(-1 - (hasher.finish() >> 2) as i64)
 }
 
-fn target(case: &Case) -> &Shared {
-    match &case.target_name {
-        _ if !case.identity.asset.is_empty() => &case.identity.asset,
-        Some(name) => name,
-        None => &case.identity.asset,
-    }
-}
-
 fn owasp(case: &Case) -> &Shared {
     let all = &case.owasp;
     [&all.owasp_2025, &all.owasp_2021].into_iter().find(|kind| !kind.is_empty()).unwrap_or(&all.owasp_2017)
@@ -119,6 +107,47 @@ fn title(by: By, key: &Shared, names: Option<&Shared>) -> Shared {
         (true, _) => by.nothing().into(),
         (false, _) => key.clone(),
     }
+}
+
+/// The texts of a field of which a row has one at the most, and the number of that of each row.
+fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
+    let Some(Column::Texts { values, cells }) = table.column(field) else { return Default::default() };
+    let mut texts: Vec<Shared> = values.iter().map(Shared::from).collect();
+    let nothing = texts.len() as u32;
+    let of: Vec<u32> =
+        (0..cells.rows()).map(|row| cells.row(row).first().map_or(nothing, |&code| code.min(nothing))).collect();
+    if of.contains(&nothing) {
+        texts.push(Shared::default());
+    }
+    (of, texts)
+}
+
+/// What the findings of each of so many classes are called alike.
+fn titles(table: &Table<Case>, classes: &[u32], count: usize) -> Vec<Shared> {
+    let (named, names) = numbered(table, Field::Name);
+    let mut titles: Vec<Option<Shared>> = vec![None; count];
+    let mut met = HashSet::new();
+    let mut last = vec![u32::MAX; count];
+    for (&class, &name) in classes.iter().zip(&named) {
+        let (title, name_of) = (&mut titles[class as usize], &names[name as usize]);
+        if std::mem::replace(&mut last[class as usize], name) == name || !met.insert((class, name)) {
+            continue;
+        }
+        *title = Some(title.as_ref().map_or_else(|| name_of.clone(), |title| common(title, name_of).into()));
+    }
+    titles.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn told(table: &Table<Case>) -> Vec<(Risk, Presence)> {
+    let (Some(Column::Numbers(risks)), (presences, words)) =
+        (table.column(Field::Risk), numbered(table, Field::Presence))
+    else {
+        return Vec::new();
+    };
+    let named = |word: &Shared| Presence::ALL.into_iter().find(|presence| presence.as_str() == word.as_str());
+    let known: Vec<Presence> = words.iter().map(|word| named(word).unwrap_or_default()).collect();
+    let risk = |row: usize| risks.row(row).first().map_or(Risk::default(), |&level| Risk::from(level as i64));
+    presences.iter().enumerate().map(|(row, &presence)| (risk(row), known[presence as usize])).collect()
 }
 
 /// The words that two names begin with.

@@ -205,7 +205,7 @@ impl Groups {
             Some(keys) if keys.fits(by, table) => keys,
             _ => Arc::new(Keys::of(by, table)),
         };
-        self.collect(&keys, &list.rows, table, stances, list.sort == 0 && list.order.is_empty());
+        self.collect(&keys, &list.rows, stances, list.sort == 0 && list.order.is_empty());
         self.keys = Some(keys);
         self.make_rows();
         let place = |id: CaseId| self.place(table, id);
@@ -220,7 +220,7 @@ impl Groups {
         }
     }
 
-    fn collect(&mut self, keys: &Keys, rows: &[u32], table: &Table<Case>, stances: &[Arc<Stance>], by_risk: bool) {
+    fn collect(&mut self, keys: &Keys, rows: &[u32], stances: &[Arc<Stance>], by_risk: bool) {
         let mut counts = vec![0u32; keys.names.len()];
         rows.iter().for_each(|&row| counts[keys.of[row as usize] as usize] += 1);
         let mut starts = Vec::with_capacity(counts.len());
@@ -244,7 +244,7 @@ impl Groups {
             let id = keys.names[key].id;
             let members = starts[key]..starts[key] + counts[key];
             let group = Group { id, key: key as u32, open: self.open.contains(&id), members, ..Group::default() };
-            group.counted(&self.members, keys, table, stances, &mut seen)
+            group.counted(&self.members, keys, stances, &mut seen)
         });
         self.groups = groups.collect();
         match by_risk {
@@ -295,26 +295,19 @@ impl Group {
         self.members.start as usize
     }
 
-    fn counted(
-        mut self,
-        members: &[u32],
-        keys: &Keys,
-        table: &Table<Case>,
-        stances: &[Arc<Stance>],
-        seen: &mut Seen,
-    ) -> Self {
+    fn counted(mut self, members: &[u32], keys: &Keys, stances: &[Arc<Stance>], seen: &mut Seen) -> Self {
         seen.next();
         let mut least = u8::MAX;
         for &position in &members[self.members.start as usize..self.members.end as usize] {
-            let case = &table.items()[position as usize];
+            let (risk, presence) = keys.told[position as usize];
             let own = stances.get(position as usize).and_then(|stance| stance.severity);
-            self.risk = self.risk.max(own.unwrap_or(case.risk_level));
+            self.risk = self.risk.max(own.unwrap_or(risk));
             self.others += u32::from(seen.is_first(keys.others[position as usize]));
-            self.new += u32::from(matches!(case.presence, Presence::New | Presence::Reappeared));
+            self.new += u32::from(matches!(presence, Presence::New | Presence::Reappeared));
             self.undecided += u32::from(is_undecided(stances, position));
-            if telling(case.presence) < least {
-                least = telling(case.presence);
-                self.presence = case.presence;
+            if telling(presence) < least {
+                least = telling(presence);
+                self.presence = presence;
             }
         }
         self

@@ -14,7 +14,7 @@ use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 /// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
 pub(super) fn open(model: &mut Model) {
     let case = selected(model);
-    let present = case.and_then(|case| own_state(model, case.own?));
+    let present = case.and_then(|case| own_state(model, *case.own.as_deref()?));
     match present.map(|own| OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() }) {
         Some(draft) => open_form(model, draft),
         None => open_new(model),
@@ -76,8 +76,11 @@ fn target(model: &Model) -> Shared {
 pub(super) fn ask_off(model: &mut Model) {
     let ids: Vec<CaseId> = model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect();
     let Some(table) = model.data.findings.value() else { return };
-    let own: Vec<(EventId, Shared)> =
-        ids.iter().filter_map(|&id| table.get(id)).filter_map(|case| Some((case.own?, case.name.clone()))).collect();
+    let own: Vec<(EventId, Shared)> = ids
+        .iter()
+        .filter_map(|&id| table.get(id))
+        .filter_map(|case| Some((*case.own.as_deref()?, case.name.clone())))
+        .collect();
     let question = match own.as_slice() {
         [] => return model.say(Tone::Plain, "findings of the service cannot be deleted; those of our own can"),
         [(_, name)] => format!("Take our own finding “{name}” away?"),

@@ -193,7 +193,7 @@ impl Rows {
         let each = row.case.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
-            let case = Arc::new(Case { finding, earlier: Vec::new(), last_seen: seen.at, ..(*row.case).clone() });
+            let case = Arc::new(Case { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.case).clone() });
             Row { case, tool, ..row.clone() }
         });
         each.collect()

@@ -4,8 +4,9 @@ use ratatui::text::{Line, Span};
 
 use super::{evidence, heading, indent, standing};
 use crate::contract::{Risk, ScanStatus};
+use crate::query::Field;
 use crate::text;
-use crate::triage::{Case, Stance};
+use crate::triage::Case;
 use crate::view::context::{Cx, words};
 use crate::view::format;
 use crate::view::theme::Theme;
@@ -86,23 +87,25 @@ impl<'a> Overview<'a> {
     /// The same kind of finding elsewhere, with what is said about it there.
     fn also_on(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let model = self.cx.model;
-        let Some(table) = model.data.findings.value().filter(|_| !self.case.class().is_empty()) else { return };
-        let stances = model.triage.stances.iter().map(|stance| Some(&**stance)).chain(std::iter::repeat(None));
-        let others: Vec<(&Case, Option<&Stance>)> = table
-            .items()
-            .iter()
-            .zip(stances)
-            .filter(|(other, _)| other.class() == self.case.class() && other.id != self.case.id)
-            .map(|(other, stance)| (&**other, stance))
-            .collect();
+        let Some(table) = model.data.findings.value() else { return };
+        // One of 100,000 is drawn anew with each key: the column of the kinds tells more at a glance than the rows.
+        let others: Vec<usize> = match (table.position(self.case.id), table.column(Field::Class)) {
+            (Some(at), Some(classes)) => classes.same_as(at).collect(),
+            _ => Vec::new(),
+        };
         if others.is_empty() {
             return;
         }
         heading(theme, "Also on", lines);
-        let names: Vec<String> = others.iter().take(ELSEWHERE).map(|(other, _)| self.elsewhere(other)).collect();
-        let widest = names.iter().map(|name| text::width(name)).max().unwrap_or(0);
-        for (name, (other, stance)) in names.iter().zip(&others) {
-            let said = stance.map_or_else(String::new, |stance| standing::stance_words(&self.cx, other, stance));
+        let named: Vec<(&Case, String)> = others
+            .iter()
+            .take(ELSEWHERE)
+            .map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at])))
+            .collect();
+        let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
+        for (other, name) in &named {
+            let said = model.stance(other.id);
+            let said = said.map_or_else(String::new, |stance| standing::stance_words(&self.cx, other, stance));
             let pad = " ".repeat(widest - text::width(name));
             let said = Span::styled(text::clean(&said).into_owned(), theme.dim());
             lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), said]));
