@@ -45,12 +45,9 @@ pub const SCANS: &[Sort<Scan>] = &[
 pub const FINDINGS: &[Sort<Case>] = &[
     Sort { name: "risk", compare: by_risk },
     Sort { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
-    Sort {
-        name: "target",
-        compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)).then_with(|| by_risk(a, b)),
-    },
-    Sort { name: "name", compare: |a, b| a.name.cmp(&b.name).then_with(|| by_risk(a, b)) },
-    Sort { name: "port", compare: |a, b| a.port.cmp(&b.port).then_with(|| by_risk(a, b)) },
+    Sort { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
+    Sort { name: "name", compare: |a, b| a.name.cmp(&b.name) },
+    Sort { name: "port", compare: |a, b| a.port.cmp(&b.port) },
 ];
 
 /// Orders of the loggers.

@@ -101,7 +101,7 @@ impl<T: Item> Table<T> {
         table.texts.shrink_to_fit();
         table.text_of.shrink_to_fit();
         table.items.shrink_to_fit();
-        table.orders = T::sorts().iter().map(|sort| table.sorted(sort.compare)).collect();
+        T::sorts().iter().for_each(|sort| table.sort(sort.compare));
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));
         table
@@ -123,10 +123,11 @@ impl<T: Item> Table<T> {
         self.columns.get(field as usize).map(|column| column.get_or_init(make))
     }
 
-    fn sorted(&self, compare: fn(&T, &T) -> Ordering) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.items.len() as u32).collect();
+    /// Adds an order. Items that are equal in it stand as they do in the first one.
+    fn sort(&mut self, compare: fn(&T, &T) -> Ordering) {
+        let mut order = self.orders.first().cloned().unwrap_or_else(|| (0..self.items.len() as u32).collect());
         order.sort_by(|&a, &b| compare(&self.items[a as usize], &self.items[b as usize]));
-        order
+        self.orders.push(order);
     }
 
     fn group(&mut self) {

@@ -210,14 +210,15 @@ impl Builder {
 }
 
 impl Column {
-    /// The other rows that have the same text as a row, where no row has several; none where it has none.
-    pub fn same_as(&self, row: usize) -> impl Iterator<Item = usize> {
-        let codes = match self {
-            Self::Texts { cells, .. } => cells.single().unwrap_or_default(),
-            _ => &[],
-        };
-        let wanted = codes.get(row).copied().filter(|&code| code != NOTHING);
-        codes.iter().enumerate().filter(move |&(at, &code)| Some(code) == wanted && at != row).map(|(at, _)| at)
+    /// How many other rows have the same text as a row, and so many of them, where no row has several texts; none where
+    /// it has none.
+    pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
+        let Self::Texts { cells, .. } = self else { return Default::default() };
+        let codes = cells.single().unwrap_or_default();
+        let Some(&wanted) = codes.get(row).filter(|&&code| code != NOTHING) else { return Default::default() };
+        let count = codes.iter().filter(|&&code| code == wanted).count() - 1;
+        let others = codes.iter().enumerate().filter(|&(at, &code)| code == wanted && at != row);
+        (count, others.map(|(at, _)| at).take(most.min(count)).collect())
     }
 
     /// How many rows have each text, the most frequent first.
@@ -272,8 +273,8 @@ mod tests {
             builder.end_row();
         }
         let column = builder.finish();
-        let same = |row| column.same_as(row).collect::<Vec<_>>();
-        assert_eq!((same(0), same(2), same(1)), (vec![3], vec![], vec![]));
+        assert_eq!([0, 2, 1].map(|row| column.same_as(row, 9)), [(1, vec![3]), (0, vec![]), (0, vec![])]);
+        assert_eq!(column.same_as(3, 0), (1, vec![]));
     }
 
     #[test]

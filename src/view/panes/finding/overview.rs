@@ -89,19 +89,16 @@ impl<'a> Overview<'a> {
         let model = self.cx.model;
         let Some(table) = model.data.findings.value() else { return };
         // One of 100,000 is drawn anew with each key: the column of the kinds tells more at a glance than the rows.
-        let others: Vec<usize> = match (table.position(self.case.id), table.column(Field::Class)) {
-            (Some(at), Some(classes)) => classes.same_as(at).collect(),
-            _ => Vec::new(),
+        let (count, others) = match (table.position(self.case.id), table.column(Field::Class)) {
+            (Some(at), Some(classes)) => classes.same_as(at, ELSEWHERE),
+            _ => return,
         };
-        if others.is_empty() {
+        if count == 0 {
             return;
         }
         heading(theme, "Also on", lines);
-        let named: Vec<(&Case, String)> = others
-            .iter()
-            .take(ELSEWHERE)
-            .map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at])))
-            .collect();
+        let named: Vec<(&Case, String)> =
+            others.iter().map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at]))).collect();
         let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
         for (other, name) in &named {
             let said = model.stance(other.id);
@@ -110,8 +107,8 @@ impl<'a> Overview<'a> {
             let said = Span::styled(text::clean(&said).into_owned(), theme.dim());
             lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), said]));
         }
-        if others.len() > ELSEWHERE {
-            let more = format!("  {} {} more", theme.glyphs.ellipsis, others.len() - ELSEWHERE);
+        if count > others.len() {
+            let more = format!("  {} {} more", theme.glyphs.ellipsis, count - others.len());
             lines.push(words(more, theme.dim()));
         }
     }
