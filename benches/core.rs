@@ -313,6 +313,5 @@ fn recognition(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, keys, queries, groups, tables, decisions, recognition);
-criterion_group!(benches, keys, queries, groups, verdicts, orders, tables, decisions);
+criterion_group!(benches, keys, queries, groups, verdicts, orders, tables, decisions, recognition);
 criterion_main!(benches);
