@@ -247,7 +247,7 @@ impl Model {
     pub fn offered(&self, id: CaseId) -> Option<&Standing> {
         let case = self.data.findings.value()?.get(id)?;
         let decided = self.stance(id).is_some_and(|stance| stance.source == Source::Person);
-        let before = self.triage.state.standing(case.offered.filter(|_| !decided)?)?;
+        let before = self.triage.state.standing(*case.offered.as_deref().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 

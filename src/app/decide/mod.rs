@@ -115,8 +115,9 @@ impl Draft {
     ) -> Vec<Change> {
         let mut changes: Vec<Change> = case
             .offered
+            .as_deref()
             .filter(|_| self.take_over && stance.source != Source::Person)
-            .map(Change::Inherit)
+            .map(|&key| Change::Inherit(key))
             .into_iter()
             .collect();
         if let Some(decision) = self.decision(usual.and_then(|last| last.reason), today)
