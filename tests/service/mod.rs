@@ -9,6 +9,7 @@ mod engine;
 mod findings;
 mod lifecycle;
 mod loggers;
+#[cfg(feature = "dashboard")]
 mod practice;
 mod process;
 mod reports;
