@@ -23,7 +23,7 @@ use crate::oob::{Book, Hits, Payload, Shape, Token};
 use crate::triage::Key;
 
 /// Under which name addresses marked as one's own are kept.
-const OWN: &str = "own_addresses";
+pub const OWN: &str = "own_addresses";
 
 /// See the module.
 #[derive(Debug, Default)]

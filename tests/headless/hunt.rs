@@ -60,6 +60,11 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
     assert_eq!(numbers, (1..=8).collect::<Vec<i64>>(), "{hit}");
     assert!(hit.as_array().unwrap().iter().all(|one| one["hits"] == 1 && one["batch"] == "urls.txt"), "{hit}");
     assert_eq!(desk.json(&["payloads", "list"]).await.as_array().unwrap().len(), 40);
+    let waiting = desk.json(&["payloads", "list", "--query", "is:waiting technique:SSRF"]).await;
+    assert_eq!(waiting.as_array().unwrap().len(), 32);
+    let token = hit[7]["token"].as_str().unwrap();
+    let last = desk.json(&["captures", "list", "--query", &format!("is:known payload:{token} technique:ssrf")]).await;
+    assert_eq!(texts(&last, "payload"), [token]);
     let table = desk.does(&["captures", "list", "--known"]).await;
     assert!((1..=8).all(|number| table.contains(&format!("#{number} urls.txt"))), "{table}");
 

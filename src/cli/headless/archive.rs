@@ -5,20 +5,23 @@
 //!   loggers in question ─► count moved ─► captures beyond the newest known ─► archive ─► recognised ─► Sent
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::decisions::advised;
+use super::decisions::{self, advised};
 use super::{Session, bundles};
+use crate::app::payloads::OWN;
 use crate::cli::advised::Advised;
 use crate::client;
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::Newest;
 use crate::oob::out::Sent;
+use crate::oob::source::{Network, is_own};
 use crate::oob::store::{Opened, Store};
-use crate::oob::{Archived, Book, Payload, mentions};
+use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
+use crate::query::Others;
 use crate::text;
 
 /// Captures read at once.
@@ -34,6 +37,8 @@ pub struct Archive<'a> {
     newest: BTreeMap<LoggerId, Newest>,
     /// What each logger had when it was read last.
     counts: HashMap<LoggerId, i64>,
+    /// Addresses of the analyst's own.
+    own: Vec<Network>,
     /// The workspaces in question, once the service has told them.
     workspaces: Option<Vec<Workspace>>,
     /// The workspace of each logger; of none in question where it is empty.
@@ -51,8 +56,13 @@ impl<'a> Archive<'a> {
             eprintln!("scandeck: {}", text::clean(&note));
         }
         let newest = store.newest().await.map_err(advised)?;
+        let (_, settings) = decisions::read(&session.memory).await?;
+        let marked = settings.get(&(OWN.into(), Shared::default()));
+        let marked: Vec<String> = marked.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let marked = marked.iter().filter_map(|address| address.parse().ok());
+        let own = session.own_addresses.iter().copied().chain(marked).collect();
         let (counts, workspaces, homes) = (HashMap::new(), None, HashMap::new());
-        Ok(Self { session, store, book, newest, counts, workspaces, homes })
+        Ok(Self { session, store, book, newest, counts, own, workspaces, homes })
     }
 
     /// Archives what came in since this was last asked, and tells it. Loggers whose count has not moved are not read:
@@ -173,6 +183,18 @@ impl<'a> Archive<'a> {
         all
     }
 
+    /// What is known of payloads, for queries: with what these captures, which are all, brought them in.
+    pub fn known(&self, all: &[Sent]) -> Known<'_> {
+        let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
+        for sent in all {
+            let tokens: BTreeSet<Token> =
+                sent.mentions.iter().filter(|mention| mention.known).map(|mention| mention.token).collect();
+            tokens.into_iter().for_each(|token| hits.entry(token).or_default().take(sent.capture.request_date));
+        }
+        let offset = self.session.client.clock_offset().map(|offset| offset.as_secs());
+        Known { book: &self.book, own: &self.own, hits, offset }
+    }
+
     /// Keeps payloads: they are in the file when this returns.
     ///
     /// # Errors
@@ -205,6 +227,42 @@ impl<'a> Archive<'a> {
         let work = move || captures.into_iter().map(sent).collect();
         // Only a panic takes an answer away.
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+}
+
+/// What captures and payloads say about each other.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// Every payload.
+    pub book: &'a Book,
+    /// What each brought in.
+    pub hits: BTreeMap<Token, Hits>,
+    own: &'a [Network],
+    offset: Option<i64>,
+}
+
+impl Known<'_> {
+    /// What a payload brought in.
+    pub fn hits_of(&self, token: Token) -> Hits {
+        self.hits.get(&token).copied().unwrap_or_default()
+    }
+}
+
+impl Others for Known<'_> {
+    fn payload(&self, token: Token) -> Option<&Payload> {
+        self.book.get(token).map(|payload| &**payload)
+    }
+
+    fn hits(&self, token: Token) -> Option<&Hits> {
+        self.hits.get(&token)
+    }
+
+    fn is_own(&self, capture: &Capture) -> bool {
+        is_own(capture, self.own)
+    }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.offset
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cli::advised::Advised;
 use crate::contract::{CaptureId, Shared};
 use crate::oob::out::{self, Format, Sent};
 use crate::oob::{Book, Token, request};
-use crate::query::{Builder, Field, Kind, Others, Query, Row, Rows};
+use crate::query::{Kind, Query, Recognised, Rows};
 use crate::text;
 
 /// `scandeck captures …`.
@@ -23,7 +23,7 @@ use crate::text;
 #[command(after_help = "Examples:
   scandeck captures list --known
   scandeck captures show 118 --as curl
-  scandeck captures export --format har --query 'method:POST' -o hits.har
+  scandeck captures export --format har --query 'technique:SSRF delay<1h' -o hits.har
   scandeck captures watch --known --since 5m --timeout 10m && scandeck captures list --known
 
 What the loggers recorded is archived on this machine as it is read, beside what the dashboard archived, and told from
@@ -131,13 +131,13 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let mut archive = Archive::open(&session).await?;
     let done = match args.command {
         CapturesCommand::List { which, last } => {
-            let mut taken = which.of(archive.all().await?);
+            let mut taken = which.of(archive.all().await?, &archive);
             taken.drain(..taken.len().saturating_sub(last.unwrap_or(usize::MAX)));
             told(&session, &archive.book, &taken)
         }
         CapturesCommand::Show { id, logger, form } => show(&session, &one(archive.all().await?, id, logger)?, form),
         CapturesCommand::Export { which, format, output } => {
-            let taken = which.of(archive.all().await?);
+            let taken = which.of(archive.all().await?, &archive);
             let written = format.written(&taken);
             match output {
                 Some(path) => {
@@ -166,35 +166,19 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
 
 impl Which {
     /// What is asked for among these.
-    fn of(&self, all: Vec<Sent>) -> Vec<Sent> {
-        let mut all = all;
+    fn of(&self, mut all: Vec<Sent>, archive: &Archive<'_>) -> Vec<Sent> {
         if let Some(logger) = &self.logger {
             all.retain(|sent| is_of(sent, logger));
         }
         all.retain(|sent| !self.known || known(sent).is_some());
         let Some(query) = &self.query else { return all };
-        let rows: Vec<Told> = all.iter().map(Told).collect();
-        let now = Timestamp::now().as_second();
-        let taken = query.matches(&Rows { rows: &rows, others: &crate::query::Alone, now });
+        let row = |at: usize| {
+            let Sent { capture, label, mentions, .. } = &all[at];
+            Recognised { capture, label, mentions }
+        };
+        let (rows, now): (Vec<Recognised>, i64) = ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
+        let taken = query.matches(&Rows { rows: &rows, others: &archive.known(&all), now });
         taken.rows().map(|at| all[at].clone()).collect()
-    }
-}
-
-/// A capture as queries ask it.
-struct Told<'a>(&'a Sent);
-
-impl Row for Told<'_> {
-    const KIND: Kind = Kind::Captures;
-
-    fn search_text(&self, to: &mut String) {
-        self.0.capture.search_text(to);
-    }
-
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
-        match field {
-            Field::Logger => to.shared(&self.0.label),
-            _ => self.0.capture.tell(field, others, to),
-        }
     }
 }
 
@@ -220,7 +204,7 @@ impl Watch {
             }
         };
         loop {
-            let mut hits = self.which.of(came);
+            let mut hits = self.which.of(came, archive);
             hits.retain(|sent| self.payload.is_none_or(|token| carries(sent, token)));
             let left = self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(begun.elapsed()));
             if !hits.is_empty() || left.is_zero() {
@@ -316,7 +300,7 @@ fn table(book: &Book, all: &[Sent]) -> Table {
             capture.ip_address.to_string(),
             format!("{}{query}", capture.path.as_deref().unwrap_or_default()),
             payload.map(|payload| payload.token.to_string()).unwrap_or_default(),
-            payload.map(|payload| super::payloads::place(payload)).unwrap_or_default(),
+            payload.map(|payload| payload.place()).unwrap_or_default(),
         ]);
     }
     table

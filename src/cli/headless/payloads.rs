@@ -1,6 +1,5 @@
 //! `scandeck payloads`: new, list. URLs of a logger with a token each, recorded before they are printed.
 
-use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,16 +8,19 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::archive::Archive;
+use super::archive::{Archive, Known};
 use super::print::stamp;
 use super::{ServiceArgs, Session, Table, save};
+use crate::app::command::many::MOST;
+use crate::app::payloads::{Planting, Stamped};
 use crate::cli::advised::Advised;
 use crate::contract::{Logger, Shared, Stamp};
 use crate::oob::payload::Form;
-use crate::oob::{Book, Payload, Shape, Token};
+use crate::oob::{Book, Payload, Shape};
+use crate::query::{Kind, Others, Query, Rows};
 
-/// Most payloads at once.
-const MOST: i64 = 10_000;
+/// Random numbers drawn beyond what is wanted: one that is taken is left out.
+const SPARE: usize = 16;
 
 /// `scandeck payloads …`.
 #[derive(Args, Clone, Debug)]
@@ -26,6 +28,7 @@ const MOST: i64 = 10_000;
   url=$(scandeck payloads new --logger blind-ssrf --technique SSRF --parameter url)
   scandeck payloads new --logger 3 --count 200 --shape img -o payloads.txt
   scandeck payloads list --json | jq -r '.[] | select(.hits > 0) | [.batch, .number, .hits] | @tsv'
+  scandeck payloads list --query 'is:waiting made<7d'
 
 A line is one payload, with a token of its own; its number in the book is that of its line.")]
 pub struct PayloadsArgs {
@@ -41,6 +44,9 @@ enum PayloadsCommand {
     New(Box<NewArgs>),
     /// What was made, oldest first, and how often each came back
     List {
+        /// Only those that match, in the query language of the dashboard
+        #[arg(long, value_name = "QUERY", value_parser = query)]
+        query: Option<Query>,
         /// Only what came back
         #[arg(long)]
         hit: bool,
@@ -54,8 +60,8 @@ struct NewArgs {
     #[arg(long, value_name = "ID|LABEL")]
     logger: String,
     /// How many
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=MOST))]
-    count: i64,
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = count)]
+    count: usize,
     /// plain, schemeless, hostless, encoded, xxe, img, svg, curl
     #[arg(long, value_name = "SHAPE", default_value_t = Shape::Plain)]
     shape: Shape,
@@ -82,6 +88,15 @@ struct NewArgs {
     note: String,
 }
 
+fn query(text: &str) -> Result<Query, String> {
+    Query::parse(text, Kind::Payloads).map_err(|error| error.to_string())
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
+    count.ok_or_else(|| format!("1 to {MOST}"))
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -90,7 +105,7 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
     match args.command {
         PayloadsCommand::New(new) => make(&session, &new).await?,
-        PayloadsCommand::List { hit } => list(&session, hit).await?,
+        PayloadsCommand::List { query, hit } => list(&session, query.as_ref(), hit).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,34 +152,33 @@ async fn logger(session: &Session, named: &str) -> anyhow::Result<(Shared, Logge
 
 impl NewArgs {
     fn payloads(&self, book: &Book, (session, workspace, logger): (&Session, &Shared, &Logger)) -> Vec<Arc<Payload>> {
-        let form = if self.path { Form::Path } else { Form::Query };
-        let file =
-            self.output.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
+        let file = self.output.as_ref().and_then(|path| path.file_name());
+        let batch = self.batch.clone().or(file.map(|name| name.to_string_lossy().into_owned()));
         let shared = |text: &str| Shared::from(text.trim());
-        let batch = shared(&self.batch.clone().or(file).unwrap_or_default());
-        let at = Some(Stamp(Timestamp::now()));
-        let offset = session.client.clock_offset().map(|offset| offset.as_secs());
-        let one = |(number, token): (i64, Token)| Payload {
-            token,
-            url: form.url(&logger.handler_url, token).into(),
+        let planting = Planting {
             logger: logger.id,
             label: logger.label.clone(),
-            workspace: workspace.clone(),
-            at,
-            offset,
-            who: session.memory.who.as_str().into(),
-            number: Some(number),
-            batch: batch.clone(),
+            handler_url: logger.handler_url.clone(),
+            form: if self.path { Form::Path } else { Form::Query },
+            count: self.count,
+            into: Some(batch.unwrap_or_default()),
             target: shared(&self.target),
+            ..Planting::default()
+        };
+        let stamped = Stamped {
+            workspace: workspace.clone(),
+            who: session.memory.who.as_str().into(),
+            at: Some(Stamp(Timestamp::now())),
+            offset: session.client.clock_offset().map(|offset| offset.as_secs()),
+        };
+        let numbers: Vec<u64> = (0..planting.count + SPARE).map(|_| rand::random()).collect();
+        let placed = |payload: &Arc<Payload>| Payload {
             parameter: shared(&self.parameter),
             technique: shared(&self.technique),
             note: shared(&self.note),
-            ..Payload::default()
+            ..Payload::clone(payload)
         };
-        let mut taken = HashSet::new();
-        let free = std::iter::repeat_with(|| Token::of(rand::random()));
-        let free = free.filter(|&token| book.get(token).is_none() && taken.insert(token));
-        (1..=self.count).zip(free).map(one).map(Arc::new).collect()
+        planting.payloads(&numbers, book, &stamped).iter().map(placed).map(Arc::new).collect()
     }
 }
 
@@ -177,57 +191,46 @@ fn value(payload: &Payload) -> Value {
     value
 }
 
-/// How often it came back, and when at last.
-type Hits = (usize, Option<Stamp>);
-
-async fn list(session: &Session, hit: bool) -> anyhow::Result<()> {
+async fn list(session: &Session, query: Option<&Query>, hit: bool) -> anyhow::Result<()> {
     let mut archive = Archive::open(session).await?;
-    let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
-    for sent in archive.all().await? {
-        let mut tokens: Vec<Token> =
-            sent.mentions.iter().filter(|mention| mention.known).map(|mention| mention.token).collect();
-        tokens.sort();
-        tokens.dedup();
-        for token in tokens {
-            let (count, last) = hits.entry(token).or_default();
-            (*count, *last) = (*count + 1, (*last).max(sent.capture.request_date));
-        }
-    }
+    let all = archive.all().await?;
+    let known = archive.known(&all);
     let mut payloads = archive.payloads();
+    payloads.retain(|payload| !hit || known.hits.contains_key(&payload.token));
+    if let Some(query) = query {
+        let rows: Vec<Payload> = payloads.iter().map(|payload| Payload::clone(payload)).collect();
+        let taken = query.matches(&Rows { rows: &rows, others: &known, now: Timestamp::now().as_second() });
+        payloads = taken.rows().map(|at| Arc::clone(&payloads[at])).collect();
+    }
+    let told = |payload: &Arc<Payload>| {
+        let (mut value, hits) = (value(payload), known.hits_of(payload.token));
+        value["hits"] = json!(hits.count);
+        value["first_hit"] = json!(hits.first.map(|at| at.to_string()));
+        value["last_hit"] = json!(hits.last.map(|at| at.to_string()));
+        value
+    };
+    let values: Vec<Value> = payloads.iter().map(told).collect();
+    session.out.list(&values, || table(&payloads, &known))?;
     archive.close().await;
-    payloads.retain(|payload| !hit || hits.contains_key(&payload.token));
-    let of = |payload: &Payload| hits.get(&payload.token).copied().unwrap_or_default();
-    let values: Vec<Value> = payloads
-        .iter()
-        .map(|payload| {
-            let (mut value, (count, last)) = (value(payload), of(payload));
-            value["hits"] = json!(count);
-            value["last_hit"] = json!(last.map(|at| at.to_string()));
-            value
-        })
-        .collect();
-    session.out.list(&values, || {
-        let mut table = Table::new(&["TOKEN", "MADE", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "LAST"]);
-        for payload in &payloads {
-            let (count, last) = of(payload);
-            table.row([
-                payload.token.to_string(),
-                stamp(payload.at),
-                payload.label.to_string(),
-                place(payload),
-                payload.technique.to_string(),
-                payload.note.to_string(),
-                count.to_string(),
-                stamp(last),
-            ]);
-        }
-        table
-    })
+    Ok(())
 }
 
-/// Where it was put, as far as it was written: `url · #17 urls.txt · shop.test`.
-pub(super) fn place(payload: &Payload) -> String {
-    let line = payload.number.map(|number| format!("#{number} {}", payload.batch)).unwrap_or_default();
-    let parts = [payload.parameter.as_str(), line.trim(), payload.target.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+fn table(payloads: &[Arc<Payload>], known: &Known<'_>) -> Table {
+    let mut table = Table::new(&["TOKEN", "MADE", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "AFTER", "LAST"]);
+    for payload in payloads {
+        let hits = known.hits_of(payload.token);
+        let after = hits.delay(payload, known.clock_offset());
+        table.row([
+            payload.token.to_string(),
+            stamp(payload.at),
+            payload.label.to_string(),
+            payload.place(),
+            payload.technique.to_string(),
+            payload.note.to_string(),
+            hits.count.to_string(),
+            after.map(|delay| delay.to_string()).unwrap_or_default(),
+            stamp(hits.last),
+        ]);
+    }
+    table
 }

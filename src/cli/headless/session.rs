@@ -10,6 +10,7 @@ use crate::cli::advised::Advised;
 use crate::client::{Client, ClientSettings};
 use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
 use crate::contract::{Shared, Workspace, WorkspaceId};
+use crate::oob::source::Network;
 use crate::runtime::Memory;
 
 /// Which service, which workspace, which form: what every command takes.
@@ -55,6 +56,8 @@ pub struct Session {
     pub memory: Memory,
     /// What stands for the workspace in fingerprints; usually empty.
     pub alias: Shared,
+    /// Addresses of the analyst's own.
+    pub own_addresses: Vec<Network>,
     workspace: Option<String>,
     read_only: bool,
 }
@@ -94,6 +97,7 @@ impl Session {
             name: config.name,
             memory,
             alias: config.alias.as_str().into(),
+            own_addresses: config.own_addresses,
             workspace: args.workspace.clone(),
             read_only: config.read_only,
         })
