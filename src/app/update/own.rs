@@ -6,8 +6,9 @@ use super::super::modal::Modal;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
-use crate::contract::Shared;
-use crate::oob::out::raw;
+use crate::contract::{Capture, Shared};
+use crate::oob::Payload;
+use crate::oob::out::{Sent, raw};
 use crate::triage::event::OwnFinding;
 use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 
@@ -35,15 +36,53 @@ pub(super) fn open_from_captures(model: &mut Model) {
     }
     let evidence: Vec<String> = chosen.iter().map(raw).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
-    let own = OwnFinding {
+    let mut own = OwnFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
         target: model.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
         ..OwnFinding::default()
     };
+    if let Some(payload) = chosen.iter().find_map(|sent| known(model, sent)) {
+        let proof: Vec<&Sent> =
+            chosen.iter().filter(|sent| known(model, sent).is_some_and(|other| other.token == payload.token)).collect();
+        prove(&mut own, payload, &proof, model.clock_offset);
+    }
     let others = model.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, OwnDraft { id: None, own, others });
+}
+
+/// The payload that a capture carries first.
+fn known<'a>(model: &'a Model, sent: &Sent) -> Option<&'a Payload> {
+    let mention = sent.mentions.iter().find(|mention| mention.known)?;
+    model.oob.book.get(mention.token).map(|payload| &**payload)
+}
+
+/// What the payload tells about the finding that it proves.
+fn prove(own: &mut OwnFinding, payload: &Payload, proof: &[&Sent], offset: Option<i64>) {
+    let what = if payload.technique.is_empty() { "Out-of-band request" } else { payload.technique.as_str() };
+    own.name = match payload.parameter.as_str() {
+        "" => what.into(),
+        parameter => format!("{what} through {parameter}").into(),
+    };
+    own.class = payload.technique.clone();
+    if !payload.target.is_empty() {
+        own.target = payload.target.clone();
+    }
+    let place = payload.place();
+    let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+    let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
+    let mut text = format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url);
+    for sent in proof {
+        let capture = &sent.capture;
+        let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
+        let came = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
+        text.push_str(&format!("\n{} from {}{came}{delay}", capture.request_method, capture.ip_address));
+    }
+    if !payload.note.is_empty() {
+        text.push_str(&format!("\n\n{}", payload.note));
+    }
+    own.text = text.into();
 }
 
 fn open_form(model: &mut Model, draft: OwnDraft) {
@@ -114,4 +153,13 @@ pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.captures.marks.clear();
     }
     model.say(Tone::Good, format!("kept: {name}"));
+}
+
+impl Model {
+    /// Name of the finding of one's own that a captured request is the evidence of.
+    pub fn proven_by(&self, capture: &Capture) -> Option<&Shared> {
+        let json = serde_json::to_string(capture).ok()?;
+        let has = |own: &&OwnState| !own.off && own.finding.captures.iter().any(|kept| **kept == *json);
+        self.triage.state.own().find(has).map(|own| &own.finding.name)
+    }
 }

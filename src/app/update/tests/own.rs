@@ -1,6 +1,7 @@
 //! Findings of one's own: made by hand, from captured requests, changed, taken away and brought back.
 
 use super::Desk;
+use crate::app::form::FieldId;
 use crate::app::model::Pane;
 
 /// Names of the findings of one's own that are shown.
@@ -90,4 +91,40 @@ fn a_report_made_here_carries_what_the_service_does_not_know() {
     let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.told()));
     assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && desk.model.modals.is_empty());
+}
+
+#[test]
+fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_export_has_it() {
+    use crate::app::effect::Effect;
+    use crate::export::{Export, Format, write};
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    desk.hit(9, Some(1));
+    desk.hit(10, Some(1));
+    assert!(desk.keys("5 G * n").is_empty());
+    let form = desk.form();
+    let text = |id| form.text(id);
+    assert_eq!(text(FieldId::Name), "SSRF through q");
+    assert_eq!((text(FieldId::Class), text(FieldId::TargetName)), ("SSRF".to_owned(), "t1.acme.test".to_owned()));
+    let told = text(FieldId::Text);
+    assert!(told.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{told}");
+    assert_eq!(told.matches("GET from 203.0.113.9").count(), 2, "{told}");
+    desk.keys("ctrl-o");
+    assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.told());
+    let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
+    assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
+    let mut proofs = Vec::new();
+    for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
+        let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
+        let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+        let made = made.unwrap_or_else(|| panic!("{format}: {}", desk.told()));
+        let format = Format::named(format).unwrap();
+        let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
+        let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
+        assert!(written.contains("SSRF through q") && written.contains("t1.acme.test"), "{format:?}: {written}");
+        let proof = written.contains("203.0.113.9") || written.contains("/l/abc/x");
+        proofs.push((format, proof));
+    } // A hand-over and a VEX document name findings, the others prove them.
+    let unproven: Vec<_> = proofs.iter().filter(|(_, proof)| !proof).map(|(format, _)| *format).collect();
+    assert_eq!(unproven, [Format::Markdown]);
 }

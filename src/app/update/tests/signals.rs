@@ -9,7 +9,7 @@ use crate::oob::{Archived, Mention, Place, Token};
 
 impl Desk {
     /// A capture that carries a token comes in; the signals that go out.
-    fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
+    pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
         let new = vec![caught(id, token)];
         let generation = self.model.generation;
         signals(self.send(Msg::Oob(OobNews::Captures { generation, new })))

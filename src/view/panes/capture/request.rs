@@ -40,6 +40,8 @@ pub(super) struct Page<'a> {
     pub payload: Option<Arc<Payload>>,
     delay: Option<String>,
     source: Source,
+    /// Name of the finding it is the evidence of.
+    proves: Option<String>,
     own_key: String,
     also: Option<String>,
 }
@@ -55,7 +57,8 @@ impl<'a> Page<'a> {
             caught,
             payload,
             delay: delay.map(|delay| delay.to_string()),
-            source: Source::of(&caught.capture, &cx.model.session.own_addresses, &hosts),
+            source: Source::of(&caught.capture, cx.model.own_addresses(), &hosts),
+            proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
             own_key: key(cx, Context::Captures, Action::New),
             also: also_from(cx, caught),
         }
@@ -63,6 +66,12 @@ impl<'a> Page<'a> {
 
     pub fn lines(self, theme: Theme) -> Vec<Line<'static>> {
         let mut lines = self.planted(theme);
+        lines.push(match &self.proves {
+            Some(name) => fact(theme, "Finding", name.clone()),
+            None => {
+                aside(theme, "Finding", format!("none yet   {} makes your own, with this as evidence", self.own_key))
+            }
+        });
         lines.push(Line::default());
         self.target(theme, &mut lines);
         self.elsewhere(theme, &mut lines);
@@ -199,7 +208,6 @@ impl<'a> Page<'a> {
             }
         }
         lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
-        lines.push(aside(theme, "", format!("{} makes a finding of your own, with this as evidence", self.own_key)));
     }
 
     /// The targets named at a place, in words.
