@@ -176,7 +176,7 @@ struct StreamRows<'a> {
 
 impl Cursor for StreamRows<'_> {
     fn len(&self) -> usize {
-        self.list.rows.len()
+        self.list.len()
     }
     fn at(&self) -> usize {
         self.list.at
@@ -185,26 +185,26 @@ impl Cursor for StreamRows<'_> {
         self.list.select_at(self.stream, at);
     }
     fn is_marked(&self, at: usize) -> bool {
-        self.list.id_at(self.stream, at).is_some_and(|id| self.list.marks.contains(&id))
+        let mut ids = self.list.ids_at(self.stream, at).peekable();
+        ids.peek().is_some() && ids.all(|id| self.list.marks.contains(&id))
     }
     fn mark(&mut self, at: usize, on: bool) {
-        if let Some(id) = self.list.id_at(self.stream, at) {
+        for id in self.list.ids_at(self.stream, at).collect::<Vec<_>>() {
             set(&mut self.list.marks, id, on);
         }
+    }
+    fn is_head(&self, at: usize) -> bool {
+        self.list.head_at(at).is_some()
     }
     fn clear_marks(&mut self) {
         self.list.marks.clear();
     }
     fn marked(&self) -> (usize, usize) {
-        let total = self.list.marks.len();
-        if total == 0 {
-            return (0, 0);
-        }
-        (total, total - (0..self.len()).filter(|&at| self.is_marked(at)).count())
+        let marks = &self.list.marks;
+        (marks.len(), marks.iter().filter(|&&id| !self.list.has(self.stream, id)).count())
     }
     fn range(&self) -> Option<usize> {
-        let from = self.stream.row_of(self.list.range_from?)?;
-        self.list.rows.binary_search(&from).ok()
+        self.list.place(self.stream, self.list.range_from?)
     }
     fn begin_range(&mut self) {
         self.list.range_from = self.list.selected;
@@ -225,8 +225,8 @@ impl Cursor for StreamRows<'_> {
         self.list.id_at(self.stream, at).map(|id| id.capture.0)
     }
     fn hidden_marks(&self) -> Vec<i64> {
-        let shown: BTreeSet<_> = (0..self.len()).filter_map(|at| self.list.id_at(self.stream, at)).collect();
-        self.list.marks.iter().filter(|id| !shown.contains(id)).map(|id| id.capture.0).collect()
+        let hidden = self.list.marks.iter().filter(|&&id| !self.list.has(self.stream, id));
+        hidden.map(|id| id.capture.0).collect()
     }
 }
 

@@ -123,9 +123,8 @@ pub(super) struct StreamAnchor(u64);
 impl StreamAnchor {
     /// The place of the first row to draw of `height` rows.
     pub fn resolve(&mut self, list: &StreamList, height: usize) -> usize {
-        let held = list.rows.partition_point(|&row| row < self.0);
-        let first = window(held, list.at, list.rows.len(), height);
-        self.0 = list.rows.get(first).copied().unwrap_or_default();
+        let first = window(list.place_near(self.0), list.at, list.len(), height);
+        self.0 = list.rows_at(first).last().copied().unwrap_or_default();
         first
     }
 }

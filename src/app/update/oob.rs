@@ -89,11 +89,11 @@ impl Model {
         match self.data.captures.take(new) {
             Taken::Appended(from) => self.show_captures(Some(from)),
             Taken::Merged => {
-                let before = self.lists.captures.rows.len();
+                let before = self.lists.captures.taken();
                 self.show_rows(Pane::Captures);
                 let list = &mut self.lists.captures;
                 if !list.goes_along() {
-                    list.below += list.rows.len().saturating_sub(before);
+                    list.below += list.taken().saturating_sub(before);
                 }
             }
         }

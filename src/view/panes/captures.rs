@@ -37,14 +37,14 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         known: Known::of(&cx.model.data.loggers),
         filter: &list.filter,
         total: stream.caught.len(),
-        shown: list.rows.len(),
+        shown: list.len(),
         at: list.at,
         marks: (list.marks.len(), 0),
         ..pane_of(Pane::Captures, &cx.model.data.loggers)
     };
-    let range = list.range_from.and_then(|id| list.rows.binary_search(&stream.row_of(id)?).ok());
+    let range = list.range_from.and_then(|id| list.place(stream, id));
     let row = |at: usize, _: &[u16]| {
-        let caught = stream.get(*list.rows.get(at)?)?;
+        let caught = stream.get(*list.rows_at(at).last()?)?;
         let id = caught.id();
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
         Some(Row {
@@ -71,7 +71,7 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
             Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())
         }
         (0, true, _) => Span::styled("paused", theme.warn()),
-        (0, false, true) if !list.rows.is_empty() => Span::styled("following", theme.dim()),
+        (0, false, true) if !list.is_empty() => Span::styled("following", theme.dim()),
         _ => Span::raw(""),
     });
     line

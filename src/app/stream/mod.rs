@@ -8,13 +8,21 @@
 //!
 //! Rows are numbered once and for all: row number − `first` is the place in memory.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+mod groups;
+mod list;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::recognize::mentions;
 use crate::oob::{Archived, Book, Mention, Token};
 use crate::query::{Bits, Builder, Field, Kind, Others, Query, Recognised, Row, Source};
+
+pub use groups::{By, Group, Groups, Key};
+pub use list::StreamList;
 
 /// Most captures held in memory.
 pub const MOST: usize = 100_000;
@@ -155,6 +163,11 @@ impl Stream {
         self.caught.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
     }
 
+    /// Whether a capture is in memory.
+    pub fn holds(&self, id: CaughtId) -> bool {
+        self.held.contains(&id)
+    }
+
     /// The row number of a capture.
     pub fn row_of(&self, id: CaughtId) -> Option<u64> {
         if !self.held.contains(&id) {
@@ -240,115 +253,6 @@ impl Stream {
     }
 }
 
-/// The list of the captures. It follows the end as long as the selection is there and it is not paused.
-#[derive(Clone, Debug)]
-pub struct StreamList {
-    /// The selected capture.
-    pub selected: Option<CaughtId>,
-    /// Place of the selection among the rows.
-    pub at: usize,
-    /// Marked captures.
-    pub marks: BTreeSet<CaughtId>,
-    /// Where `v` began a range.
-    pub range_from: Option<CaughtId>,
-    /// The query in use, as it was typed.
-    pub filter: String,
-    /// Earlier filters, for backspace.
-    pub earlier: Vec<String>,
-    /// Row numbers shown, oldest first.
-    pub rows: VecDeque<u64>,
-    /// The selection goes along when something comes.
-    pub follow: bool,
-    /// `=`: nothing moves, what comes is counted.
-    pub paused: bool,
-    /// Rows that came below since it stopped following: `▼ N new`.
-    pub below: usize,
-}
-
-impl Default for StreamList {
-    fn default() -> Self {
-        Self {
-            selected: None,
-            at: 0,
-            marks: BTreeSet::new(),
-            range_from: None,
-            filter: String::new(),
-            earlier: Vec::new(),
-            rows: VecDeque::new(),
-            follow: true,
-            paused: false,
-            below: 0,
-        }
-    }
-}
-
-impl StreamList {
-    /// Makes the rows anew.
-    pub fn show(&mut self, stream: &Stream, query: &Query, world: World<'_>) {
-        self.rows = stream.matching(stream.first, query, world).collect();
-        self.settle(stream);
-    }
-
-    /// Adds the rows from a number on, and takes off those that have left the ring.
-    pub fn extend(&mut self, stream: &Stream, from: u64, query: &Query, world: World<'_>) {
-        let mut left = 0;
-        while self.rows.front().is_some_and(|&row| row < stream.first) {
-            self.rows.pop_front();
-            left += 1;
-        }
-        self.at = self.at.saturating_sub(left);
-        let before = self.rows.len();
-        self.rows.extend(stream.matching(from, query, world));
-        self.below += self.rows.len() - before;
-        match self.id_at(stream, self.at) {
-            id if id == self.selected && !self.goes_along() => {}
-            _ => self.settle(stream),
-        }
-    }
-
-    /// Puts the selection on its capture, on the last one when following, else where it was.
-    fn settle(&mut self, stream: &Stream) {
-        let kept = self.selected.filter(|_| !self.goes_along()).and_then(|id| stream.row_of(id));
-        match kept.and_then(|row| self.rows.binary_search(&row).ok()) {
-            Some(at) => self.at = at,
-            None if self.goes_along() => self.select_at(stream, usize::MAX),
-            None => self.select_at(stream, self.at),
-        }
-        if self.goes_along() {
-            self.below = 0;
-        }
-        let held: BTreeSet<CaughtId> =
-            if self.marks.is_empty() { BTreeSet::new() } else { stream.caught.iter().map(Caught::id).collect() };
-        self.marks.retain(|id| held.contains(id));
-    }
-
-    /// The selection goes along with the end.
-    pub fn goes_along(&self) -> bool {
-        self.follow && !self.paused && self.marks.is_empty() && self.range_from.is_none()
-    }
-
-    /// Selects a place, or the last one.
-    pub fn select_at(&mut self, stream: &Stream, at: usize) {
-        self.at = at.min(self.rows.len().saturating_sub(1));
-        self.selected = self.id_at(stream, self.at);
-        self.follow = !self.paused && self.at + 1 >= self.rows.len();
-        if self.follow {
-            self.below = 0;
-        }
-    }
-
-    /// The capture at a place of the list.
-    pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaughtId> {
-        stream.get(*self.rows.get(at)?).map(Caught::id)
-    }
-
-    /// The selected capture.
-    pub fn current<'a>(&self, stream: &'a Stream) -> Option<&'a Caught> {
-        let there = self.rows.get(self.at).and_then(|&row| stream.get(row));
-        there.filter(|caught| Some(caught.id()) == self.selected)
-    }
-}
-
 /// What decides about captures beside the query.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
@@ -413,92 +317,5 @@ impl Source for Part<'_> {
 
     fn now(&self) -> i64 {
         self.world.now
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn capture(id: i64) -> Capture {
-        let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
-        let query = if id % 2 == 0 { "even" } else { "odd" };
-        Capture { id: CaptureId(id), url_params: query.into(), request_date: Some(Stamp(date)), ..Capture::default() }
-    }
-
-    fn caught(capture: Capture) -> Caught {
-        let archived = Archived {
-            workspace: "Acme".into(),
-            logger: LoggerId(1),
-            label: "probe".into(),
-            handler_url: Shared::default(),
-            seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
-            capture: Arc::new(capture),
-        };
-        Caught::new(&archived, Arc::default())
-    }
-
-    fn some(ids: impl IntoIterator<Item = i64>) -> Vec<Caught> {
-        ids.into_iter().map(|id| caught(capture(id))).collect()
-    }
-
-    fn ids(stream: &Stream) -> Vec<i64> {
-        stream.caught.iter().map(|caught| caught.capture.id.0).collect()
-    }
-
-    #[test]
-    fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
-        let (mut stream, mut list) = (Stream::default(), StreamList::default());
-        let query = Query::parse("even", Kind::Captures).unwrap();
-        let world = World { only: None, others: &crate::query::Alone, now: 0 };
-        let most = MOST as i64;
-        let from = stream.take(some(1..=most));
-        assert_eq!(from, Taken::Appended(START));
-        list.show(&stream, &query, world);
-        list.select_at(&stream, 2_000);
-        let selected = list.selected;
-        let Taken::Appended(from) = stream.take(some(most + 1..=most + 10)) else {
-            panic!("out of order");
-        };
-        list.extend(&stream, from, &query, world);
-        assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
-        assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
-        assert_eq!(list.current(&stream).map(Caught::id), selected);
-        stream.take(some(3..=5));
-        assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10), "what has left does not come back");
-    }
-
-    #[test]
-    fn big_bodies_fill_the_ring_before_its_number_does() {
-        let mut stream = Stream::default();
-        let big = |id| {
-            let body = "x".repeat(1 << 20).as_str().into();
-            caught(Capture { request_body_base64: body, ..capture(id) })
-        };
-        stream.take((1..=140).map(big).collect());
-        assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
-    }
-
-    #[test]
-    fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() {
-        let mut stream = Stream::default();
-        stream.take(some([7, 8, 9]));
-        let seven = stream.row_of(caught(capture(7)).id());
-        assert!(stream.recall(some([4, 5, 6, 7])));
-        assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
-        stream.take(some([5, 9, 10]));
-        assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
-        assert!(!stream.recall(some([3, 11])), "one came in meanwhile");
-        assert_eq!(ids(&stream), (3..=11).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn an_id_that_is_given_twice_is_two_captures() {
-        let mut stream = Stream::default();
-        let anew = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
-        stream.take(some([1, 2]));
-        stream.take(vec![anew.clone()]);
-        assert_eq!(ids(&stream), [1, 2, 2]);
-        assert_eq!(stream.row_of(anew.id()), Some(START + 2));
     }
 }

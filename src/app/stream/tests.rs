@@ -1,0 +1,85 @@
+//! What the ring and its list promise.
+
+use super::*;
+
+fn capture(id: i64) -> Capture {
+    let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
+    let query = if id % 2 == 0 { "even" } else { "odd" };
+    Capture { id: CaptureId(id), url_params: query.into(), request_date: Some(Stamp(date)), ..Capture::default() }
+}
+
+fn caught(capture: Capture) -> Caught {
+    let archived = Archived {
+        workspace: "Acme".into(),
+        logger: LoggerId(1),
+        label: "probe".into(),
+        handler_url: Shared::default(),
+        seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
+        capture: Arc::new(capture),
+    };
+    Caught::new(&archived, Arc::default())
+}
+
+fn some(ids: impl IntoIterator<Item = i64>) -> Vec<Caught> {
+    ids.into_iter().map(|id| caught(capture(id))).collect()
+}
+
+fn ids(stream: &Stream) -> Vec<i64> {
+    stream.caught.iter().map(|caught| caught.capture.id.0).collect()
+}
+
+#[test]
+fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
+    let (mut stream, mut list) = (Stream::default(), StreamList::default());
+    let query = Query::parse("even", Kind::Captures).unwrap();
+    let world = World { only: None, others: &crate::query::Alone, now: 0 };
+    let most = MOST as i64;
+    let from = stream.take(some(1..=most));
+    assert_eq!(from, Taken::Appended(START));
+    list.show(&stream, &query, world);
+    list.select_at(&stream, 2_000);
+    let selected = list.selected;
+    let Taken::Appended(from) = stream.take(some(most + 1..=most + 10)) else {
+        panic!("out of order");
+    };
+    list.extend(&stream, from, &query, world);
+    assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
+    assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
+    assert_eq!(list.current(&stream).map(Caught::id), selected);
+    stream.take(some(3..=5));
+    assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10), "what has left does not come back");
+}
+
+#[test]
+fn big_bodies_fill_the_ring_before_its_number_does() {
+    let mut stream = Stream::default();
+    let big = |id| {
+        let body = "x".repeat(1 << 20).as_str().into();
+        caught(Capture { request_body_base64: body, ..capture(id) })
+    };
+    stream.take((1..=140).map(big).collect());
+    assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
+}
+
+#[test]
+fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() {
+    let mut stream = Stream::default();
+    stream.take(some([7, 8, 9]));
+    let seven = stream.row_of(caught(capture(7)).id());
+    assert!(stream.recall(some([4, 5, 6, 7])));
+    assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
+    stream.take(some([5, 9, 10]));
+    assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
+    assert!(!stream.recall(some([3, 11])), "one came in meanwhile");
+    assert_eq!(ids(&stream), (3..=11).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_id_that_is_given_twice_is_two_captures() {
+    let mut stream = Stream::default();
+    let anew = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
+    stream.take(some([1, 2]));
+    stream.take(vec![anew.clone()]);
+    assert_eq!(ids(&stream), [1, 2, 2]);
+    assert_eq!(stream.row_of(anew.id()), Some(START + 2));
+}
