@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::decide::menu::Choice;
 use super::detail::Tab;
 use super::modal::Modal;
-use super::model::{Model, Pane};
+use super::model::{Model, Pane, Prefix};
 use super::plan::ScanPart;
 use super::screen::Layout;
 use crate::contract::{ScanId, Shared, TargetId, Workspace};
@@ -109,7 +109,10 @@ impl Model {
     /// The same as if nothing lay over the panes.
     pub(super) fn pane_contexts(&self) -> Vec<Context> {
         if let Some(prefix) = self.pending {
-            return vec![prefix.context()];
+            return vec![match (prefix, self.focus.pane) {
+                (Prefix::Group, Pane::Captures) => Context::CaptureGroup,
+                (prefix, _) => prefix.context(),
+            }];
         }
         let pane = if self.reviewing().is_some() { Context::Review } else { self.focus.pane.context() };
         match (self.focus.in_detail, &self.detail.search) {

@@ -21,6 +21,7 @@ pub mod decide;
 mod derived;
 pub mod detail;
 pub mod effect;
+pub mod ending;
 pub mod form;
 pub mod group;
 pub mod list;

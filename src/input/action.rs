@@ -98,6 +98,9 @@ actions! {
     GroupOwasp "group_owasp" "OWASP" "by OWASP category";
     GroupPort "group_port" "port" "by port";
     GroupNow "group_now" "now" "the board by NOW, each under a head";
+    GroupPayload "group_payload" "payload" "by payload: what each brought in";
+    GroupSource "group_source" "source" "by source address";
+    GroupLogger "group_logger" "logger" "by logger";
     GroupNone "group_none" "none" "no groups";
     // lists and texts
     Down "down" "" "down";

@@ -13,6 +13,8 @@ pub enum Context {
     Shape,
     /// After `b` in the findings.
     Group,
+    /// After `b` in the captures.
+    CaptureGroup,
     /// A list has the keys.
     Lists,
     /// The workspaces, list or detail; so the next seven.
@@ -59,12 +61,13 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the help.
-    pub const ALL: [Context; 26] = [
+    pub const ALL: [Context; 27] = [
         Context::Everywhere,
         Context::Go,
         Context::Copy,
         Context::Shape,
         Context::Group,
+        Context::CaptureGroup,
         Context::Lists,
         Context::Findings,
         Context::Scans,
@@ -96,6 +99,7 @@ impl Context {
             Self::Copy => "copy",
             Self::Shape => "shape",
             Self::Group => "group",
+            Self::CaptureGroup => "capture_group",
             Self::Lists => "lists",
             Self::Workspaces => "workspaces",
             Self::Targets => "targets",
@@ -128,6 +132,7 @@ impl Context {
             Self::Copy => "y, then",
             Self::Shape => "yp, then: a payload as",
             Self::Group => "b, then",
+            Self::CaptureGroup => "b in the captures, then",
             Self::Lists => "Lists",
             Self::Workspaces => "Workspaces",
             Self::Targets => "Targets",
@@ -163,7 +168,7 @@ impl Context {
             Self::Go => Some("g"),
             Self::Copy => Some("y"),
             Self::Shape => Some("yp"),
-            Self::Group => Some("b"),
+            Self::Group | Self::CaptureGroup => Some("b"),
             _ => None,
         }
     }

@@ -16,6 +16,7 @@ pub mod hits;
 pub mod mention;
 pub mod out;
 pub mod payload;
+pub mod reach;
 pub mod recognize;
 pub mod replay;
 pub mod request;

@@ -64,6 +64,8 @@ pub struct Glyphs {
     pub rule: &'static str,
     pub tab_open: &'static str,
     pub tab_close: &'static str,
+    /// So many times.
+    pub times: &'static str,
     /// A group, folded and unfolded.
     pub folds: [&'static str; 2],
     /// Before what belongs to the line above.
@@ -98,6 +100,7 @@ pub static UNICODE: Glyphs = Glyphs {
     rule: "─",
     tab_open: "▌",
     tab_close: "▐",
+    times: "×",
     folds: ["▸", "▾"],
     branch: "└",
     boxes: true,
@@ -129,6 +132,7 @@ pub static ASCII: Glyphs = Glyphs {
     rule: "-",
     tab_open: "[",
     tab_close: "]",
+    times: "x",
     folds: ["+", "-"],
     branch: "`",
     boxes: false,

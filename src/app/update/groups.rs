@@ -1,7 +1,8 @@
-//! `b`, then by what: findings in groups, folding and unfolding them.
+//! `b`, then by what: findings and captures in groups, folding and unfolding them.
 
 use super::super::group::By;
 use super::super::model::{Model, Pane};
+use super::super::stream;
 use crate::input::Action;
 use crate::triage::CaseId;
 
@@ -14,12 +15,35 @@ pub(super) fn perform(model: &mut Model, action: Action) -> bool {
         Action::GroupCwe => group(model, Some(By::Cwe)),
         Action::GroupOwasp => group(model, Some(By::Owasp)),
         Action::GroupPort => group(model, Some(By::Port)),
+        Action::GroupPayload => group_captures(model, Some(stream::By::Payload)),
+        Action::GroupSource => group_captures(model, Some(stream::By::Source)),
+        Action::GroupLogger => group_captures(model, Some(stream::By::Logger)),
+        Action::GroupNone if model.focus.pane == Pane::Captures => group_captures(model, None),
         Action::GroupNone => group(model, None),
+        Action::In if on_captures(model) => return fold_captures(model, true),
+        Action::Out if on_captures(model) => return fold_captures(model, false),
         Action::In if on_groups(model) => return unfold(model),
         Action::Out if on_groups(model) => return fold(model),
         _ => return false,
     }
     true
+}
+
+/// The keys go to the list of the captures, and that is in groups.
+fn on_captures(model: &Model) -> bool {
+    model.focus.pane == Pane::Captures && !model.focus.in_detail && model.lists.captures.by().is_some()
+}
+
+/// Groups the captures, or no more. The cursor stays on its capture, or goes to the head that holds it.
+fn group_captures(model: &mut Model, by: Option<stream::By>) {
+    model.focus.pane = Pane::Captures;
+    model.focus.in_detail = false;
+    model.lists.captures.group(&model.data.captures, by);
+}
+
+fn fold_captures(model: &mut Model, open: bool) -> bool {
+    let (list, stream) = (&mut model.lists.captures, &model.data.captures);
+    if open { list.unfold(stream) } else { list.fold(stream) }
 }
 
 /// The keys go to the list of the findings, and that is in groups.

@@ -31,6 +31,7 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
         News::Findings(table) => model.data.occurrences.succeed(table, at),
         News::Loggers(table) => {
             show_fitting_fifth(model, table.is_empty());
+            model.warn_of_ends(&table);
             hear_of_loggers(model, &table);
             model.data.loggers.succeed(table, at);
             count_unseen(model);

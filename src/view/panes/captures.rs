@@ -1,69 +1,108 @@
 //! Captures: what the loggers recorded, newest last. One of them is in [`super::capture`].
 
+mod cells;
+
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 
 use super::list::{Known, ListPane, draw_list as draw_any_list, pane_of};
+use super::loggers::HTTP_ONLY;
+use crate::app::ending::Ending;
 use crate::app::model::Pane;
 use crate::app::stream::Caught;
 use crate::input::{Action, Context};
+use crate::oob::reach::Reach;
 use crate::oob::request;
 use crate::text;
 use crate::view::cache::StreamAnchor;
-use crate::view::context::{Cx, cell, words};
+use crate::view::context::{Cx, words};
 use crate::view::format;
 use crate::view::layout::Slot;
-use crate::view::widgets::table::{Column, Row};
-
-const COLUMNS: &[Column] = &[
-    Column::fixed("TIME", 8),
-    Column::fixed("HOW", 7),
-    Column::flex("FROM", 9, 1).at_most(39),
-    Column::flex("REQUEST", 10, 3),
-    Column::flex("LOGGER", 8, 1).at_most(24).from(72),
-    Column::fixed("BODY", 8).right().expendable(1),
-];
+use crate::view::widgets::table::Row;
 
 pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut StreamAnchor) -> u16 {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
-    let out = super::key(cx, Context::Captures, Action::Out);
+    let hidden = list.marks.iter().filter(|&&id| !list.has(stream, id)).count();
     let pane = ListPane {
-        columns: COLUMNS,
+        columns: cells::COLUMNS,
         note: follow_note(cx),
-        order: "newest last".to_owned(),
-        invitation: format!(
-            "Nothing captured yet. Requests made to a logger's URL appear here by themselves; {out} shows the loggers."
-        ),
+        order: about(cx),
+        invitation: invitation(cx),
         known: Known::of(&cx.model.data.loggers),
         filter: &list.filter,
         total: stream.caught.len(),
         shown: list.len(),
         at: list.at,
-        marks: (list.marks.len(), 0),
+        marks: (list.marks.len(), hidden),
+        place: list.by().map(|by| format!("{} by {}", format::plural(list.taken(), "capture"), by.word())),
         ..pane_of(Pane::Captures, &cx.model.data.loggers)
     };
     let range = list.range_from.and_then(|id| list.place(stream, id));
     let row = |at: usize, _: &[u16]| {
-        let caught = stream.get(*list.rows_at(at).last()?)?;
-        let id = caught.id();
+        let newest = stream.get(*list.rows_at(at).last()?)?;
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
+        let marked = !list.marks.is_empty() && list.ids_at(stream, at).all(|id| list.marks.contains(&id));
         Some(Row {
-            cells: cells(cx, caught),
+            cells: match list.head_at(at) {
+                Some(group) => cells::of_group(cx, group, newest),
+                None => cells::of_one(cx, newest),
+            },
             style: cx.freshness(&cx.model.data.loggers),
-            marked: list.marks.contains(&id) || ranged,
-            selected: list.selected == Some(id),
+            marked: marked || ranged,
+            selected: at == list.at,
         })
     };
     draw_any_list(cx, buf, slot, &pane, |height| anchor.resolve(list, height), row)
 }
 
-/// `following`, `paused`, `▼ 37 new`, and what fell out of the ring.
+/// `3 loggers · 41 captures`; of one logger how long it goes on.
+fn about(cx: &Cx<'_>) -> String {
+    let (model, stream) = (cx.model, &cx.model.data.captures);
+    let loggers = model.data.loggers.value().cloned().unwrap_or_default();
+    let of = match model.scope.logger.and_then(|id| loggers.get(id)) {
+        Some(logger) if Ending::of(logger) == Some(Ending::Over) => Ending::Over.to_string(),
+        Some(logger) => {
+            let days = format::plural(logger.active_days.max(0) as usize, "day");
+            format!("{days} and {} left", format::plural(logger.requests_left.max(0) as usize, "request"))
+        }
+        None => format::plural(loggers.len(), "logger"),
+    };
+    let count = match model.scope.logger {
+        Some(_) => model.lists.captures.taken(),
+        None => stream.caught.len(),
+    };
+    let separator = cx.theme.glyphs.separator;
+    let older = if stream.older || stream.dropped > 0 { ", older in the archive" } else { "" };
+    format!("{of} {separator} {}{older}", format::plural(count, "capture"))
+}
+
+/// What an empty list says: what no logger tells, and from where its URL can be called at all.
+fn invitation(cx: &Cx<'_>) -> String {
+    let out = super::key(cx, Context::Captures, Action::Out);
+    let loggers = cx.model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let only = cx.model.scope.logger;
+    let urls = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
+    let mut reaches: Vec<String> =
+        urls.filter_map(|logger| Some(Reach::of(&logger.handler_url)?.to_string())).collect();
+    reaches.sort();
+    reaches.dedup();
+    let reached = match reaches.is_empty() {
+        true => String::new(),
+        false => format!(" They can be made {}.", text::clean(&reaches.join(", or "))),
+    };
+    format!(
+        "Nothing captured yet. Requests made to a logger's URL appear here by themselves; {out} shows the loggers.\
+         {reached}\n{HTTP_ONLY}"
+    )
+}
+
+/// `following at the end`, `paused`, `▼ 37 new`, and what fell out of memory.
 fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
     if cx.model.data.captures.dropped > 0 {
         let dropped = format::thousands(cx.model.data.captures.dropped);
-        line.push_span(Span::styled(format!("{dropped} older dropped  "), theme.warn()));
+        line.push_span(Span::styled(format!("{dropped} older put away  "), theme.dim()));
     }
     line.push_span(match (list.below, list.paused, list.follow) {
         (new @ 1.., paused, _) => {
@@ -71,23 +110,10 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
             Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())
         }
         (0, true, _) => Span::styled("paused", theme.warn()),
-        (0, false, true) if !list.is_empty() => Span::styled("following", theme.dim()),
+        (0, false, true) if !list.is_empty() => Span::styled("following at the end", theme.dim()),
         _ => Span::raw(""),
     });
     line
-}
-
-fn cells<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
-    let capture = &*caught.capture;
-    let size = request::body_size(capture);
-    vec![
-        words(format::clock(cx.theme, capture.request_date), cx.theme.text()),
-        cell(&capture.request_method),
-        cell(&capture.ip_address),
-        Line::from(below_logger(cx, caught)),
-        Line::from(cx.logger_name(caught.logger)),
-        words(if size == 0 { String::new() } else { format::bytes(size) }, cx.theme.text()),
-    ]
 }
 
 /// Path and query without the path of the logger itself, which every request to it begins with.

@@ -6,9 +6,11 @@ use ratatui::text::Line;
 use super::detail::{DetailPane, DetailText};
 use super::fact;
 use super::list::{ListPane, draw_table, pane_of};
+use crate::app::ending::Ending;
 use crate::app::model::Pane;
 use crate::contract::{Logger, LoggerId};
 use crate::input::{Action, Context};
+use crate::oob::reach::Reach;
 use crate::text;
 use crate::view::cache::Anchor;
 use crate::view::context::{Cx, cell, words};
@@ -37,15 +39,22 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         vec![
             cell(&logger.label),
             words(format::count(logger.num_requests), cx.theme.strong()),
-            words(format::count(logger.requests_left), left_style(cx, logger.requests_left)),
-            words(format::count(logger.active_days), left_style(cx, logger.active_days)),
+            words(format::count(logger.requests_left), left_style(cx, logger)),
+            words(format::count(logger.active_days), left_style(cx, logger)),
             cell(&logger.handler_url),
         ]
     })
 }
 
-fn left_style(cx: &Cx<'_>, left: i64) -> ratatui::style::Style {
-    if left <= 0 { cx.theme.bad() } else { cx.theme.text() }
+/// What no logger tells.
+pub(super) const HTTP_ONLY: &str = "HTTP only: a target that merely looks the name up leaves nothing here.";
+
+fn left_style(cx: &Cx<'_>, logger: &Logger) -> ratatui::style::Style {
+    match Ending::of(logger) {
+        Some(Ending::Over) => cx.theme.bad(),
+        Some(_) => cx.theme.warn(),
+        None => cx.theme.text(),
+    }
 }
 
 pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
@@ -61,12 +70,13 @@ pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
         fact(theme, "Caught", format::plural(logger.num_requests.max(0) as usize, "request")),
         fact(theme, "Left", format::plural(logger.requests_left.max(0) as usize, "request")),
         fact(theme, "Records for", format::plural(logger.active_days.max(0) as usize, "more day")),
+        fact(theme, "Reached", Reach::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default()),
         fact(theme, "Id", logger.id.to_string()),
     ];
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
         vec![
             words(format!("{open} shows what it caught, y{copy} copies its URL."), theme.dim()),
-            words("HTTP only: a target that merely looks the name up leaves nothing here.", theme.dim()),
+            words(HTTP_ONLY, theme.dim()),
         ]
     });
     Some(DetailPane { id: logger.id.0, head, tabs: Vec::new(), text })

@@ -146,7 +146,13 @@ fn two_loggers_are_one_stream_in_the_order_of_time() {
 
 /// The list of loggers 1, 2, … with these counts of requests.
 fn loggers(counts: &[i64]) -> News {
-    let logger = |(id, &count): (i64, &i64)| Logger { id: LoggerId(id), num_requests: count, ..Logger::default() };
+    let logger = |(id, &count): (i64, &i64)| Logger {
+        id: LoggerId(id),
+        num_requests: count,
+        active_days: 90,
+        requests_left: 1000,
+        ..Logger::default()
+    };
     News::Loggers(table((1..).zip(counts).map(logger)))
 }
 

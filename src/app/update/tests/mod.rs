@@ -17,6 +17,7 @@ mod forms;
 mod groups;
 mod keys;
 mod lists;
+mod oob;
 mod own;
 mod payloads;
 mod properties;

@@ -96,3 +96,22 @@ fn what_was_seen_or_decided_is_remembered_at_once_and_another_workspace_is_leavi
     assert_eq!(remembered(&effects)[0].0, "Acme");
     assert!(!desk.model.since.is_shown());
 }
+
+#[test]
+fn captures_and_the_payloads_they_called_since_one_looked_are_told() {
+    use super::{capture, caught};
+    use crate::app::msg::OobNews;
+    use crate::contract::Capture;
+    use crate::oob::{Mention, Place, Token};
+    let mut desk = desk(true);
+    assert_eq!((desk.model.since.what.captures, desk.model.since.what.payloads), (3, 0));
+    let hit = |id: i64, at: Stamp| {
+        let mut caught = caught(1, Capture { request_date: Some(at), ..capture(id) });
+        let (token, place) = (Token::of(7), Place::Path);
+        caught.mentions = [Mention { token, known: true, place, wrapped: vec![], added: "".into() }].into();
+        caught
+    };
+    let new = vec![hit(20, ago(7200)), hit(21, ago(600)), hit(22, ago(500))];
+    desk.send(Msg::Oob(OobNews::Captures { generation: desk.model.generation, new }));
+    assert_eq!((desk.model.since.what.captures, desk.model.since.what.payloads), (5, 1));
+}

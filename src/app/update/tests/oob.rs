@@ -1,0 +1,159 @@
+//! What comes from the archive: captures in groups, payloads that others made, and what is told of both.
+
+use std::sync::Arc;
+
+use super::{Desk, capture, caught, table};
+use crate::app::effect::Effect;
+use crate::app::model::Pane;
+use crate::app::msg::{Msg, OobKept, OobNews, Recalled};
+use crate::app::oob::Archive;
+use crate::app::plan::{Known, News};
+use crate::app::stream::Caught;
+use crate::contract::{Capture, CaptureId, Logger, LoggerId};
+use crate::oob::{Mention, Payload, Place, Token};
+
+fn calls(id: i64, token: u64, from: &str) -> Caught {
+    let url_params = format!("t={}", Token::of(token)).into();
+    let mut caught = caught(1, Capture { url_params, ip_address: from.into(), ..capture(id) });
+    let mention = Mention {
+        token: Token::of(token),
+        known: true,
+        place: Place::Query("t".into()),
+        wrapped: Vec::new(),
+        added: "".into(),
+    };
+    caught.mentions = [mention].into();
+    caught
+}
+
+fn plain(id: i64, from: &str) -> Caught {
+    caught(1, Capture { ip_address: from.into(), ..capture(id) })
+}
+
+fn comes(desk: &mut Desk, new: Vec<Caught>) -> Vec<Effect> {
+    let generation = desk.model.generation;
+    desk.send(Msg::Oob(OobNews::Captures { generation, new }))
+}
+
+/// Two payloads called in turn, and two requests from one bot. The three captures of the desk are of no address.
+fn hunted() -> Desk {
+    let mut desk = Desk::new();
+    let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
+    comes(&mut desk, new.into());
+    comes(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
+    desk.keys("5");
+    desk
+}
+
+#[test]
+fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
+    let mut desk = hunted();
+    desk.keys("b p");
+    // Unknown of no address, payload 2 alone, payload 1, unknown of one address: in the order of their newest.
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
+    assert_eq!(desk.selected(Pane::Captures), Some(15), "the cursor went to the head that holds it");
+    desk.keys("k enter");
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
+    assert_eq!(desk.selected(Pane::Captures), Some(13), "the head, which is unfolded");
+    desk.keys("enter j");
+    assert_eq!(desk.selected(Pane::Captures), Some(12));
+    desk.keys("h");
+    assert!(desk.model.lists.captures.head_at(desk.model.lists.captures.at).is_some());
+    desk.keys("h");
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
+    desk.keys("space");
+    let marked: Vec<i64> = desk.model.lists.captures.marks.iter().map(|id| id.capture.0).collect();
+    assert_eq!(marked, [10, 12, 13]);
+    desk.keys("b n");
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
+}
+
+#[test]
+fn a_head_is_kept_while_its_payload_is_called_again_and_the_end_is_followed() {
+    let mut desk = hunted();
+    desk.keys("b p k");
+    comes(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
+    assert_eq!(desk.shown(Pane::Captures), [3, 15, 16, 17]);
+    assert_eq!(desk.selected(Pane::Captures), Some(17), "it is now of a capture that came since");
+    desk.keys("G");
+    comes(&mut desk, vec![plain(18, "192.0.2.44")]);
+    assert_eq!(desk.selected(Pane::Captures), Some(18));
+    desk.keys("b s");
+    assert_eq!(desk.shown(Pane::Captures), [3, 17, 18]);
+    desk.keys("b l");
+    assert_eq!(desk.shown(Pane::Captures), [18]);
+}
+
+#[test]
+fn a_payload_that_a_command_made_is_looked_for_in_what_came_from_a_day_before_it_on() {
+    let mut desk = Desk::new();
+    let old = capture(1).request_date.unwrap().0;
+    let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
+    let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
+    let mut sent = |payload| desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
+    assert_eq!(sent(payload(1, 3)), [], "all came days before it was made");
+    let effects = sent(payload(2, 0));
+    let [Effect::Recognise { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((captures.len(), grown.len()), (3, 1));
+    assert_eq!(sent(payload(2, 0)), [], "it is known already");
+    let mentions = calls(2, 2, "").mentions;
+    let id = desk.model.data.captures.caught[1].id();
+    desk.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
+    assert!(desk.model.data.captures.caught[1].known().is_some());
+}
+
+#[test]
+fn what_a_grown_book_finds_goes_before_what_is_unknown() {
+    let first = calls(1, 1, "");
+    let text = format!("t={}&u={}", Token::of(1), Token::of(2));
+    let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
+    let both = Caught { capture: Arc::new(capture), ..first };
+    let mut grown = crate::oob::Book::default();
+    assert_eq!(both.mentions_of(&grown), None);
+    grown.take([Arc::new(Payload { token: Token::of(2), ..Payload::default() })]);
+    let now = both.mentions_of(&grown).unwrap();
+    assert_eq!(now.iter().map(|mention| mention.token).collect::<Vec<_>>(), [Token::of(1), Token::of(2)]);
+}
+
+#[test]
+fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.plan().archived, Known::Awaited);
+    desk.send(Msg::Oob(OobNews::Opened(Box::new(OobKept { writable: true, ..OobKept::default() }))));
+    assert_eq!(desk.model.plan().archived, Known::Awaited);
+    let newest = Arc::new([(LoggerId(1), (CaptureId(3), None))].into());
+    let recalled = Recalled {
+        generation: desk.model.generation,
+        newest: Some(Arc::clone(&newest)),
+        captures: vec![calls(-5, 1, "")],
+        older: Some(true),
+    };
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled { generation: 99, ..recalled.clone() }))));
+    assert_eq!(desk.model.plan().archived, Known::Awaited, "of another workspace");
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
+    assert_eq!(desk.model.plan().archived, Known::Newest(newest));
+    assert_eq!(desk.shown(Pane::Captures), [-5, 1, 2, 3]);
+    assert!(desk.model.data.captures.older);
+    desk.send(Msg::Oob(OobNews::Failed(Arc::new(crate::app::Problem::local("the disk is full")))));
+    assert_eq!((desk.model.plan().archived, &desk.model.oob.archive), (Known::Nothing, &Archive::Broken));
+    assert!(desk.told().contains("captures: the disk is full"), "{}", desk.told());
+}
+
+#[test]
+fn a_logger_that_comes_to_its_end_is_named_once() {
+    let mut desk = Desk::new();
+    let logger = |days, left| Logger {
+        id: LoggerId(1),
+        label: "probe".into(),
+        active_days: days,
+        requests_left: left,
+        ..Logger::default()
+    };
+    desk.feed(News::Loggers(table([logger(2, 900)])));
+    assert!(desk.told().contains("logger probe: 2 days left"), "{}", desk.told());
+    desk.at += std::time::Duration::from_secs(60);
+    desk.feed(News::Loggers(table([logger(1, 899)])));
+    assert!(!desk.told().contains("left"), "{}", desk.told());
+    desk.feed(News::Loggers(table([logger(0, 899)])));
+    assert!(desk.told().contains("logger probe: records no more"), "{}", desk.told());
+}
