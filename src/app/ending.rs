@@ -51,11 +51,10 @@ impl fmt::Display for Ending {
 }
 
 impl Model {
-    /// The logger that ends first, of those that will not record much longer.
-    pub fn ending(&self) -> Option<(&Logger, Ending)> {
+    /// What is left of the logger that ends next. One that has ended already is no news.
+    pub fn ending(&self) -> Option<Ending> {
         let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-        let ending = loggers.iter().filter_map(|logger| Some((&**logger, Ending::of(logger)?)));
-        ending.min_by_key(|(_, ending)| *ending)
+        loggers.iter().filter_map(|logger| Ending::of(logger)).filter(|&ending| ending != Ending::Over).min()
     }
 
     /// Says once of a logger that it comes to its end.
@@ -63,7 +62,8 @@ impl Model {
         let before = self.data.loggers.value().cloned().unwrap_or_default();
         let kind = |ending: Option<Ending>| ending.map(|ending| std::mem::discriminant(&ending));
         for logger in new.items() {
-            let was = before.get(logger.id).and_then(|logger| Ending::of(logger));
+            let known = before.get(logger.id);
+            let was = known.and_then(|logger| Ending::of(logger)).or(known.is_none().then_some(Ending::Over));
             if let Some(ending) = Ending::of(logger).filter(|&now| kind(Some(now)) != kind(was)) {
                 self.say(Tone::Bad, format!("logger {}: {ending}", logger.label));
             }

@@ -14,7 +14,6 @@ use super::context::Cx;
 use super::format;
 use super::layout::indented;
 use super::widgets::lines::{draw_line, joined};
-use crate::app::ending::Ending;
 use crate::app::model::Pane;
 use crate::app::plan::Link;
 use crate::app::screen::Layout;
@@ -72,13 +71,9 @@ fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
         let gap = if spans.is_empty() { "" } else { "  " };
         spans.push(Span::styled(format!("{gap}NO DECISIONS"), cx.theme.bad()));
     }
-    if let Some((_, ending)) = cx.model.ending() {
+    if let Some(ending) = cx.model.ending() {
         let gap = if spans.is_empty() { "" } else { "  " };
-        let words = match ending {
-            Ending::Over => "LOGGER OVER".to_owned(),
-            ending => format!("LOGGER: {ending}"),
-        };
-        spans.push(Span::styled(format!("{gap}{words}"), cx.theme.warn()));
+        spans.push(Span::styled(format!("{gap}logger: {ending}"), cx.theme.warn()));
     }
     spans
 }

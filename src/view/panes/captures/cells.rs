@@ -15,11 +15,11 @@ use crate::view::widgets::table::Column;
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::fixed("TIME", 8),
-    Column::flex("PLANTED IN", 14, 3).at_most(60),
+    Column::flex("PLANTED IN", 14, 2).at_most(60),
     Column::fixed("AFTER", 6).right(),
-    Column::flex("FROM", 9, 1).at_most(39),
+    Column::flex("FROM", 13, 1).at_most(39),
     Column::fixed("HOW", 6),
-    Column::flex("QUERY", 10, 3).sentence(),
+    Column::flex("QUERY", 12, 3).sentence(),
     Column::flex("LOGGER", 8, 1).at_most(24).from(100),
     Column::fixed("BODY", 8).right().from(100),
 ];
