@@ -26,14 +26,14 @@ impl Model {
         self.lists.captures.current(&self.data.captures)
     }
 
-    /// The captures that an action is about: the marked ones, oldest first, else the one selected.
+    /// The captures that an action is about: the marked ones, oldest first, else the one selected, or those of a head.
     pub(in crate::app) fn chosen_captures(&self) -> Vec<Sent> {
-        match self.marked_captures() {
-            marked if marked.is_empty() || self.focus.in_detail => {
-                self.selected_capture().map(|caught| self.sent(caught)).into_iter().collect()
-            }
-            marked => marked.into_iter().map(|caught| self.sent(caught)).collect(),
-        }
+        let (list, stream) = (&self.lists.captures, &self.data.captures);
+        let chosen = match self.focus.in_detail {
+            true => list.current(stream).into_iter().collect(),
+            false => list.chosen(stream),
+        };
+        chosen.into_iter().map(|caught| self.sent(caught)).collect()
     }
 
     /// The marked ones that are in memory, oldest first.

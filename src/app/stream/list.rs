@@ -223,6 +223,11 @@ impl StreamList {
         stream.get(*self.rows_at(at).last()?).map(Caught::id)
     }
 
+    /// Every capture that the query takes, oldest first.
+    pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Caught> + 'a {
+        self.rows.iter().filter_map(|&row| stream.get(row))
+    }
+
     /// Every capture that a place stands for.
     pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaughtId> + 'a {
         self.rows_at(at).iter().filter_map(|&row| stream.get(row)).map(Caught::id)

@@ -29,8 +29,7 @@ fn compare(model: &mut Model) {
     let marked: Vec<_> = model.marked_captures().iter().map(|caught| caught.id()).collect();
     if let [_, later] = marked.as_slice()
         && !model.selected_capture().is_some_and(|caught| marked.contains(&caught.id()))
-        && let Some(at) =
-            model.data.captures.row_of(*later).and_then(|row| model.lists.captures.rows.binary_search(&row).ok())
+        && let Some(at) = model.lists.captures.place(&model.data.captures, *later)
     {
         model.lists.captures.select_at(&model.data.captures, at);
     }

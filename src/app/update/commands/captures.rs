@@ -53,7 +53,7 @@ fn chosen(model: &mut Model, query: Option<String>) -> Result<Vec<Sent>, String>
         return Ok(caught.map(|caught| model.sent(caught)).collect());
     }
     let marked = model.marked_captures();
-    let shown = model.lists.captures.rows.iter().filter_map(|&row| model.data.captures.get(row));
+    let shown = model.lists.captures.all(&model.data.captures);
     let chosen = if marked.is_empty() { shown.collect() } else { marked };
     Ok(chosen.into_iter().map(|caught| model.sent(caught)).collect())
 }

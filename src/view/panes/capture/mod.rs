@@ -86,14 +86,14 @@ fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {
     }
     first.push_span(Span::raw(format!("   {}", clean(&capture.user_agent))));
     let list = &cx.model.lists.captures;
-    let place = format!("{} of {}", list.at + 1, format::thousands(list.rows.len() as u64));
+    let place = format!("{} of {}", list.at + 1, format::thousands(list.len() as u64));
     let (dot, age) = (theme.glyphs.separator, cx.age(capture.request_date));
     let second = format!("capture {} {dot} {}   {place}   {age} ago", capture.id, clean(&caught.label));
     vec![first, words(second, theme.dim())]
 }
 
 /// The first payload of the book that a capture carries, with where it stood.
-fn known<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Option<(&'a Mention, &'a Arc<Payload>)> {
+pub(super) fn known<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Option<(&'a Mention, &'a Arc<Payload>)> {
     let mentions = caught.mentions.iter().filter(|mention| mention.known);
     mentions.filter_map(|mention| Some((mention, cx.model.oob.book.get(mention.token)?))).next()
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use ratatui::text::{Line, Span};
 
+use super::super::capture::known;
 use crate::app::stream::{Caught, Group, Key};
 use crate::oob::request::body_size;
 use crate::oob::source::{Agent, is_own};
-use crate::oob::{Mention, Payload};
 use crate::text;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -80,12 +80,6 @@ fn stands_back(cx: &Cx<'_>, caught: &Caught) -> bool {
 fn dimmed<'a>(cx: &Cx<'_>, cell: Line<'a>) -> Line<'a> {
     let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, cx.theme.dim()));
     Line::from(spans.collect::<Vec<_>>())
-}
-
-/// The payload that a capture carries.
-pub(super) fn known<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Option<(&'a Mention, &'a Payload)> {
-    let mention = caught.known()?;
-    Some((mention, cx.model.oob.book.get(mention.token)?))
 }
 
 /// Where the payload was put, as far as anybody wrote that down; else why there is none.
