@@ -216,6 +216,11 @@ impl SharedFile {
         Ok(version != std::mem::replace(&mut self.data_version, version))
     }
 
+    /// The count of what others have written, as it was last asked.
+    pub fn data_version(&self) -> i64 {
+        self.data_version
+    }
+
     async fn ask_data_version(&mut self) -> Result<i64, StoreError> {
         let failed = self.failed();
         sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut self.connection).await.map_err(failed)

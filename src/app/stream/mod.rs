@@ -168,6 +168,13 @@ impl Stream {
         self.held.contains(&id)
     }
 
+    /// Whether a capture was not held before. One older than all that are here may have been, and left.
+    pub fn is_new(&self, caught: &Caught) -> bool {
+        let full = self.dropped > 0 || self.older;
+        let before_all = self.caught.front().is_some_and(|first| caught.key() < first.key());
+        !(full && before_all || self.holds(caught.id()))
+    }
+
     /// The row number of a capture.
     pub fn row_of(&self, id: CaughtId) -> Option<u64> {
         if !self.held.contains(&id) {
@@ -181,12 +188,12 @@ impl Stream {
     pub fn take(&mut self, new: Vec<Caught>) -> Taken {
         self.problem = None;
         let from = self.end();
-        let left = (self.dropped > 0 || self.older).then(|| self.caught.front().map(Caught::key)).flatten();
         let mut in_order = true;
         for caught in new {
-            if left.is_some_and(|left| caught.key() < left) || !self.held.insert(caught.id()) {
+            if !self.is_new(&caught) {
                 continue;
             }
+            self.held.insert(caught.id());
             in_order &= self.caught.back().is_none_or(|last| last.key() <= caught.key());
             self.bytes += caught.bytes();
             self.caught.push_back(caught);

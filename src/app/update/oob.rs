@@ -32,6 +32,7 @@ impl Model {
             }
             OobNews::Recalled(recalled) if recalled.generation == self.generation => self.handle_recalled(*recalled),
             OobNews::Captures { generation, new } if generation == self.generation => {
+                let new: Vec<Caught> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
                 self.hear_captures(&new, effects);
                 self.handle_captures(new);
             }

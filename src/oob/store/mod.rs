@@ -85,7 +85,9 @@ impl Store {
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
         // The lock is taken at once: one that is only asked for at the first write is not waited for.
+        let known = self.file.data_version();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *change).await.map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {
             let columns = "(workspace, logger, label, handler_url, id, at, seen_at, digest, json) ";
             let mut query = QueryBuilder::<Sqlite>::new(format!("INSERT OR IGNORE INTO captures {columns}"));
@@ -96,7 +98,14 @@ impl Store {
             });
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
-        change.commit().await.map_err(&failed)
+        let last = sqlx::query_scalar("SELECT coalesce(max(row), 0) FROM captures");
+        let last: i64 = last.fetch_one(&mut *change).await.map_err(&failed)?;
+        change.commit().await.map_err(&failed)?;
+        // Nobody else wrote before: there is nothing to be told behind what was written here.
+        if version == known {
+            self.last_capture = last;
+        }
+        Ok(())
     }
 
     /// What others wrote since this was last asked; it may hold what was written here, too.

@@ -163,6 +163,10 @@ async fn a_second_instance_hears_of_payloads_and_captures_and_of_nothing_else() 
     assert_eq!((news.payloads.len(), news.captures.len()), (1, 1));
     let news = bob.news().await.unwrap();
     assert!(news.payloads.is_empty() && news.captures.is_empty());
+    bob.archive(vec![archived("Acme", 1, 2)]).await.unwrap();
+    ann.archive(vec![archived("Acme", 1, 3)]).await.unwrap();
+    let told: Vec<i64> = bob.news().await.unwrap().captures.iter().map(|one| one.capture.id.0).collect();
+    assert_eq!(told, [3], "not what was written here");
 }
 
 #[tokio::test]
