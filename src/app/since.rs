@@ -8,12 +8,15 @@
 //! All times are the service's: what it tells is compared with them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::effect::Effect;
 use super::model::Model;
 use super::stream::Caught;
-use crate::contract::{Scan, Shared, Stamp};
+use super::table::Table;
+use crate::contract::{Scan, ScanStatus, Shared, Stamp};
 use crate::oob::Token;
+use crate::query::{Column, Field};
 
 /// Name under which it is remembered.
 const LOOKED: &str = "looked";
@@ -84,16 +87,10 @@ impl Model {
         let Some(last) = self.since.last else { return };
         let mut what = What::default();
         let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
-        let cases = self.data.findings.value().map(|table| table.items()).unwrap_or_default();
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         (what.captures, what.payloads) = self.caught_since(last);
-        for (case, stance) in cases.iter().zip(&self.triage.stances) {
-            let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
-            let scan = first.task_id.and_then(|id| scans.get(id));
-            if scan.is_some_and(|scan| was_under_way(scan, last)) {
-                let risk = stance.severity.unwrap_or(case.risk_level);
-                what.risks[4 - risk.level() as usize] += 1;
-            }
+        what.risks = self.found_since(last, &scans);
+        for stance in &self.triage.stances {
             let ends = stance.until.is_some_and(|until| today <= until && until <= soon);
             what.expiring += usize::from(ends && !stance.is_undecided());
         }
@@ -121,6 +118,29 @@ impl Model {
         let known = |caught: &Caught| caught.known().map(|mention| mention.token);
         let payloads: BTreeSet<Token> = self.data.captures.since(last).filter_map(known).collect();
         (self.data.captures.since(last).count(), payloads.len())
+    }
+
+    /// Findings that no scan ended before had seen. Scans move every second: what was seen before any of those in
+    /// question began is passed over by its column.
+    fn found_since(&self, last: Stamp, scans: &Table<Scan>) -> [u32; 5] {
+        let mut risks = [0; 5];
+        let Some(table) = self.data.findings.value() else { return risks };
+        let has_begun = |scan: &&Arc<Scan>| scan.status_name != ScanStatus::Waiting && was_under_way(scan, last);
+        let under_way = scans.items().iter().filter(has_begun);
+        let Some(begun) = under_way.map(|scan| scan.start_time).min() else { return risks };
+        let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
+        let Some(Column::Numbers(first_seen)) = table.column(Field::First) else { return risks };
+        for (row, case) in table.items().iter().enumerate() {
+            if first_seen.row(row).iter().any(|&seen| seen < begun) {
+                continue;
+            }
+            let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
+            if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_under_way(scan, last)) {
+                let own = self.triage.stances.get(row).and_then(|stance| stance.severity);
+                risks[4 - own.unwrap_or(case.risk_level).level() as usize] += 1;
+            }
+        }
+        risks
     }
 
     /// Remembers when one looked: at leaving the dashboard or a workspace (`before`), and when something was seen or

@@ -1,11 +1,13 @@
 //! Findings: what a scan found, with its evidence.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::shared::wide;
 use super::{FindingId, ScanId, Shared, TargetId, lenient};
 
 /// A finding as listed and looked up.
@@ -160,7 +162,7 @@ impl<'de> Deserialize<'de> for Risk {
 /// Evidence of a finding, kept as the JSON text it came as and read when it is shown: a list of 100,000 findings
 /// shows one of them at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence(Shared);
+pub struct Evidence(Arc<str>);
 
 /// What an [`Evidence`] holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +194,7 @@ impl Evidence {
 
     /// Any JSON value as evidence.
     pub fn from_value(value: &Value) -> Self {
-        Self(Shared::from(value.to_string()))
+        Self(wide(&value.to_string()))
     }
 
     /// The JSON text.
@@ -201,7 +203,7 @@ impl Evidence {
     }
 
     /// The JSON text, to be kept without a copy.
-    pub fn shared(&self) -> &Shared {
+    pub fn shared(&self) -> &Arc<str> {
         &self.0
     }
 
@@ -247,7 +249,7 @@ fn cell(value: &Value) -> String {
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self(Shared::from(r#"{"type":"","data":{}}"#))
+        Self(wide(r#"{"type":"","data":{}}"#))
     }
 }
 
@@ -259,7 +261,7 @@ impl Serialize for Evidence {
 
 impl<'de> Deserialize<'de> for Evidence {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(from).map(|raw| Self(Shared::from(raw.get())))
+        Box::<RawValue>::deserialize(from).map(|raw| Self(wide(raw.get())))
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Identifier {
     alias: Shared,
     classes: HashMap<(Shared, Shared), Shared>,
     services: HashMap<(i64, Shared), Shared>,
-    places: HashMap<Shared, Arc<Place>>,
+    places: HashMap<Arc<str>, Arc<Place>>,
     /// The same by locators: evidence differs more often than what it says about where.
     by_locators: HashMap<String, Arc<Place>>,
 }
@@ -92,7 +92,7 @@ impl Identifier {
             let shown: String = locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect();
             Arc::new(Place { locators: locators.clone(), shown: shown.into() })
         });
-        self.places.insert(json.clone(), Arc::clone(place));
+        self.places.insert(Arc::clone(json), Arc::clone(place));
         Arc::clone(place)
     }
 }
