@@ -67,6 +67,11 @@ impl Watch {
             Outcome::Workspaces(new) => {
                 let tell = self.changed(Noun::Workspaces, self.known.workspaces.as_ref(), &new);
                 self.known.workspaces = Some(Arc::clone(&new));
+                let counted = self.plan.workspace.and_then(|id| new.get(id)).map(|workspace| workspace.scan_count);
+                let known = self.known.scans.as_ref().map(|scans| scans.len());
+                if counted.is_some_and(|count| self.counted.learn(count, known)) {
+                    self.turn(Noun::Scans).last = None;
+                }
                 self.tell(tell, News::Workspaces(new));
             }
             Outcome::Targets(new) => {
@@ -128,6 +133,9 @@ impl Watch {
             if new.items().iter().any(strange) {
                 self.turn(Noun::Targets).asked = true;
             }
+        }
+        if self.counted.tells_of_more(new.len()) {
+            self.turn(Noun::Scans).asked = true;
         }
         let tell = self.changed(Noun::Scans, self.known.scans.as_ref(), &new);
         self.known.scans = Some(Arc::clone(&new));

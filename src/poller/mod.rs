@@ -12,6 +12,7 @@
 //! Ending the task (dropping its future) cancels every question under way.
 
 mod absorb;
+mod counted;
 mod job;
 mod link;
 mod moved;

@@ -59,6 +59,11 @@ impl Pace {
         self.pick(if demand.captures_shown { 1 } else { 4 }, 4, demand)
     }
 
+    /// Between two looks at how many scans the workspaces count.
+    pub fn counts(self, demand: Demand) -> Duration {
+        self.pick(5, 10, demand)
+    }
+
     /// Between two looks at the list of reports.
     pub fn reports(self, demand: Demand) -> Duration {
         if demand.report_waits { self.pick(1, 10, demand) } else { self.others(demand) }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::counted::Counted;
 use super::job::{Job, Slot};
 use super::link::LinkState;
 use super::moved::Moved;
@@ -83,6 +84,7 @@ pub(super) struct Watch {
     pub scans_read_whole: Option<Instant>,
     pub known: Known,
     pub moved: Moved,
+    pub counted: Counted,
     pub wanted: Wanted,
     pub flying: BTreeMap<Slot, Flight>,
     pub outbox: Outbox,
@@ -106,6 +108,7 @@ impl Watch {
             scans_read_whole: None,
             known: Known::default(),
             moved: Moved::default(),
+            counted: Counted::default(),
             wanted: Wanted::default(),
             flying: BTreeMap::new(),
             outbox: Outbox::default(),
@@ -150,6 +153,7 @@ impl Watch {
         let workspaces = self.known.workspaces.take();
         self.known = Known { workspaces, ..Known::default() };
         self.moved = Moved::default();
+        self.counted = Counted::default();
         self.wanted = Wanted::default();
         // A new generation has heard nothing yet: the list of workspaces is told again too.
         self.turn(Noun::Workspaces).failed = true;
@@ -214,7 +218,10 @@ impl Watch {
             Job::Captures { logger, .. } => self.wanted.captures_asked(*logger),
             Job::Part { .. } => self.wanted.part_asked(now),
             Job::FindingsOf { .. } => {}
-            Job::Scans { .. } => self.scans_read_whole = Some(now),
+            Job::Scans { .. } => {
+                self.scans_read_whole = Some(now);
+                self.counted.read_all();
+            }
             _ => {}
         }
         if let (Slot::List(noun), false) = (job.slot(), matches!(job, Job::FindingsOf { .. })) {
@@ -299,6 +306,8 @@ impl Watch {
             }
             (Noun::Scans, Some(last)) => last + self.pace.active_scans(demand),
             (Noun::Loggers, Some(last)) => last + self.pace.loggers(demand),
+            // The counts of the workspaces tell of scans that nothing else shows.
+            (Noun::Workspaces, Some(last)) if self.plan.workspace.is_some() => last + self.pace.counts(demand),
             (Noun::Reports, Some(last)) => last + self.pace.reports(demand),
             (_, Some(last)) => last + self.pace.others(demand),
         };

@@ -34,6 +34,7 @@ mod payloads;
 mod prompts;
 mod review;
 mod rules;
+mod steps;
 mod things;
 mod undo;
 
