@@ -203,7 +203,7 @@ impl Model {
     }
 
     /// The findings that an action on the board is about: a head stands for the rows under it.
-    pub(in crate::app) fn board_ids(&self, chosen: &[i64]) -> Vec<CaseId> {
+    pub fn board_ids(&self, chosen: &[i64]) -> Vec<CaseId> {
         let Some(table) = self.data.board.value() else { return Vec::new() };
         let under = |id: i64| -> Vec<CaseId> {
             let rows = table.items().iter().filter(|row| row.head.is_none());

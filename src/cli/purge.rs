@@ -85,7 +85,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         std::fs::remove_file(file).with_context(|| format!("{} cannot be deleted", file.display()))?;
     }
     last_known::purge(directory, &workspace).context("the last known data cannot be deleted")?;
-    Output::new(false).line(&format!("gone: {told}"));
+    Output::new(false).line(&format!("gone: {}", told.phrase()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -135,47 +135,77 @@ fn files(place: &Place, workspace: &str) -> Vec<PathBuf> {
     [place.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
 }
 
+/// What goes, in words.
+struct Told {
+    /// `3 events`, `the last known data`.
+    parts: Vec<String>,
+    /// The workspace they are of.
+    of: String,
+    /// Files that go as a whole.
+    all_of: Vec<String>,
+}
+
+impl Told {
+    /// As one phrase.
+    fn phrase(&self) -> String {
+        let all_of = self.all_of.iter().map(|file| format!(", all of {file}"));
+        match self.parts.is_empty() {
+            true => format!("what may be about {}{}", self.of, all_of.collect::<String>()),
+            false => format!("{} of {}{}", self.parts.join(", "), self.of, all_of.collect::<String>()),
+        }
+    }
+
+    /// For a person: a line each.
+    fn lines(&self) -> String {
+        let parts = self.parts.iter().map(|part| format!("\n  {part}"));
+        let all_of = self.all_of.iter().map(|file| format!("\n  all of {file}"));
+        format!("what this machine keeps of {}:{}", self.of, parts.chain(all_of).collect::<String>())
+    }
+}
+
 fn told(
     workspace: &str,
     (kept, caught): (Option<&Kept>, Option<&oob::store::Kept>),
     known: &[Known],
     files: &[PathBuf],
-) -> String {
-    let counts = |kept: &Kept| {
-        let Kept { events, settings, seen, .. } = kept;
-        format!("{events} events, {settings} settings, {seen} marks of seen findings")
+) -> Told {
+    let counted = |count: i64, [one, many]: [&str; 2]| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {many}")),
     };
+    let seen = ["mark of a seen finding", "marks of seen findings"];
+    let of_kept = kept
+        .map(|kept| [(kept.events, ["event", "events"]), (kept.settings, ["setting", "settings"]), (kept.seen, seen)]);
+    let of_caught =
+        caught.map(|caught| [(caught.captures, ["capture", "captures"]), (caught.payloads, ["payload", "payloads"])]);
+    let counts = of_kept.into_iter().flatten().chain(of_caught.into_iter().flatten());
     let lists = known.iter().any(|one| matches!(one, Known::Lists(_))).then(|| "the last known data".to_owned());
-    let caught_counts = caught.map(|caught| format!("{} captures, {} payloads", caught.captures, caught.payloads));
-    let parts: Vec<String> = kept.map(counts).into_iter().chain(caught_counts).chain(lists).collect();
-    let mut told = match parts.is_empty() {
-        true => format!("what may be about {}", text::clean(workspace)),
-        false => format!("{} of {}", parts.join(" and "), text::clean(workspace)),
-    };
     let copies = kept.iter().flat_map(|kept| &kept.copies).chain(caught.iter().flat_map(|caught| &caught.copies));
     let copies = copies.chain(files).map(|file| file.display().to_string());
     let perhaps = known.iter().filter_map(|one| match one {
         Known::Perhaps(directory) => Some(format!("{}, which nobody can tell whose it is", directory.display())),
         Known::Lists(_) => None,
     });
-    for all in copies.chain(perhaps) {
-        told.push_str(&format!(", all of {all}"));
+    Told {
+        parts: counts.filter_map(|(count, noun)| counted(count, noun)).chain(lists).collect(),
+        of: text::clean(workspace).into_owned(),
+        all_of: copies.chain(perhaps).collect(),
     }
-    told
 }
 
 /// Whether the name was said again.
-fn may(workspace: &str, told: &str, said: Option<&str>) -> anyhow::Result<bool> {
+fn may(workspace: &str, told: &Told, said: Option<&str>) -> anyhow::Result<bool> {
     let typed = match said {
         Some(said) => said.to_owned(),
         None if stdin().is_terminal() && stderr().is_terminal() => {
-            eprint!("This deletes for good: {told}.\nType the name of the workspace to go on: ");
+            eprint!("This deletes for good {}\nType the name of the workspace to go on: ", told.lines());
             let mut line = String::new();
             stdin().read_line(&mut line).context("standard input cannot be read")?;
             line.trim_end_matches(['\n', '\r']).to_owned()
         }
         None => {
-            let what = format!("this deletes for good: {told}");
+            let what = format!("this deletes for good: {}", told.phrase());
             return Err(Advised::usage(what, "say so with --yes-delete and the name").into());
         }
     };

@@ -10,6 +10,7 @@
 //!   Where         shop 3, api 2, pay, … 12 more
 //! ```
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -34,11 +35,39 @@ const LOOKED_AT: usize = 500;
 /// Places that are named.
 const PLACES: usize = 12;
 
+/// Of the head of a group of findings.
 pub(super) fn detail<'a>(cx: &Cx<'a>, id: CaseId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
     let groups = &cx.model.lists.groups;
     let (table, by, group) = (cx.model.data.findings.value()?, groups.by?, groups.head(id)?);
     let members = groups.members(group);
-    let rows = &cx.model.lists.findings.rows;
+    let first = table.items().get(*members.first()? as usize)?;
+    let head = head(cx, by, first, group);
+    of_members(cx, Pane::Findings, (id, head), Cow::Borrowed(members), cache)
+}
+
+/// Of a head on the board.
+pub(super) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let (id, table) = (cx.model.lists.board.selected?, cx.model.data.findings.value()?);
+    let row = cx.model.data.board.value()?.get(id).filter(|row| row.head.is_some())?;
+    let ids = cx.model.board_ids(&[id.0]);
+    let members: Vec<u32> = ids.iter().filter_map(|&id| table.position(id)).map(|at| at as u32).collect();
+    let now = cx.model.board.as_ref().map_or("", |board| board.now_words(row.now));
+    let mut counts = Line::from(format::risk_span(cx.theme, row.risk));
+    counts.push_span(Span::raw(format!("   {}", format::plural(members.len(), "finding"))));
+    let head = vec![words(now, cx.theme.strong()), counts];
+    of_members(cx, Pane::Board, (id, head), Cow::Owned(members), cache)
+}
+
+fn of_members<'a>(
+    cx: &Cx<'a>,
+    pane: Pane,
+    (id, head): (CaseId, Vec<Line<'static>>),
+    members: Cow<'a, [u32]>,
+    cache: &mut ViewCache,
+) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.findings.value()?;
+    let lists = &cx.model.lists;
+    let rows = if pane == Pane::Board { &lists.board.rows } else { &lists.findings.rows };
     let facts = cache.head.of((id, table, rows, cx.model.triage.state.len()), || {
         let cases = members.iter().take(LOOKED_AT).filter_map(|&at| table.items().get(at as usize).cloned());
         Facts::of_members(cases.collect(), &cx.model.triage)
@@ -51,15 +80,14 @@ pub(super) fn detail<'a>(cx: &Cx<'a>, id: CaseId, cache: &mut ViewCache) -> Opti
         number(Tab::References, first.references.len() + first.cve.len()),
         number(Tab::History, facts.history.len()),
     ];
-    let head = head(cx, by, first, group);
     let (cx, made_from) = (cx.clone(), vec![Arc::clone(&facts) as _]);
     let turn = finding::turn(&cx);
-    let text = match cx.model.detail.tab(Pane::Findings) {
+    let text = match cx.model.detail.tab(pane) {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| card::evidence(&cx, &facts, width)),
         Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
         Tab::History => DetailText::new(made_from, move |_, _, _| card::history(&cx, &facts)).with_turn(turn),
         _ => {
-            let overview = move |_, width, _| overview(&cx, table, members, &facts, width);
+            let overview = move |_, width, _| overview(&cx, table, &members, &facts, width);
             DetailText::new(made_from, overview).with_turn(turn)
         }
     };

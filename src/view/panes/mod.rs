@@ -79,6 +79,7 @@ fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<detai
         Pane::Targets => targets::detail(cx),
         Pane::Findings if groups::on_head(cx).is_some() => group_detail::detail(cx, groups::on_head(cx)?, cache),
         Pane::Findings => finding::detail(cx, pane, cx.model.lists.findings.selected?, &mut cache.pieces),
+        Pane::Board if cx.model.board_case().is_none() => group_detail::on_board(cx, cache),
         Pane::Board => finding::detail(cx, pane, cx.model.board_case()?, &mut cache.pieces),
         Pane::Scans => scans::detail(cx),
         Pane::Captures => capture::detail(cx),

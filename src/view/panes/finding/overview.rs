@@ -119,7 +119,9 @@ impl<'a> Overview<'a> {
             (None, Some(name)) => text::clean(name).into_owned(),
             (None, None) => self.cx.theme.glyphs.dash.to_owned(),
         };
-        if other.port > 0 { format!("{target}:{}", other.port) } else { target }
+        // The name of a URL's target may end with the port already.
+        let port = format!(":{}", other.port);
+        if other.port > 0 && !target.ends_with(&port) { target + &port } else { target }
     }
 
     /// The scan that told it last.
