@@ -61,7 +61,7 @@ pub struct Triage {
     arranging: bool,
     /// The turn of which they were made last.
     arranged: u64,
-    /// The turn in which the store was opened.
+    /// The turn in which the store was opened; none as long as it is not, or where there is none.
     opened: Option<u64>,
     /// Findings that something was said about since then.
     touched: Vec<Key>,
@@ -196,7 +196,7 @@ impl Model {
         let made_before = std::mem::replace(&mut self.triage.arranged, turn);
         // What the store tells when it opens is no news to a person.
         if made_before != turn
-            && self.triage.opened.is_some_and(|opened| made_before >= opened)
+            && self.triage.opened.is_none_or(|opened| made_before >= opened)
             && let Some(before) = before
         {
             self.stay_where_told_otherwise(&before, &stances);
