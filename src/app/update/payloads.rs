@@ -77,6 +77,9 @@ fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
         return Err("no payload: what is planted could not be kept here just now".to_owned());
     }
     let logger = current_logger(model)?;
+    if form == UrlForm::Path && tells_no_paths(model) {
+        return Err("no payload: this service tells no paths of what it captures, so a token there would not be seen; payload query".to_owned());
+    }
     let finding = finding_at_hand(model);
     let target = model.target_at_hand().or(model.scope.target).and_then(|id| model.target_name(id).cloned());
     Ok(Planting {
@@ -89,6 +92,12 @@ fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
         finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
         ..Planting::default()
     })
+}
+
+/// Requests were captured, and of none is the path known.
+fn tells_no_paths(model: &Model) -> bool {
+    let caught = &model.data.captures.caught;
+    !caught.is_empty() && caught.iter().all(|caught| caught.capture.path.is_none())
 }
 
 fn finding_at_hand(model: &Model) -> Option<(crate::triage::Key, Shared)> {

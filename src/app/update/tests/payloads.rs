@@ -195,3 +195,14 @@ fn the_book_lists_the_payloads_of_the_workspace_worked_in() {
     desk.keys("1 j enter g p");
     assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids(), [9]);
 }
+
+#[test]
+fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
+    let mut desk = Desk::new();
+    for caught in &mut desk.model.data.captures.caught {
+        caught.capture = Arc::new(Capture { path: None, ..Capture::clone(&caught.capture) });
+    }
+    assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
+    assert!(desk.told().contains("tells no paths"), "{}", desk.told());
+    assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
+}

@@ -54,8 +54,9 @@ pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
         _ => {
             let page = request::Page::new(cx, caught);
             made_from.extend(page.payload.clone().map(|payload| payload as _));
-            // What else came from there, and what is known of the targets.
-            let turn = cx.model.data.captures.end() << 8 ^ caught.mentions.len() as u64;
+            // What else came from there, what it proves, and whose addresses are one's own.
+            let about = u64::from(page.proves.is_some()) << 7 ^ (cx.model.own_addresses().len() as u64) << 4;
+            let turn = cx.model.data.captures.end() << 8 ^ about ^ caught.mentions.len() as u64;
             DetailText::new(made_from, move |theme, width, _| hung(page.lines(theme), 1, width)).with_turn(turn)
         }
     };

@@ -41,7 +41,7 @@ pub(super) struct Page<'a> {
     delay: Option<String>,
     source: Source,
     /// Name of the finding it is the evidence of.
-    proves: Option<String>,
+    pub proves: Option<String>,
     own_key: String,
     also: Option<String>,
 }
