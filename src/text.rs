@@ -179,6 +179,8 @@ impl Cleaner {
             c if is_hidden(c) => self.code(c),
             c => match c.width() {
                 Some(0) => self.mark(c),
+                // No terminal has a cell for it.
+                Some(3..) => self.code(c),
                 Some(width) => self.base(c, width),
                 None => self.code(c),
             },
@@ -307,6 +309,11 @@ mod tests {
         assert!(safe.chars().all(|c| !c.is_control() && !is_hidden(c)), "{safe}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
         assert!(matches!(escaped_json("{\"a\": \"é\"}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_character_wider_than_two_columns_shows_its_code() {
+        assert_eq!(clean("\u{17d8}"), "<U+17D8>");
     }
 
     #[test]

@@ -32,7 +32,6 @@ fn planted(columns: u16, rows: u16) -> Model {
     };
     let mut book = Book::default();
     book.take([Arc::new(payload)]);
-    model.session.own_addresses = vec!["198.51.100.0/24".parse().unwrap()];
     let first = Capture {
         id: 301.into(),
         ip_address: "203.0.113.9".into(),
@@ -94,7 +93,7 @@ fn hold(name: &str, keys: &str) {
 #[test]
 fn a_hit_says_what_planted_it_what_was_added_and_who_sent_it() {
     hold("hit_request", "5 G k enter");
-    hold("hit_sender", "5 G enter");
+    hold("hit_sender", "5 G : m i n e enter enter");
 }
 
 #[test]

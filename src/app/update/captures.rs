@@ -8,6 +8,7 @@ use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use crate::input::Action;
 use crate::oob::replay::Replay;
+use crate::text;
 
 /// Carries out an action on captures; false when it is none of these.
 pub(super) fn perform(model: &mut Model, action: Action) -> bool {
@@ -50,16 +51,16 @@ fn compare(model: &mut Model) {
 
 /// `:replay URL`: asks, naming method and URL, and sends on yes.
 pub(super) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
-    let caught = model.selected_capture().filter(|_| model.focus.pane == Pane::Captures);
-    let caught = caught.ok_or("select a captured request first: 5 shows them")?;
+    let caught = model.selected_capture().ok_or("there is no captured request yet: 5 shows them")?;
     let replay = Replay::new(&caught.capture, url)?;
     let about = replay.to_string();
-    let mut prompt = Prompt::new(
-        format!("Send this request again: {about}?"),
-        Then::Call { verb: "send again", jobs: vec![Job::new(about, Call::Replay(Box::new(replay)))] },
-    );
-    prompt = prompt.with_line("Headers and body go as they were captured, cookies and authorization too.");
-    prompt = prompt.with_line("Path and query are those that were typed; no redirect is followed.");
+    let which = format!("It is capture {} of {}.", caught.capture.id, text::clean(&caught.label));
+    let jobs = vec![Job::new(about.clone(), Call::Replay(Box::new(replay)))];
+    let prompt = Prompt::new("Send this request again?", Then::Call { verb: "send again", jobs })
+        .with_line(about)
+        .with_line(which)
+        .with_line("Headers and body go as they were captured, cookies and authorization too.")
+        .with_line("Path and query are those that were typed; no redirect is followed.");
     model.open_prompt(prompt);
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) static COMMANDS: &[Command] = &[
             Slot::after("to", Shape::Text("FILE")),
         ],
         "write captured requests to a file: what the query takes, else the marked ones, else those shown",
-        "export captures har method:POST to hits.har",
+        "export captures har method:GET to hits.har",
         export,
     ),
     Command::new(

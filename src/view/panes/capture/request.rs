@@ -43,6 +43,7 @@ pub(super) struct Page<'a> {
     /// Name of the finding it is the evidence of.
     pub proves: Option<String>,
     own_key: String,
+    edit_key: String,
     also: Option<String>,
 }
 
@@ -60,6 +61,7 @@ impl<'a> Page<'a> {
             source: Source::of(&caught.capture, cx.model.own_addresses(), &hosts),
             proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
             own_key: key(cx, Context::Captures, Action::New),
+            edit_key: key(cx, Context::Captures, Action::EditPlace),
             also: also_from(cx, caught),
         }
     }
@@ -108,6 +110,7 @@ impl<'a> Page<'a> {
         if !payload.note.is_empty() {
             lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
         }
+        lines.push(aside(theme, "", format!("{} writes down where it went", self.edit_key)));
         lines
     }
 
