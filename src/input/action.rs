@@ -204,7 +204,6 @@ actions! {
     Hosted "hosted" "hosted" "use a service elsewhere: base URL and API key";
     Demo "demo" "demo" "a throw-away world on loopback, gone when you leave";
     // of a later version; the letters stay reserved
-    LaterTriage "later_triage" "" "comes with triage";
     LaterActivity "later_activity" "" "comes with the Activity view";
     LaterMarkdown "later_markdown" "" "comes with the exports";
     LaterBrowser "later_browser" "" "comes with opening a browser";

@@ -48,7 +48,7 @@ fn every_action_but_those_of_a_cursor_has_a_command() {
         let action = Action::named(name).unwrap();
         assert!(all().iter().any(|command| command.action == Some(action)), "{name}");
     }
-    for name in ["down", "page up", "go", "accept", "yes", "later triage", "commands"] {
+    for name in ["down", "page up", "go", "accept", "yes", "later activity", "commands"] {
         assert!(all().iter().all(|command| command.name != name), "{name}");
     }
 }
