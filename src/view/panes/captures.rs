@@ -10,6 +10,7 @@ use super::loggers::HTTP_ONLY;
 use crate::app::ending::Ending;
 use crate::app::model::Pane;
 use crate::app::stream::Caught;
+use crate::contract::LoggerId;
 use crate::input::{Action, Context};
 use crate::oob::reach::Reach;
 use crate::oob::request;
@@ -55,16 +56,22 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     draw_any_list(cx, buf, slot, &pane, |height| anchor.resolve(list, height), row)
 }
 
-/// `3 loggers · 41 captures`; of one logger how long it goes on.
+/// How long a logger goes on, for its chip.
+pub(super) fn left(cx: &Cx<'_>, id: LoggerId) -> String {
+    let Some(logger) = cx.model.data.loggers.value().and_then(|loggers| loggers.get(id)) else { return String::new() };
+    if Ending::of(logger) == Some(Ending::Over) {
+        return format!(", {}", Ending::Over);
+    }
+    let requests = format::plural(logger.requests_left.max(0) as usize, "request");
+    format!(", {} and {requests} left", format::plural(logger.active_days.max(0) as usize, "day"))
+}
+
+/// `3 loggers · 41 captures · 6 payloads waiting`.
 fn about(cx: &Cx<'_>) -> String {
     let (model, stream) = (cx.model, &cx.model.data.captures);
     let loggers = model.data.loggers.value().cloned().unwrap_or_default();
     let of = match model.scope.logger.and_then(|id| loggers.get(id)) {
-        Some(logger) if Ending::of(logger) == Some(Ending::Over) => Ending::Over.to_string(),
-        Some(logger) => {
-            let days = format::plural(logger.active_days.max(0) as usize, "day");
-            format!("{days} and {} left", format::plural(logger.requests_left.max(0) as usize, "request"))
-        }
+        Some(logger) => format!("logger {}", text::clean(&logger.label)),
         None => format::plural(loggers.len(), "logger"),
     };
     let count = match model.scope.logger {

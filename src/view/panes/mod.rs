@@ -139,7 +139,7 @@ fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
     let scope = &cx.model.scope;
     let target = || scope.target.map(|id| format!("target:{}", cx.short_target_name(id)));
     let scan = || scope.scan.map(|id| format!("scan:{}", cx.scan_name(id)));
-    let logger = || scope.logger.map(|id| format!("logger:{}", cx.logger_name(id)));
+    let logger = || scope.logger.map(|id| format!("logger:{}{}", cx.logger_name(id), captures::left(cx, id)));
     let all = match pane {
         Pane::Findings => vec![target(), scan()],
         Pane::Scans => vec![target()],
