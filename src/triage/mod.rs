@@ -35,7 +35,7 @@ mod state_tests;
 pub mod steady;
 pub mod store;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod verdict;
 
 pub use arrange::{Arranged, Input, arrange, restance};

@@ -186,6 +186,12 @@ impl Rows {
         self.all = all.iter().flat_map(|row| self.occurrences(row)).collect();
     }
 
+    /// Only what one scan saw, as that scan told it, whatever later ones saw.
+    pub fn only_of(&mut self, scan: ScanId) {
+        self.spread();
+        self.all.retain(|row| row.case.task_id == Some(scan));
+    }
+
     fn occurrences(&self, row: &Row) -> Vec<Row> {
         if row.case.earlier.is_empty() {
             return vec![row.clone()];
@@ -210,5 +216,31 @@ impl Names {
     fn target_of(&self, case: &Case) -> Shared {
         let by_id = case.target_id.and_then(|id| self.targets.get(&id).cloned());
         by_id.or_else(|| case.target_name.clone()).unwrap_or_else(|| case.identity.asset.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{FindingId, Risk};
+    use crate::triage::testing::World;
+
+    #[test]
+    fn what_one_scan_saw_is_told_as_it_told_it_also_after_a_later_one() {
+        let mut world = World::new();
+        for (scan, risk) in [(1, Risk::High), (2, Risk::Low)] {
+            world.scan(scan);
+            world.found(scan, "csp", "").risk_level = risk;
+        }
+        let (case, stance) = world.last();
+        let row = Row::new(case, stance, &State::default(), "shop.test".into(), Some(170), "acme".into());
+        let told = |scan: i64, text: &str| {
+            let mut rows = Rows { all: vec![row.clone()], ..Rows::default() };
+            rows.only_of(ScanId(scan));
+            rows.that(&query(text).unwrap()).iter().map(|row| row.case.finding.id).collect::<Vec<FindingId>>()
+        };
+        let ids: Vec<FindingId> = world.findings.iter().map(|finding| finding.id).collect();
+        assert_eq!(told(1, "risk>=high"), ids[..1]);
+        assert_eq!((told(2, "risk>=high"), told(2, "risk:low")), (vec![], vec![ids[1]]));
     }
 }

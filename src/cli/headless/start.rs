@@ -80,9 +80,9 @@ pub async fn run(session: &Session, args: StartArgs) -> anyhow::Result<ExitCode>
 async fn finish(session: &Session, id: ScanId, scan: Scan, fail_on: Option<Query>) -> anyhow::Result<ExitCode> {
     let found = match &fail_on {
         Some(query) => {
-            let mut rows = Rows::load_one(session, scan.workspace_id).await?.that(query);
-            rows.retain(|row| row.case.task_id == Some(id));
-            rows
+            let mut rows = Rows::load_one(session, scan.workspace_id).await?;
+            rows.only_of(id);
+            rows.that(query)
         }
         None => Vec::new(),
     };
