@@ -56,12 +56,14 @@ impl Usual {
         })
     }
 
-    /// What is usual for a class. A reason is looked for among earlier decisions where the last one has none that fits,
-    /// as far as the last one with the same verdict: what that says, or does not say, holds.
-    pub fn last(&self, state: &State, class: &Shared, verdict: Verdict) -> Option<Last> {
-        let (event, _) = self.decisions(state, class).next()?;
+    /// What is usual for a class in a workspace: what was written for one client is not said to another. A reason is
+    /// looked for among earlier decisions where the last one has none that fits, as far as the last one with the same
+    /// verdict: what that says, or does not say, holds.
+    pub fn last(&self, state: &State, workspace: &str, class: &Shared, verdict: Verdict) -> Option<Last> {
+        let here = || self.decisions(state, class).filter(|(event, _)| *event.workspace == *workspace);
+        let (event, _) = here().next()?;
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
-        let reason = self.decisions(state, class).find_map(|(_, decision)| {
+        let reason = here().find_map(|(_, decision)| {
             let reason = decision.reason.filter(fits);
             (reason.is_some() || decision.verdict == verdict).then_some(reason)
         });
@@ -75,4 +77,32 @@ pub fn note_beside(state: &State, decision: &Event) -> Option<Shared> {
         Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Stamp;
+    use crate::triage::Identity;
+    use crate::triage::testing::Desk;
+
+    #[test]
+    fn what_was_said_in_one_workspace_is_not_usual_in_another() {
+        let mut ann = Desk::new("ann", 1);
+        let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
+        let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));
+        let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.pen.next());
+        let changes = [
+            Change::Decide(Decision { verdict, reason, ..Decision::default() }),
+            Change::Note("asked Bo of acme".into()),
+        ];
+        for change in changes {
+            let event = ann.pen.write((at, 1), batch, Vec::new(), finding(), change);
+            ann.state.apply(&Arc::new(event));
+        }
+        let usual = Usual::of(&ann.state);
+        let last = |workspace: &str| usual.last(&ann.state, workspace, &"csp".into(), verdict);
+        assert_eq!(last("acme"), Some(Last { reason, note: Some("asked Bo of acme".into()) }));
+        assert_eq!(last("lab"), None);
+    }
 }

@@ -189,8 +189,10 @@ impl Model {
     fn drafted(&self, ids: &[CaseId], draft: &Draft) -> Vec<(Subject, Change)> {
         let Some(table) = self.data.findings.value() else { return Vec::new() };
         let today = self.today();
-        let usual =
-            |case: &Case| -> Option<Last> { self.triage.usual.last(&self.triage.state, case.class(), draft.verdict?) };
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let usual = |case: &Case| -> Option<Last> {
+            self.triage.usual.last(&self.triage.state, &workspace, case.class(), draft.verdict?)
+        };
         let mut by_class: std::collections::HashMap<&Shared, Option<Last>> = Default::default();
         let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
         let details = Draft { verdict: draft.verdict.filter(|_| draft.scope == Scope::Findings), ..draft.clone() };

@@ -1,5 +1,6 @@
 //! `scandeck findings decide`: says about findings what a verdict key says.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -99,7 +100,8 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
     let usual = Usual::of(rows.state());
     let (mut drafts, mut workspaces) = (Vec::new(), Vec::new());
     for row in &chosen {
-        let last = draft.verdict.and_then(|verdict| usual.last(rows.state(), row.case.class(), verdict));
+        let said = |verdict| usual.last(rows.state(), &row.workspace, row.case.class(), verdict);
+        let last = draft.verdict.and_then(said);
         for change in draft.changes(&row.case, &row.stance, sighting(&row.case), last.as_ref(), today()) {
             drafts.push((Subject::Finding((*row.case.identity).clone()), change));
             workspaces.push(row.workspace.clone());
@@ -114,23 +116,20 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
             }
         );
     } else {
-        decisions::write(&session.memory, drafts, workspaces).await?;
+        decisions::write(&session.memory, rows.state(), drafts, workspaces).await?;
     }
     told(session, &chosen).await?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn chosen(rows: &Rows, args: &DecideArgs) -> anyhow::Result<Vec<Row>> {
-    if let Some(query) = &args.query {
-        return Ok(rows.that(query));
-    }
-    let mut chosen: Vec<Row> = Vec::new();
-    for id in &args.ids {
-        let row = known(rows, id)?;
-        if chosen.iter().all(|one| one.case.key() != row.case.key()) {
-            chosen.push(row.clone());
-        }
-    }
+    let mut chosen: Vec<Row> = match &args.query {
+        Some(query) => rows.that(query),
+        None => args.ids.iter().map(|id| known(rows, id).cloned()).collect::<anyhow::Result<_>>()?,
+    };
+    // The same finding in two workspaces has one key: decided twice it would contradict itself.
+    let mut keys = HashSet::new();
+    chosen.retain(|row| keys.insert(row.case.key()));
     Ok(chosen)
 }
 

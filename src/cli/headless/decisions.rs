@@ -40,18 +40,24 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
     Ok((store, state))
 }
 
-/// Writes these changes as one batch of one person; returns how many there are.
+/// Writes these changes as one batch of one person; returns how many there are. They replace what was known when they
+/// were made: what somebody else has said since stands beside them, as a conflict.
 ///
 /// # Errors
 /// When the file cannot be written; nothing of the batch is kept then.
-pub async fn write(memory: &Memory, drafts: Vec<(Subject, Change)>, workspaces: Vec<Shared>) -> anyhow::Result<usize> {
+pub async fn write(
+    memory: &Memory,
+    known: &State,
+    drafts: Vec<(Subject, Change)>,
+    workspaces: Vec<Shared>,
+) -> anyhow::Result<usize> {
     let (mut store, state) = writable(memory).await?;
     let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
     let (at, clock, batch) = (Stamp(jiff::Timestamp::now()), state.clock() + 1, pen.next());
     let mut events: Vec<Arc<Event>> = Vec::with_capacity(drafts.len());
     for ((subject, change), workspace) in drafts.into_iter().zip(workspaces) {
         let after = match (&subject, &change) {
-            (Subject::Finding(identity), Change::Decide(_)) => state.heads(identity.key),
+            (Subject::Finding(identity), Change::Decide(_)) => known.heads(identity.key),
             _ => Vec::new(),
         };
         pen.workspace = workspace;
@@ -94,4 +100,33 @@ pub async fn archive(memory: &Memory) -> anyhow::Result<crate::oob::store::Store
 /// With what to do about it.
 pub fn advised(error: StoreError) -> Advised {
     Advised::new(&error, error.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::triage::testing::finding;
+    use crate::triage::{Decision, Key, Verdict};
+
+    #[tokio::test]
+    async fn what_somebody_else_said_meanwhile_is_a_conflict_and_not_replaced_unseen() {
+        let temp = tempfile::tempdir().unwrap();
+        let memory = |who: &str| Memory {
+            directory: temp.path().to_owned(),
+            last_known: None,
+            who: who.to_owned(),
+            keep_days: None,
+        };
+        let says = async |who: &str, known: &State, verdict: Verdict| {
+            let change = Change::Decide(Decision { verdict, ..Decision::default() });
+            write(&memory(who), known, vec![(finding(1), change)], vec!["acme".into()]).await.unwrap();
+            read(&memory(who)).await.unwrap().0
+        };
+        let nothing = State::default();
+        says("bo", &nothing, Verdict::Confirmed).await;
+        let both = says("ann", &nothing, Verdict::FalsePositive).await;
+        assert_eq!(both.heads(Key(1)).len(), 2);
+        let settled = says("ann", &both, Verdict::Confirmed).await;
+        assert_eq!(settled.heads(Key(1)).len(), 1);
+    }
 }
