@@ -133,7 +133,11 @@ async fn a_capture_is_shown_and_written_for_other_tools() {
     let raw = desk.does(&["captures", "show", &id, "--as", "raw"]).await;
     assert!(raw.starts_with("GET /l/") && raw.contains("\nuser-agent: scandeck-practice/"), "{raw}");
     let curl = desk.does(&["captures", "show", &id, "--logger", "hunt", "--as", "curl"]).await;
-    assert!(curl.starts_with("curl --globoff -X 'GET'") || curl.starts_with("curl --globoff -X GET"), "{curl}");
+    assert!(
+        curl.starts_with("curl --globoff --path-as-is -X 'GET'")
+            || curl.starts_with("curl --globoff --path-as-is -X GET"),
+        "{curl}"
+    );
     desk.run(&["captures", "show", "99999"]).await.refused(1, "captures list");
 
     let har: Value = serde_json::from_str(&desk.does(&["captures", "export", "--format", "har"]).await).unwrap();

@@ -22,17 +22,18 @@ pub fn curl(sent: &Sent, file: Option<&str>) -> String {
     if !went.path_known {
         words.push(": 'path unknown: the service does not tell it, this is the path of the logger';".to_owned());
     }
-    // Nothing that was sent may be a range of URLs (`[1-9]`) to curl.
-    words.extend(["curl", "--globoff"].map(str::to_owned));
+    let body = request::body(capture);
+    // Nothing that was sent may be a range of URLs (`[1-9]`) to curl, and `/a/../b` goes as it came.
+    words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
     match capture.request_method.as_str() {
-        "HEAD" => words.push("--head".to_owned()),
+        // Beside a body curl refuses it.
+        "HEAD" if body.is_empty() => words.push("--head".to_owned()),
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
     for (name, value) in sent_again(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("accept-encoding")) {
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
         words.extend(["-H".to_owned(), quoted(&header)]);
     }
-    let body = request::body(capture);
     let has = |name: &str| request::header(capture, name).is_some();
     let unwanted = BY_ITSELF.iter().chain((!body.is_empty()).then_some(&"Content-Type"));
     if !capture.http_headers.is_empty() {
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_request_is_a_command_without_what_belongs_to_its_connection() {
-        let expected = r#"curl --globoff -X 'POST' -H 'User-Agent: curl/8.5.0' -H 'Cookie: a=1; b=it'\''s' -H 'Content-Type: application/json' -H 'X-Empty;' -H 'X-Twice: 1' -H 'X-Twice: 2' -H 'Accept:' --data-raw '{"a":"it'\''s"}' 'http://127.0.0.1:8081/l/x/y?t=k7f2aaaabbbb/latest&t=2'"#;
+        let expected = r#"curl --globoff --path-as-is -X 'POST' -H 'User-Agent: curl/8.5.0' -H 'Cookie: a=1; b=it'\''s' -H 'Content-Type: application/json' -H 'X-Empty;' -H 'X-Twice: 1' -H 'X-Twice: 2' -H 'Accept:' --data-raw '{"a":"it'\''s"}' 'http://127.0.0.1:8081/l/x/y?t=k7f2aaaabbbb/latest&t=2'"#;
         assert_eq!(curl(&sent(), None), expected);
     }
 
@@ -78,6 +79,14 @@ mod tests {
         assert_eq!(body_file(&sent()), None);
         let head = with(|capture| (capture.request_method, capture.request_body_base64) = ("HEAD".into(), "".into()));
         assert!(curl(&head, None).contains("--head") && !curl(&head, None).contains("--data"));
+    }
+
+    #[test]
+    fn a_path_with_dots_and_a_head_with_a_body_go_as_they_came() {
+        let dots = with(|capture| capture.path = Some("/a/../../etc/passwd".into()));
+        assert!(curl(&dots, None).contains("--path-as-is ") && curl(&dots, None).contains(":8081/a/../../etc/passwd?"));
+        let head = curl(&with(|capture| capture.request_method = "HEAD".into()), None);
+        assert!(head.contains("-X 'HEAD'") && !head.contains("--head") && head.contains("--data-raw"), "{head}");
     }
 
     /// The words a POSIX shell makes of a command of quoted words and plain ones.

@@ -194,7 +194,7 @@ fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
         }
     };
     let hostile = curl(10, "@/etc/passwd", "@/etc/shadow");
-    assert!(hostile.starts_with("curl --globoff -X 'GET' "), "{hostile}");
+    assert!(hostile.starts_with("curl --globoff --path-as-is -X 'GET' "), "{hostile}");
     assert!(hostile.contains(" --data-raw '@/etc/shadow' '"), "{hostile}");
     assert!(!hostile.contains("passwd"), "{hostile}");
     let plain = curl(11, "a: b", "");
