@@ -79,6 +79,17 @@ pub enum Effect {
         /// The new tokens.
         grown: Book,
     },
+    /// Keep one of several settings of a kind: what another dashboard keeps of the others stays.
+    RememberOne {
+        /// The kind, such as `alert`.
+        of: &'static str,
+        /// Which one.
+        name: Shared,
+        /// Of which workspace.
+        workspace: Shared,
+        /// JSON.
+        value: String,
+    },
     /// Keep that findings were seen.
     MarkSeen {
         /// In which workspace, by name.

@@ -8,7 +8,8 @@
 //!
 //! The core has no randomness: tokens must not be guessed, so each is made of numbers that the runtime draws.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use super::notices::Tone;
 use super::table::Table;
 use crate::contract::{LoggerId, Shared, Stamp};
 use crate::oob::payload::Form;
-use crate::oob::source::{Network, is_own};
+use crate::oob::source::Network;
 use crate::oob::{Book, Hits, Payload, Shape, Token};
 use crate::triage::Key;
 
@@ -168,31 +169,28 @@ impl Model {
         self.payloads.own = self.session.own_addresses.iter().copied().chain(marked).collect();
     }
 
-    fn marked_addresses(&self) -> BTreeSet<String> {
-        let kept = self.triage.settings.get(&(OWN.into(), Shared::default()));
-        kept.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    fn marked_addresses(&self) -> Vec<String> {
+        self.settings_of(OWN, &Shared::default()).into_iter().map(|(address, _)| address).collect()
     }
 
-    /// `:mine`: the address of the selected capture is the analyst's own from now on, or no longer.
-    pub(super) fn mark_own_address(&mut self, effects: &mut Vec<Effect>) -> Result<(), String> {
-        let caught = self.lists.captures.current(&self.data.captures).filter(|_| self.focus.pane == Pane::Captures);
-        let capture = Arc::clone(&caught.ok_or("this is about a capture: select one first (5)")?.capture);
-        let address = capture.ip_address.trim().to_owned();
-        address.parse::<Network>()?;
-        let mut marked = self.marked_addresses();
-        let told = match marked.remove(&address) {
-            true => format!("{address} is not yours any more"),
-            false if is_own(&capture, self.own_addresses()) => {
-                return Err(format!("{address} is yours by own_addresses of the configuration"));
-            }
-            false => {
-                marked.insert(address.clone());
-                format!("{address} is yours: what it sends rings no more; :mine takes that back")
-            }
+    /// `:mine`: an address, or that of the selected capture, is the analyst's own from now on, or no longer.
+    pub(super) fn mark_own_address(&mut self, named: Option<String>, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let of_row = || {
+            let caught = self.lists.captures.current(&self.data.captures).filter(|_| self.focus.pane == Pane::Captures);
+            caught.map(|caught| caught.capture.ip_address.to_string())
         };
-        let value = serde_json::to_string(&marked).unwrap_or_default();
-        self.triage.settings.insert((OWN.into(), Shared::default()), value.clone());
-        effects.push(Effect::Remember { key: OWN, workspace: Shared::default(), value });
+        let address = named.or_else(of_row).ok_or("name an address, or select a capture first (5)")?;
+        let address: IpAddr = address.trim().parse().map_err(|_| format!("{address} is no address"))?;
+        let name = address.to_canonical().to_string();
+        let was = self.marked_addresses().contains(&name);
+        if !was && self.own_addresses().iter().any(|own| own.has(address)) {
+            return Err(format!("{name} is yours by own_addresses of the configuration"));
+        }
+        let told = match was {
+            true => format!("{name} is not yours any more"),
+            false => format!("{name} is yours: what it sends rings no more; mine once more takes that back"),
+        };
+        self.remember_one((OWN, &name), Shared::default(), (!was).then_some("own"), effects);
         self.load_own_addresses();
         self.show_rows(Pane::Captures);
         self.say(Tone::Good, told);

@@ -10,8 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::effect::Effect;
 use super::model::Model;
 use super::notices::Tone;
@@ -30,8 +28,10 @@ const AGAIN: Duration = Duration::from_secs(60);
 const RECENT: i64 = 120;
 /// Longest text of a fact.
 const LONGEST: usize = 1000;
-/// Under which name the rules of a workspace are kept.
-const ALERTS: &str = "alerts";
+/// Under which name each rule of a workspace is kept, and how it stands.
+const ALERT: &str = "alert";
+const ON: &str = "on";
+const OFF: &str = "off";
 
 /// Something to be heard. All its texts passed the door of [`crate::text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,12 +45,11 @@ pub struct Signal {
 }
 
 /// A rule: what its query takes is heard, whoever sent it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// For captures.
     pub query: String,
     /// It is switched off.
-    #[serde(default)]
     pub off: bool,
 }
 
@@ -276,13 +275,15 @@ impl Model {
     /// Takes up the rules of the workspace worked in.
     pub(super) fn load_alerts(&mut self) {
         let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
-        let kept = self.triage.settings.get(&(Shared::from(ALERTS), workspace));
-        self.signals.alerts = kept.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let kept = self.settings_of(ALERT, &workspace).into_iter();
+        self.signals.alerts = kept.map(|(query, state)| Alert { query, off: state == OFF }).collect();
     }
 
-    /// Keeps the rules as they are now.
-    pub(super) fn keep_alerts(&mut self, effects: &mut Vec<Effect>) {
-        let value = serde_json::to_string(&self.signals.alerts).unwrap_or_default();
-        self.remember(ALERTS, value, effects);
+    /// Keeps a rule on or off; nothing takes it away.
+    pub(super) fn keep_alert(&mut self, query: &str, off: Option<bool>, effects: &mut Vec<Effect>) {
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let state = off.map(|off| if off { OFF } else { ON });
+        self.remember_one((ALERT, query), workspace, state, effects);
+        self.load_alerts();
     }
 }

@@ -56,6 +56,11 @@ impl Default for Tabs {
     }
 }
 
+/// Under which name one setting of a kind is kept.
+pub fn setting(of: &str, name: &str) -> Shared {
+    format!("{of}:{name}").into()
+}
+
 impl Tabs {
     /// The tab in use: the one opened last, as long as everything it asks for is still asked for.
     pub fn chosen(&self, filter: &str) -> Option<usize> {
@@ -232,6 +237,29 @@ impl Model {
         typed.drain(..too_many);
         let value = serde_json::to_string(&self.tabs.typed).unwrap_or_default();
         self.remember(HISTORY, value, effects);
+    }
+
+    /// Keeps one setting of a kind, in a workspace by name or in all (empty).
+    pub(super) fn remember_one(
+        &mut self,
+        (of, name): (&'static str, &str),
+        workspace: Shared,
+        value: Option<&str>,
+        effects: &mut Vec<Effect>,
+    ) {
+        // What was taken off is told too: another dashboard may have it still.
+        let value = serde_json::to_string(&value).unwrap_or_default();
+        self.triage.settings.insert((setting(of, name), workspace.clone()), value.clone());
+        effects.push(Effect::RememberOne { of, name: name.into(), workspace, value });
+    }
+
+    /// The settings of a kind that were not taken off: name and value.
+    pub(super) fn settings_of(&self, of: &'static str, workspace: &Shared) -> Vec<(String, String)> {
+        let kept = self.triage.settings.iter().filter(|((_, place), _)| place == workspace);
+        let named = kept.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
+        named
+            .filter_map(|(name, json)| Some((name.to_owned(), serde_json::from_str::<Option<String>>(json).ok()??)))
+            .collect()
     }
 
     pub(super) fn remember(&mut self, key: &'static str, value: String, effects: &mut Vec<Effect>) {

@@ -184,7 +184,7 @@ impl Desk {
 
     /// When the screen changes by itself. Never twice at the same time, whatever the model says.
     fn wake_at(&self) -> Option<Instant> {
-        let at = self.started + self.model.wake_at()?;
+        let at = self.started.checked_add(self.model.wake_at()?)?;
         Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
     }
 

@@ -14,6 +14,7 @@ use crate::app::effect::{Call, Choice, Effect, Exported, Ticket};
 use crate::app::msg::{CopyFailed, Msg, OobNews};
 use crate::app::problem::Problem;
 use crate::app::signals::Signal;
+use crate::app::tabs::setting;
 use crate::export::Export;
 use crate::triage;
 
@@ -68,7 +69,12 @@ impl Desk {
                 self.queue.push_back(Msg::Drawn(planting, numbers));
             }
             Effect::Record(events) => self.keep(Wish::Record(events)),
-            Effect::Remember { key, workspace, value } => self.keep(Wish::Remember { key, workspace, value }),
+            Effect::Remember { key, workspace, value } => {
+                self.keep(Wish::Remember { key: key.into(), workspace, value });
+            }
+            Effect::RememberOne { of, name, workspace, value } => {
+                self.keep(Wish::Remember { key: setting(of, &name), workspace, value });
+            }
             Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),
         }
     }

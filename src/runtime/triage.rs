@@ -31,7 +31,7 @@ const GOODBYE: Duration = Duration::from_secs(8);
 #[derive(Debug)]
 pub(super) enum Wish {
     Record(Vec<Arc<Event>>),
-    Remember { key: &'static str, workspace: Shared, value: String },
+    Remember { key: Shared, workspace: Shared, value: String },
     MarkSeen { workspace: Shared, keys: Vec<Key> },
 }
 
@@ -110,7 +110,7 @@ async fn carry_out(store: &mut Store, wish: Wish) -> Result<(), StoreError> {
     }
     match wish {
         Wish::Record(events) => store.record(&events).await,
-        Wish::Remember { key, workspace, value } => store.put_setting(key, &workspace, &value).await,
+        Wish::Remember { key, workspace, value } => store.put_setting(&key, &workspace, &value).await,
         Wish::MarkSeen { workspace, keys } => store.mark_seen(&workspace, &keys).await,
     }
 }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(pen.who.as_str(), "ann");
         desk.keeper.wish(Wish::Record(vec![decided(&mut pen)]));
         desk.keeper.wish(Wish::MarkSeen { workspace: "acme".into(), keys: vec![Key(7)] });
-        desk.keeper.wish(Wish::Remember { key: "tabs", workspace: "acme".into(), value: "[1]".into() });
+        desk.keeper.wish(Wish::Remember { key: "tabs".into(), workspace: "acme".into(), value: "[1]".into() });
         desk.keeper.end().await;
         let kept = Desk::open(temp.path(), "ann").opened().await;
         assert_eq!(kept.state.standing(Key(7)).unwrap().verdicts(), [Verdict::Confirmed]);

@@ -1,6 +1,7 @@
 //! Moving between panes, views and tabs; scope chips. Steps in a list or a detail are in [`steps`](super::steps).
 
 use super::super::detail::Tab;
+use super::super::modal::Modal;
 use super::super::model::{Model, Pane, Scope};
 use super::super::notices::Tone;
 use super::super::plan::Noun;
@@ -207,6 +208,7 @@ impl Model {
         self.lists.groups.by = lists.groups.by;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
+        self.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
         self.payloads.hits = Default::default();
         self.list_payloads();
         self.show_rows(Pane::Workspaces);

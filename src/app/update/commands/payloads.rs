@@ -7,7 +7,7 @@ use super::super::super::effect::Effect;
 use super::super::super::modal::Modal;
 use super::super::super::model::{Model, Pane};
 use super::super::super::notices::Tone;
-use super::super::super::signals::{Alert, Wait};
+use super::super::super::signals::Wait;
 use super::super::{moves, payloads};
 use crate::input::Action;
 use crate::oob::Token;
@@ -15,6 +15,8 @@ use crate::oob::payload::Form;
 use crate::query::Kind;
 use crate::query::value::span;
 
+/// In seconds: a year.
+const LONGEST_WAIT: i64 = 365 * 86_400;
 /// How a token stands in a URL, for the table of commands.
 const FORMS: &[&str] = &["query", "path"];
 
@@ -58,19 +60,17 @@ pub(super) static COMMANDS: &[Command] = &[
     ),
     Command::new(
         "mine",
-        &[],
-        "the address of the selected capture is your own, or no longer: what it sends rings no more",
-        "mine",
-        |model, _, effects| model.mark_own_address(effects),
+        &[Slot::optional(Shape::Text("ADDRESS"))],
+        "this address, or that of the selected capture, is your own, or no longer: what it sends rings no more",
+        "mine 203.0.113.7",
+        |model, args, effects| model.mark_own_address(args.text(), effects),
     ),
     Command::new("alerts", &[], "the list of alert rules: switch them off and on, delete them", "alerts", |model, _, _| {
         match model.signals.alerts.is_empty() {
-            true => Err("no alert rules yet: alert QUERY makes one".to_owned()),
-            false => {
-                model.modals.push(Modal::Alerts(0));
-                Ok(())
-            }
+            true => model.say(Tone::Plain, "no alert rules yet: alert QUERY makes one"),
+            false => model.modals.push(Modal::Alerts(0)),
         }
+        Ok(())
     }),
 ];
 
@@ -97,8 +97,9 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let limit = match args.text() {
         None => None,
         Some(text) => {
-            let seconds =
-                span(&text).filter(|&seconds| seconds > 0).ok_or("timeout takes a time such as 10m or 90s")?;
+            let seconds = span(&text)
+                .filter(|seconds| (1..=LONGEST_WAIT).contains(seconds))
+                .ok_or("timeout takes a time such as 10m or 90s, up to a year")?;
             Some(Duration::from_secs(seconds.unsigned_abs()))
         }
     };
@@ -115,13 +116,10 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
 
 fn alert(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let query = args.query().unwrap_or_default();
-    let alerts = &mut model.signals.alerts;
-    match alerts.iter_mut().find(|alert| alert.query == query) {
-        Some(alert) if !alert.off => return Err("there is this rule already".to_owned()),
-        Some(alert) => alert.off = false,
-        None => alerts.push(Alert { query: query.clone(), off: false }),
+    if model.signals.alerts.iter().any(|alert| alert.query == query && !alert.off) {
+        return Err("there is this rule already".to_owned());
     }
-    model.keep_alerts(effects);
+    model.keep_alert(&query, Some(false), effects);
     model.say(Tone::Good, format!("an alert for {query}; the command alerts lists them"));
     Ok(())
 }

@@ -105,7 +105,7 @@ fn a_payload_rings_once_a_minute_and_signals_stand_five_seconds_apart() {
 fn an_alert_rule_is_heard_whatever_it_takes_and_can_be_switched_off_and_deleted() {
     let mut desk = Desk::new();
     let kept = desk.keys(": 'alert from:203.0.113.* method:get' enter");
-    assert!(kept.iter().any(|effect| matches!(effect, Effect::Remember { key: "alerts", .. })), "{kept:?}");
+    assert!(kept.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{kept:?}");
     let heard = desk.hit(9, None);
     assert_eq!((heard.len(), fact(&heard[0], "event")), (1, "alert"));
     assert_eq!(heard[0].title, "alert from:203.0.113.* method:get");
@@ -255,4 +255,49 @@ fn captures_are_found_by_their_payload() {
         desk.model.set_query(Pane::Captures, query).unwrap();
         assert_eq!(desk.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
     }
+}
+
+#[test]
+fn each_rule_and_address_is_kept_by_itself_so_that_two_dashboards_lose_none() {
+    let kept = |effects: Vec<Effect>| -> Vec<((Shared, Shared), String)> {
+        let one = |effect| match effect {
+            Effect::RememberOne { of, name, workspace, value } => {
+                Some(((crate::app::tabs::setting(of, &name), workspace), value))
+            }
+            _ => None,
+        };
+        effects.into_iter().filter_map(one).collect()
+    };
+    let (mut ann, mut bob) = (Desk::new(), Desk::new());
+    ann.hit(9, None);
+    let mut settings = kept(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
+    settings.extend(kept(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
+    assert_eq!(settings.len(), 5);
+    let mut later = Desk::new();
+    later.model.triage.settings.extend(settings);
+    later.model.load_tabs();
+    let rules: Vec<&str> = later.model.signals.alerts.iter().map(|alert| alert.query.as_str()).collect();
+    assert_eq!(rules, ["is:known", "method:post"], "the rule that was deleted stays away");
+    assert_eq!(later.model.own_addresses().len(), 1);
+}
+
+#[test]
+fn the_list_of_alerts_closes_when_its_rules_have_gone() {
+    let mut desk = Desk::new();
+    desk.keys(": 'alert is:known' enter : 'alerts' enter");
+    // The workspace worked in was deleted elsewhere: another one has no rules.
+    desk.feed(News::Workspaces(table([Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() }])));
+    assert!(desk.model.modals.is_empty() && desk.model.signals.alerts.is_empty());
+    desk.model.modals.push(Modal::Alerts(3));
+    desk.keys("D");
+    assert!(desk.model.modals.is_empty());
+}
+
+#[test]
+fn nobody_waits_longer_than_a_year() {
+    let mut desk = Desk::new();
+    desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
+    assert!(desk.model.signals.waits.is_empty() && desk.told().contains("up to a year"), "{}", desk.told());
+    desk.keys("esc : 'wait payload aaa timeout 1y' enter");
+    assert_eq!(desk.model.signals.waits.len(), 1);
 }
