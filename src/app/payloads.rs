@@ -17,7 +17,7 @@ use super::effect::Effect;
 use super::model::{Model, Pane};
 use super::notices::Tone;
 use super::table::Table;
-use crate::contract::{LoggerId, Shared, Stamp};
+use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::oob::payload::Form;
 use crate::oob::source::Network;
 use crate::oob::{Book, Hits, Payload, Shape, Token};
@@ -41,6 +41,15 @@ pub struct Payloads {
     pub unseen: u64,
     /// A file that is being written, with the tokens in it.
     pub sheet: Option<(String, Vec<Token>)>,
+}
+
+/// Why a logger records no more.
+pub fn over(logger: &Logger) -> Option<&'static str> {
+    match (logger.active_days, logger.requests_left) {
+        (..=0, _) => Some("its days are over"),
+        (_, ..=0) => Some("no requests are left"),
+        _ => None,
+    }
 }
 
 /// Payloads that were asked for: everything is as it was when the key was pressed.

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use reqwest::Client;
 use scandeck::demo::practice::Practice;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Desk, run};
+use wiremock::matchers::path;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::{Desk, Ended, command, run};
 
 /// A desk with a logger, and a target that requests what it is given.
 pub struct Range {
@@ -159,4 +162,71 @@ async fn a_payload_needs_a_logger_that_there_is_and_a_number_that_makes_sense() 
     desk.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
     assert_eq!(desk.does(&["payloads", "list"]).await, "");
     range.desk.world.stop().await;
+}
+
+/// A service that gives these answers, and a home that knows nothing.
+struct Told {
+    server: MockServer,
+    home: tempfile::TempDir,
+}
+
+impl Told {
+    async fn new(loggers: Value) -> Self {
+        let told = Self { server: MockServer::start().await, home: tempfile::tempdir().unwrap() };
+        told.answers("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
+        told.answers("/http_loggers", 200, loggers).await;
+        told
+    }
+
+    async fn answers(&self, at: &str, status: u16, data: Value) {
+        let body = if status == 200 { json!({"data": data}) } else { json!({"status": status, "message": "no"}) };
+        let body = ResponseTemplate::new(status).set_body_json(body);
+        Mock::given(path(format!("/api/v2{at}"))).respond_with(body).mount(&self.server).await;
+    }
+
+    async fn run(&self, args: &[&str]) -> Ended {
+        let mut command = command(self.home.path(), args);
+        run(command.env("SCANDECK_BASE_URL", self.server.uri()).env("SCANDECK_API_KEY", "k")).await
+    }
+}
+
+fn logger(id: i64, label: &str, active_days: i64) -> Value {
+    json!({"id": id, "label": label, "handler_url": "http://127.0.0.1:9/l/x/", "active_days": active_days,
+           "num_requests": 1, "requests_left": 99})
+}
+
+#[tokio::test]
+async fn what_one_logger_told_is_kept_when_the_next_does_not_answer() {
+    let all = json!([logger(1, "one", 9), logger(2, "two", 9)]);
+    let told = Told::new(all.clone()).await;
+    let capture =
+        json!({"id": 7, "request_method": "GET", "url_params": "a=KEPT", "request_date": "2026-11-21 12:00:00"});
+    told.answers("/http_loggers/1/data", 200, json!({"requests": [capture]})).await;
+    told.answers("/http_loggers/2/data", 403, json!(null)).await;
+    told.run(&["captures", "list"]).await.refused(1, "403");
+
+    // Cleared meanwhile, and the other deleted while it is read.
+    told.server.reset().await;
+    told.answers("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
+    told.answers("/http_loggers", 200, all).await;
+    told.answers("/http_loggers/1/data", 200, json!({"requests": []})).await;
+    told.answers("/http_loggers/2/data", 404, json!(null)).await;
+    let list = told.run(&["captures", "list"]).await;
+    assert!(list.code == 0 && list.out.contains("a=KEPT"), "{list:?}");
+}
+
+#[tokio::test]
+async fn a_payload_is_of_a_logger_that_records_and_of_one_alone() {
+    let labels = [(1, "old", 0), (2, "old", 9), (3, "twice", 9), (4, "twice", 9), (5, "over", 0), (6, "\u{1b}[31m", 9)];
+    let loggers: Vec<Value> = labels.into_iter().map(|(id, label, days)| logger(id, label, days)).collect();
+    let told = Told::new(json!(loggers)).await;
+    let new = async |logger: &str| told.run(&["payloads", "new", "--logger", logger, "--json", "-o", "x.txt"]).await;
+    let live = new("old").await;
+    assert!(live.code == 0 && live.out.contains("\"logger\": 2"), "{live:?}");
+    new("twice").await.refused(2, "3 (Acme), 4 (Acme)");
+    assert_eq!(new("3").await.code, 0);
+    new("over").await.refused(1, "its days are over");
+    new("1").await.refused(1, "its days are over");
+    let odd = new("6").await;
+    assert!(odd.code == 0 && odd.err.contains("[31m"), "{odd:?}");
 }

@@ -8,7 +8,7 @@ use super::super::form::{Form, FormTag, Opening};
 use super::super::modal::Modal;
 use super::super::model::{Model, Pane, Prefix, Scope};
 use super::super::notices::Tone;
-use super::super::payloads::{Planting, Stamped};
+use super::super::payloads::{Planting, Stamped, over};
 use super::moves;
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::input::{Action, Context, Key};
@@ -130,15 +130,6 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
         true => "no logger to make a payload of: 5, then n makes one".to_owned(),
         false => "no payload: every logger is over; 5, then n makes a new one".to_owned(),
     })
-}
-
-/// Why a logger records no more.
-fn over(logger: &Logger) -> Option<&'static str> {
-    match (logger.active_days, logger.requests_left) {
-        (..=0, _) => Some("its days are over"),
-        (_, ..=0) => Some("no requests are left"),
-        _ => None,
-    }
 }
 
 /// Random numbers came: the payloads are made, kept, and copied or written.

@@ -37,6 +37,8 @@ pub struct Archive<'a> {
     newest: BTreeMap<LoggerId, Newest>,
     /// What each logger had when it was read last.
     counts: HashMap<LoggerId, i64>,
+    /// Read, but not told yet: a call that fails takes nothing of it away.
+    untold: Vec<Archived>,
     /// Addresses of the analyst's own.
     own: Vec<Network>,
     /// The workspaces in question, once the service has told them.
@@ -61,8 +63,8 @@ impl<'a> Archive<'a> {
         let marked: Vec<String> = marked.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         let marked = marked.iter().filter_map(|address| address.parse().ok());
         let own = session.own_addresses.iter().copied().chain(marked).collect();
-        let (counts, workspaces, homes) = (HashMap::new(), None, HashMap::new());
-        Ok(Self { session, store, book, newest, counts, own, workspaces, homes })
+        let (counts, untold, workspaces, homes) = (HashMap::new(), Vec::new(), None, HashMap::new());
+        Ok(Self { session, store, book, newest, counts, untold, own, workspaces, homes })
     }
 
     /// Archives what came in since this was last asked, and tells it. Loggers whose count has not moved are not read:
@@ -71,26 +73,31 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// What the service refuses, and when the archive cannot be written.
     pub async fn gather(&mut self) -> anyhow::Result<Vec<Sent>> {
-        let new = self.gathered().await?;
+        self.look().await?;
+        let new = std::mem::take(&mut self.untold);
         Ok(self.recognised(new).await)
     }
 
-    async fn gathered(&mut self) -> anyhow::Result<Vec<Archived>> {
-        let mut new = Vec::new();
+    /// Archives what one logger has before the next is asked: what counts as known is kept, whatever fails later.
+    async fn look(&mut self) -> anyhow::Result<()> {
         for (workspace, logger) in self.loggers().await? {
             let count = logger.num_requests;
             if count > 0 && self.counts.get(&logger.id) != Some(&count) {
                 let captures = self.beyond(&logger).await?;
-                new.extend(captures.into_iter().map(|capture| archived(&workspace, &logger, capture)));
+                let last = captures.last().map(|last| (logger.id, (last.id, last.request_date)));
+                let new = captures.into_iter().map(|capture| archived(&workspace, &logger, capture));
+                let new: Vec<Archived> = new.collect();
+                if self.store.is_writable() && !new.is_empty() {
+                    self.store.archive(new.clone()).await.map_err(advised)?;
+                }
+                self.newest.extend(last);
+                self.untold.extend(new);
             }
             self.counts.insert(logger.id, count);
         }
-        if self.store.is_writable() && !new.is_empty() {
-            self.store.archive(new.clone()).await.map_err(advised)?;
-        }
         // A payload is kept before it is planted: the book of now has whatever can be mentioned.
         self.book.take(self.store.news().await.map_err(advised)?.payloads);
-        Ok(new)
+        Ok(())
     }
 
     /// The loggers of the workspaces in question.
@@ -114,22 +121,23 @@ impl<'a> Archive<'a> {
     }
 
     /// The captures of a logger beyond the newest known; all of them where that is not there any more, since ids may
-    /// begin anew after a clear.
-    async fn beyond(&mut self, logger: &Logger) -> client::Result<Vec<Capture>> {
+    /// begin anew after a clear. None where the logger was deleted just now.
+    async fn beyond(&self, logger: &Logger) -> client::Result<Vec<Capture>> {
+        match self.read_beyond(logger).await {
+            Err(error) if error.kind == client::Kind::NotFound => Ok(Vec::new()),
+            read => read,
+        }
+    }
+
+    async fn read_beyond(&self, logger: &Logger) -> client::Result<Vec<Capture>> {
         let client = &self.session.client;
-        let captures = match self.newest.get(&logger.id) {
-            None => client.list_captures(logger.id, None).await?,
-            Some(&(newest, date)) => {
-                let mut captures = client.list_captures(logger.id, Some(CaptureId(newest.0 - 1))).await?;
-                match captures.iter().any(|one| (one.id, one.request_date) == (newest, date)) {
-                    true => captures.retain(|one| one.id > newest),
-                    false => captures = client.list_captures(logger.id, None).await?,
-                }
-                captures
-            }
+        let Some(&(newest, date)) = self.newest.get(&logger.id) else {
+            return client.list_captures(logger.id, None).await;
         };
-        if let Some(last) = captures.last() {
-            self.newest.insert(logger.id, (last.id, last.request_date));
+        let mut captures = client.list_captures(logger.id, Some(CaptureId(newest.0 - 1))).await?;
+        match captures.iter().any(|one| (one.id, one.request_date) == (newest, date)) {
+            true => captures.retain(|one| one.id > newest),
+            false => captures = client.list_captures(logger.id, None).await?,
         }
         Ok(captures)
     }
@@ -140,15 +148,15 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// What the service refuses, and when the archive cannot be read or written.
     pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
-        let mut all = Vec::new();
-        match self.gathered().await {
-            Ok(new) if !self.store.is_writable() => all = new,
-            Ok(_) => {}
+        match self.look().await {
+            Ok(()) => {}
             Err(error) if bundles::is_silence(&error) => {
                 eprintln!("scandeck: the service is not reached; what is archived here is told");
             }
             Err(error) => return Err(error),
         }
+        let new = std::mem::take(&mut self.untold);
+        let mut all = if self.store.is_writable() { Vec::new() } else { new };
         for workspace in self.in_question().await? {
             let mut before = None;
             loop {

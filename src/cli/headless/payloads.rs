@@ -12,12 +12,13 @@ use super::archive::{Archive, Known};
 use super::print::stamp;
 use super::{ServiceArgs, Session, Table, save};
 use crate::app::command::many::MOST;
-use crate::app::payloads::{Planting, Stamped};
+use crate::app::payloads::{Planting, Stamped, over};
 use crate::cli::advised::Advised;
 use crate::contract::{Logger, Shared, Stamp};
 use crate::oob::payload::Form;
 use crate::oob::{Book, Payload, Shape};
 use crate::query::{Kind, Others, Query, Rows};
+use crate::text;
 
 /// Random numbers drawn beyond what is wanted: one that is taken is left out.
 const SPARE: usize = 16;
@@ -120,7 +121,12 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
     let lines: String = payloads.iter().map(|payload| format!("{}\n", args.shape.of(&payload.url))).collect();
     if let Some(path) = &args.output {
         save::over(path, lines.as_bytes())?;
-        eprintln!("scandeck: {} payloads of logger {} in {}", payloads.len(), logger.label, path.display());
+        eprintln!(
+            "scandeck: {} payloads of logger {} in {}",
+            payloads.len(),
+            text::clean(&logger.label),
+            path.display()
+        );
     }
     match (session.out.json, &args.output) {
         (true, _) => session.out.value(&payloads.iter().map(|payload| value(payload)).collect::<Vec<_>>()),
@@ -132,22 +138,43 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
     }
 }
 
-/// The logger of this id or label among the workspaces in question, and the name of its workspace.
+/// The logger of this id or label among the workspaces in question, and the name of its workspace: of several with this
+/// label the one that still records.
 async fn logger(session: &Session, named: &str) -> anyhow::Result<(Shared, Logger)> {
-    let mut labels = Vec::new();
+    let mut all = Vec::new();
     for workspace in session.workspaces().await? {
-        for logger in session.client.list_loggers(Some(workspace.id)).await? {
-            if logger.id.to_string() == named || *logger.label == *named {
-                return Ok((workspace.name, logger));
-            }
-            labels.push(logger.label.to_string());
+        let its = session.client.list_loggers(Some(workspace.id)).await?;
+        all.extend(its.into_iter().map(|logger| (workspace.name.clone(), logger)));
+    }
+    let mut called = all.clone();
+    called.retain(|(_, logger)| logger.id.to_string() == named);
+    if called.is_empty() {
+        called = all.clone();
+        called.retain(|(_, logger)| *logger.label == *named);
+    }
+    let why = called.first().and_then(|(_, logger)| over(logger));
+    called.retain(|(_, logger)| over(logger).is_none());
+    match (called.as_slice(), why) {
+        ([one], _) => Ok(one.clone()),
+        ([], Some(why)) => {
+            let hint = "`scandeck loggers create LABEL` makes a new one";
+            Err(Advised::new(format!("logger {named:?} records no more: {why}"), hint).into())
+        }
+        ([], None) => {
+            let labels: Vec<&str> = all.iter().map(|(_, logger)| logger.label.as_str()).collect();
+            let hint = match labels.is_empty() {
+                true => "`scandeck loggers create LABEL` makes one".to_owned(),
+                false => format!("there are: {}", labels.join(", ")),
+            };
+            Err(Advised::new(format!("there is no logger {named:?}"), hint).into())
+        }
+        (several, _) => {
+            let ids: Vec<String> =
+                several.iter().map(|(workspace, logger)| format!("{} ({workspace})", logger.id)).collect();
+            let hint = format!("say which by its id: {}", ids.join(", "));
+            Err(Advised::usage(format!("several loggers are called {named:?}"), hint).into())
         }
     }
-    let hint = match labels.is_empty() {
-        true => "`scandeck loggers create LABEL` makes one".to_owned(),
-        false => format!("there are: {}", labels.join(", ")),
-    };
-    Err(Advised::new(format!("there is no logger {named:?}"), hint).into())
 }
 
 impl NewArgs {
