@@ -11,6 +11,7 @@ use super::advised::Advised;
 use super::headless::decisions::{advised, archive, open};
 use super::headless::session::{Place, place};
 use super::headless::{ServiceArgs, Session, save};
+use super::kept;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::oob;
@@ -49,9 +50,9 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
     let mut told = told.ok();
     let workspace: Shared = match told.as_ref().map(|told| &told.workspace) {
         Some(name) => name.clone(),
-        None => named.into(),
+        None => kept::workspace(&place, named).await?,
     };
-    let mut bundle = kept(&place, workspace).await?;
+    let mut bundle = of_here(&place, workspace).await?;
     let nothing = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
     if nothing && bundle.payloads.is_empty() && told.is_none() {
         return Err(Advised::new(format!("nothing is known of a workspace {named:?}"), "look for its name").into());
@@ -66,7 +67,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What is kept about a workspace on this machine.
-async fn kept(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
+async fn of_here(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
     let maker = (Shared::from(place.memory.who.as_str()), Stamp(jiff::Timestamp::now()));
     let manifest = Manifest::new(workspace.clone(), place.alias.clone(), place.service.as_str().into(), maker);
     let mut bundle = Bundle::new(manifest);

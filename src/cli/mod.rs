@@ -20,6 +20,8 @@ mod from_bundle;
 #[cfg(feature = "dashboard")]
 pub mod headless;
 #[cfg(feature = "dashboard")]
+mod kept;
+#[cfg(feature = "dashboard")]
 pub mod purge;
 #[cfg(feature = "service")]
 pub mod scope;

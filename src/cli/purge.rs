@@ -7,7 +7,7 @@
 //! What the service has is not touched: `scandeck workspaces delete` does that.
 
 use std::io::{IsTerminal, stderr, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -17,11 +17,10 @@ use super::advised::Advised;
 use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::{Place, place};
 use super::headless::{Output, ServiceArgs};
-use crate::contract::Shared;
+use super::kept::{self, unreadable};
 use crate::oob;
 use crate::runtime::last_known::{self, Known};
 use crate::text;
-use crate::triage::store::Store;
 use crate::triage::store::purge::Kept;
 
 /// `scandeck purge …`.
@@ -58,7 +57,12 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         true => Some(archive(&place.memory).await?),
         false => None,
     };
-    let workspace = found((store.as_mut(), archive.as_mut()), &place, named).await?;
+    let names = kept::names((store.as_mut(), archive.as_mut()), directory).await?;
+    let workspace = match kept::called(&names, directory, named)? {
+        Some(name) => name,
+        None if may_be(&place, named)? => named.into(),
+        None => return Err(kept::unknown(&names, named).into()),
+    };
     let kept = match &mut store {
         Some(store) => Some(store.kept_about(&workspace).await.map_err(advised)?),
         None => None,
@@ -89,43 +93,12 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The workspace of this name, in any case, or of this id as last known, among those of which something is kept.
-async fn found(
-    (store, archive): (Option<&mut Store>, Option<&mut oob::store::Store>),
-    place: &Place,
-    named: &str,
-) -> anyhow::Result<Shared> {
+/// Whether something may be kept about a workspace of which no name is: lists that nobody can tell whose they are, or a
+/// bundle.
+fn may_be(place: &Place, named: &str) -> anyhow::Result<bool> {
     let directory = &place.memory.directory;
-    let mut all = match store {
-        Some(store) => store.workspaces().await.map_err(advised)?,
-        None => Vec::new(),
-    };
-    if let Some(archive) = archive {
-        all.extend(archive.workspaces().await.map_err(advised)?);
-    }
-    all.extend(last_known::names(directory).with_context(|| unreadable(directory))?);
-    all.sort();
-    all.dedup();
-    let alike = |one: &&Shared| one.trim().to_lowercase() == named.trim().to_lowercase();
-    if let Some(one) = all.iter().find(|one| ***one == *named).or_else(|| all.iter().find(alike)) {
-        return Ok(one.clone());
-    }
-    match last_known::about(directory, named).with_context(|| unreadable(directory))?.into_iter().next() {
-        Some(Known::Lists(name)) => return Ok(name),
-        Some(Known::Perhaps(_)) => return Ok(named.into()),
-        None if place.memory.bundle_of(named).exists() => return Ok(named.into()),
-        None => {}
-    }
-    let names: Vec<&str> = all.iter().map(|one| one.as_str()).filter(|one| !one.is_empty()).collect();
-    let hint = match names.is_empty() {
-        true => "nothing is kept about this service".to_owned(),
-        false => format!("something is kept about: {}", names.join(", ")),
-    };
-    Err(Advised::new(format!("nothing is kept about {named:?}"), hint).into())
-}
-
-fn unreadable(directory: &Path) -> String {
-    format!("{} cannot be read", directory.display())
+    let known = last_known::about(directory, named).with_context(|| unreadable(directory))?;
+    Ok(!known.is_empty() || place.memory.bundle_of(named).exists())
 }
 
 /// Files beside the store that go too: a log does not tell about one workspace alone.

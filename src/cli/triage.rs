@@ -16,6 +16,7 @@ use super::advised::Advised;
 use super::headless::decisions::{advised, read, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
+use super::kept;
 use crate::triage::jsonl::{self, BadLine};
 
 /// `scandeck triage …`.
@@ -66,8 +67,13 @@ pub async fn run(args: TriageArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn export(service: &ServiceArgs, file: Option<&Path>) -> anyhow::Result<()> {
-    let (state, _) = read(&place(service)?.memory).await?;
-    let text = match &service.workspace {
+    let place = place(service)?;
+    let workspace = match &service.workspace {
+        Some(named) => Some(kept::workspace(&place, named).await?),
+        None => None,
+    };
+    let (state, _) = read(&place.memory).await?;
+    let text = match &workspace {
         Some(workspace) => jsonl::write(&state.events_of(workspace)),
         None => jsonl::write(state.events()),
     };

@@ -37,6 +37,33 @@ async fn decisions_go_to_another_machine_as_lines_and_twice_is_once() {
 }
 
 #[tokio::test]
+async fn a_workspace_goes_by_its_name_in_any_case_or_its_id_and_one_that_is_not_known_is_no_empty_backup() {
+    let desk = scanned(1).await;
+    decides(&desk).await;
+    let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    let lines = desk.does(&["triage", "export"]).await;
+    let other = format!(" {} ", name.to_uppercase());
+    assert_eq!(desk.does(&["triage", "export", "--workspace", &other]).await, lines);
+    let unknown = ["triage", "export", "--workspace", "nowhere", "-o", "d.jsonl"];
+    desk.run(&unknown).await.refused(1, &format!("something is kept about: {name}"));
+    assert!(!desk.home.path().join("d.jsonl").exists());
+
+    let (state, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(elsewhere(&desk, state.path(), &["findings", "list"]).await.code, 0);
+    last_known(state.path(), [&name, "Lab"]);
+    desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
+    let lines_there = desk.home.path().join("d.jsonl");
+    // Of no service that answers: what is kept beside the local one.
+    let here = async |args: &[&str]| run(super::command(home.path(), args).env("XDG_STATE_HOME", state.path())).await;
+    assert_eq!(here(&["triage", "import", lines_there.to_str().unwrap()]).await.code, 0);
+    assert_eq!(here(&["triage", "export", "--workspace", "1"]).await.out, lines);
+    let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
+    assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
+    here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "something is kept about");
+    desk.world.stop().await;
+}
+
+#[tokio::test]
 async fn a_bad_line_is_told_with_its_number_and_the_rest_is_taken_unless_strict() {
     let desk = scanned(1).await;
     decides(&desk).await;
