@@ -138,6 +138,15 @@ impl Model {
         self.dirty = true;
     }
 
+    /// Something else is said about payloads: what they brought in, or which are waited for.
+    pub(super) fn payloads_changed(&mut self) {
+        // What the list keeps between two queries goes by this being the same.
+        self.payloads.hits = Arc::new(self.payloads.hits.as_ref().clone());
+        if self.on_screen().contains(&Pane::Payloads) {
+            self.show_rows(Pane::Payloads);
+        }
+    }
+
     /// Payloads of the workspace that brought nothing in yet.
     pub fn payloads_waiting(&self) -> usize {
         let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();

@@ -135,6 +135,7 @@ impl Model {
     pub(super) fn hear_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
         let new: Vec<&Caught> = new.iter().filter(|caught| self.data.captures.row_of(caught.id()).is_none()).collect();
         let alerts = self.alerted(&new);
+        let mut any = false;
         for (caught, alert) in new.into_iter().zip(alerts) {
             let mut known = false;
             for token in caught.tokens() {
@@ -144,6 +145,10 @@ impl Model {
             if let Some(query) = alert.filter(|_| !known) {
                 self.ring(&Why::Alert(&query), caught, None, effects);
             }
+            any |= known;
+        }
+        if any {
+            self.payloads_changed();
         }
     }
 
@@ -192,6 +197,9 @@ impl Model {
         let over = |wait: &Wait| wait.until.is_some_and(|until| now >= until);
         let ended: Vec<Wait> = self.signals.waits.iter().copied().filter(over).collect();
         self.signals.waits.retain(|wait| !over(wait));
+        if !ended.is_empty() {
+            self.payloads_changed();
+        }
         for wait in ended {
             self.say(Tone::Bad, format!("nothing came for payload {} in time; it stays in the book", wait.token));
         }

@@ -52,6 +52,9 @@ pub(super) fn go(model: &mut Model, pane: Pane) {
     }
     model.focus.pane = pane;
     model.focus.in_detail = false;
+    if pane == Pane::Payloads {
+        model.show_rows(pane);
+    }
     if matches!(pane, Pane::Captures | Pane::Loggers) {
         model.fifth = pane;
     }

@@ -48,6 +48,7 @@ pub(super) static COMMANDS: &[Command] = &[
     ),
     Command::new("wait end", &[], "wait for nothing any more", "wait end", |model, _, _| {
         let count = std::mem::take(&mut model.signals.waits).len();
+        model.payloads_changed();
         model.say(Tone::Plain, format!("{count} waits ended"));
         Ok(())
     }),
@@ -107,6 +108,7 @@ fn wait(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let waits = &mut model.signals.waits;
     waits.retain(|wait| wait.token != token);
     waits.push(Wait { token, until });
+    model.payloads_changed();
     let hits = model.payloads.hits_of(token).count;
     let so_far =
         if hits > 0 { format!("; it brought {hits} in so far: the next is waited for") } else { String::new() };

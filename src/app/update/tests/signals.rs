@@ -301,3 +301,23 @@ fn nobody_waits_longer_than_a_year() {
     desk.keys("esc : 'wait payload aaa timeout 1y' enter");
     assert_eq!(desk.model.signals.waits.len(), 1);
 }
+
+#[test]
+fn the_book_on_the_screen_follows_hits_and_waits() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p g p");
+    desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
+    let shown = |desk: &mut Desk| desk.model.cursor(Pane::Payloads).shown_ids();
+    assert!(shown(&mut desk).is_empty());
+    desk.hit(9, Some(1));
+    assert_eq!(shown(&mut desk), [1]);
+    desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
+    desk.keys(": 'wait payload aaaaaaaaaaac timeout 10m' enter");
+    assert_eq!(shown(&mut desk), [2]);
+    desk.pass(601);
+    assert!(shown(&mut desk).is_empty());
+    // What changes while another pane is shown is there when one comes back.
+    desk.keys("3");
+    desk.keys(": 'wait payload aaaaaaaaaaac' enter g p");
+    assert_eq!(shown(&mut desk), [2]);
+}
