@@ -1,12 +1,14 @@
 //! Opening the file of decisions: one that is broken is put aside, and a new file takes what can be read of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use sqlx::Row;
 use sqlx::migrate::Migrator;
+use sqlx::sqlite::SqliteRow;
 
-use super::{Event, KIND, Store, StoreError};
+use super::{Event, KIND, Key, Store, StoreError};
 use crate::sqlite::{Aside, SharedFile, Turn};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/triage");
@@ -41,21 +43,90 @@ pub(super) async fn open_with(directory: &Path, migrations: &Migrator) -> Result
         return Ok(opened);
     };
     let opened = match opened(directory, migrations).await {
-        Err(StoreError::Broken { path, source }) => {
-            let mut aside = Aside::put(&path, KIND.what).await?;
-            let event = |row: &sqlx::sqlite::SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
-            let events: Vec<Arc<Event>> = aside.rows("events", event).await.into_iter().map(Arc::new).collect();
-            let told = aside.close(&path, &source, &format!("{} decisions", events.len())).await;
-            let mut opened = opened(directory, migrations).await?;
-            opened.store.record(&events).await?;
-            opened.notes.push(told);
-            opened.events = events;
-            Ok(opened)
-        }
+        Err(StoreError::Broken { path, source }) => rescued(directory, migrations, &path, &source).await,
         other => other,
     };
     drop(turn);
     opened
+}
+
+/// What could be read of a broken file.
+struct Left {
+    events: Vec<Arc<Event>>,
+    /// Name, workspace, JSON.
+    settings: BTreeSet<(String, String, String)>,
+    /// Workspace and key.
+    seen: BTreeSet<(String, Key)>,
+}
+
+impl Left {
+    async fn of(aside: &mut Aside) -> Self {
+        let event = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
+        let setting = |row: &SqliteRow| {
+            Some((row.try_get("key").ok()?, row.try_get("workspace").ok()?, row.try_get("json").ok()?))
+        };
+        let mark = |row: &SqliteRow| {
+            let key = row.try_get::<String, _>("key").ok()?;
+            Some((row.try_get("workspace").ok()?, key.parse().ok()?))
+        };
+        let order = ["key", "workspace"];
+        Self {
+            events: aside.rows("events", event).await.into_iter().map(Arc::new).collect(),
+            settings: aside.ordered("settings", order, setting).await,
+            seen: aside.ordered("seen", order, mark).await,
+        }
+    }
+
+    async fn keep_in(&self, store: &mut Store) -> Result<(), StoreError> {
+        store.record(&self.events).await?;
+        for (key, workspace, json) in &self.settings {
+            store.put_setting(key, workspace, json).await?;
+        }
+        for marks in self.seen.iter().collect::<Vec<_>>().chunk_by(|a, b| a.0 == b.0) {
+            let keys: Vec<Key> = marks.iter().map(|(_, key)| *key).collect();
+            store.mark_seen(&marks[0].0, &keys).await?;
+        }
+        Ok(())
+    }
+
+    fn told(&self) -> String {
+        let (events, settings, seen) = (self.events.len(), self.settings.len(), self.seen.len());
+        format!("{events} decisions, {settings} settings and {seen} marks of seen findings")
+    }
+}
+
+async fn rescued(
+    directory: &Path,
+    migrations: &Migrator,
+    path: &Path,
+    why: &sqlx::Error,
+) -> Result<Opened, StoreError> {
+    let mut aside = Aside::put(path, KIND.what).await?;
+    let left = Left::of(&mut aside).await;
+    match begun_with(&left, directory, migrations).await {
+        Ok(mut opened) => {
+            opened.notes.push(aside.close(path, why, &left.told()).await);
+            opened.events = left.events;
+            Ok(opened)
+        }
+        // An empty file in its place would look as if nothing had ever been decided.
+        Err(error) => {
+            aside.back(path).await;
+            Err(error)
+        }
+    }
+}
+
+/// A new file with what is left of the old one; closed again where that cannot be kept.
+async fn begun_with(left: &Left, directory: &Path, migrations: &Migrator) -> Result<Opened, StoreError> {
+    let mut opened = opened(directory, migrations).await?;
+    match left.keep_in(&mut opened.store).await {
+        Ok(()) => Ok(opened),
+        Err(error) => {
+            opened.store.close().await;
+            Err(error)
+        }
+    }
 }
 
 async fn opened(directory: &Path, migrations: &Migrator) -> Result<Opened, StoreError> {

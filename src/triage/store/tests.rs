@@ -99,27 +99,56 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     assert_eq!(open(temp.path()).await.events.len(), 5);
 }
 
-#[tokio::test]
-async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
-    let temp = tempfile::tempdir().unwrap();
-    let file = temp.path().join("decisions.db");
-    let mut store = open(temp.path()).await.store;
+/// A file with decisions, settings and marks of which one page, of decisions, is broken; its bytes.
+async fn broken(directory: &Path) -> Vec<u8> {
+    let file = directory.join("decisions.db");
+    let mut store = open(directory).await.store;
     store.record(&many(&mut Desk::new("ann", 1), 2000)).await.unwrap();
+    store.put_setting("queries", "acme", "[1]").await.unwrap();
+    store.put_setting("queries", "lab", "[2]").await.unwrap();
+    store.mark_seen("acme", &[Key(7), Key(8)]).await.unwrap();
+    store.mark_seen("lab", &[Key(9)]).await.unwrap();
     store.close().await;
     let mut bytes = fs::read(&file).unwrap();
     let word = br#""id":"0000000000000001-1000""#;
     let at = bytes.windows(word.len()).position(|part| part == word).unwrap() / 4096 * 4096;
     bytes[at..at + 4096].fill(0xa5);
     fs::write(&file, &bytes).unwrap();
+    bytes
+}
 
+#[tokio::test]
+async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
+    let temp = tempfile::tempdir().unwrap();
+    let bytes = broken(temp.path()).await;
     let opened = open(temp.path()).await;
     let number = opened.events.len();
     assert!((1500..2000).contains(&number), "{number}");
     assert!(opened.notes[0].contains("decisions.db.broken-1"), "{:?}", opened.notes);
     assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), bytes, "untouched");
     opened.store.close().await;
-    let again = open(temp.path()).await;
+    let mut again = open(temp.path()).await;
     assert_eq!((again.events.len(), again.notes.len()), (number, 0), "told once");
+    let settings = again.store.settings().await.unwrap();
+    assert_eq!(settings.into_values().collect::<Vec<_>>(), ["[1]", "[2]"]);
+    assert_eq!(again.store.seen_in("acme").await.unwrap(), [Key(7), Key(8)]);
+    assert_eq!(again.store.seen_in("lab").await.unwrap(), [Key(9)]);
+}
+
+#[tokio::test]
+async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
+    let temp = tempfile::tempdir().unwrap();
+    let bytes = broken(temp.path()).await;
+    let migrations = tempfile::tempdir().unwrap();
+    let first = include_str!("../../../assets/migrations/triage/0001_first.sql");
+    let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
+    fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
+    let error = open::open_with(temp.path(), &migrator).await.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
+    let opened = open(temp.path()).await;
+    assert!(opened.events.len() > 1500 && opened.notes[0].contains("2 settings and 3 marks"), "{:?}", opened.notes);
 }
 
 #[tokio::test]
