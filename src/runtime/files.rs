@@ -82,7 +82,8 @@ impl Drop for NewFile {
     }
 }
 
-fn numbered(name: &str, number: u32) -> String {
+/// `name`, `name-2`, `name-3` … before the ending.
+pub(crate) fn numbered(name: &str, number: u32) -> String {
     if number == 1 {
         return name.to_owned();
     }

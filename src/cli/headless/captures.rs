@@ -270,9 +270,9 @@ fn show(session: &Session, sent: &Sent, form: As) -> anyhow::Result<()> {
         As::Fields => return session.out.single(&out::value(sent)),
         As::Raw => session.out.outside(out::raw(sent).as_bytes()),
         As::Curl => {
-            let file = out::body_file(sent);
+            let body = || request::body(&sent.capture);
+            let file = out::body_file(sent).map(|name| save::beside_others(&name, &body())).transpose()?;
             if let Some(name) = &file {
-                save::over(name.as_ref(), &request::body(&sent.capture))?;
                 eprintln!("scandeck: its body is in {name}");
             }
             session.out.line(&out::curl(sent, file.as_deref()));

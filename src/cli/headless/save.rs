@@ -1,9 +1,11 @@
 //! Files that a command writes under the name it was given.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Context;
+
+use crate::runtime::files::numbered;
 
 /// Writes a file whole or not at all, over what may be there; others cannot read it, for findings are nobody else's.
 ///
@@ -17,6 +19,25 @@ pub fn over(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file whose name was chosen here, never over another content: one that holds just this is left, and beside
+/// one that holds something else a numbered name is taken. Returns the name.
+///
+/// # Errors
+/// When the directory or the disk refuses.
+pub fn beside_others(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
+    for number in 1..1000 {
+        let name = numbered(name, number);
+        let path = Path::new(&name);
+        match std::fs::read(path) {
+            Ok(there) if there == bytes => return Ok(name),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return over(path, bytes).map(|()| name),
+            Err(error) => return Err(error).with_context(|| format!("{name} is there and cannot be read")),
+        }
+    }
+    anyhow::bail!("all names like {name} are taken")
+}
+
 /// A file in the same directory, to be moved onto the path when it is whole.
 ///
 /// # Errors
@@ -24,4 +45,20 @@ pub fn over(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 pub fn beside(path: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::NamedTempFile::new_in(directory).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_chosen_here_takes_the_place_of_no_other_content() {
+        let temp = tempfile::tempdir().unwrap();
+        let name = temp.path().join("capture-7-body.bin").display().to_string();
+        let beside = |bytes: &[u8]| beside_others(&name, bytes).unwrap();
+        let second = temp.path().join("capture-7-body-2.bin").display().to_string();
+        assert_eq!((beside(b"one"), beside(b"two")), (name.clone(), second.clone()));
+        assert_eq!((beside(b"one"), beside(b"two")), (name.clone(), second));
+        assert_eq!(std::fs::read(&name).unwrap(), b"one");
+    }
 }
