@@ -7,7 +7,7 @@
 //!
 //! Ordered by NOW the rows stand under heads, one a NOW; a key on a head is about the rows under it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::model::{Model, Pane};
@@ -205,17 +205,18 @@ impl Model {
     /// The findings that an action on the board is about: a head stands for the rows under it.
     pub fn board_ids(&self, chosen: &[i64]) -> Vec<CaseId> {
         let Some(table) = self.data.board.value() else { return Vec::new() };
-        let under = |id: i64| -> Vec<CaseId> {
-            let rows = table.items().iter().filter(|row| row.head.is_none());
-            rows.filter(|row| row.id.0 == id || row.now.rank() == -1 - id).map(|row| row.id).collect()
-        };
-        let mut ids: Vec<CaseId> = Vec::new();
-        for id in chosen.iter().flat_map(|&id| under(id)) {
-            if !ids.contains(&id) {
-                ids.push(id);
+        let mut under: HashMap<i64, Vec<CaseId>> = HashMap::new();
+        if chosen.iter().any(|&id| id < 0) {
+            for row in table.items().iter().filter(|row| row.head.is_none()) {
+                under.entry(-1 - row.now.rank()).or_default().push(row.id);
             }
         }
-        ids
+        let of = |id: i64| match under.get(&id) {
+            Some(rows) => rows.clone(),
+            None => table.get(CaseId(id)).filter(|row| row.head.is_none()).map(|row| row.id).into_iter().collect(),
+        };
+        let mut known = HashSet::new();
+        chosen.iter().flat_map(|&id| of(id)).filter(|&id| known.insert(id)).collect()
     }
 
     /// The finding selected on the board.

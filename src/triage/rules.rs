@@ -16,7 +16,7 @@ use crate::query::{Bits, Evaluator, Kind, Others, Query, Rows};
 /// The rule that decides each row; empty where no rule finds anything.
 pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {
     let mut rules = input.state.rules();
-    rules.retain(|rule| !rule.off && input.concerns(&rule.event.workspace));
+    rules.retain(|rule| !rule.off && input.concerns(&rule.workspace));
     rules.sort_by_key(|rule| (rule.event.clock, rule.event.id));
     let mut deciding = Vec::new();
     for (rule, rows) in found(input, &rules, cases, stances) {

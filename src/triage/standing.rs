@@ -55,6 +55,8 @@ pub struct OwnState {
 pub struct RuleState {
     /// The event that made it.
     pub id: EventId,
+    /// The workspace of that event: it decides there, whoever changes it from where.
+    pub workspace: Shared,
     /// In the query language.
     pub query: Shared,
     /// What it says.
@@ -159,7 +161,9 @@ impl RuleState {
             }
         }
         let (event, query, decision) = written?;
-        Some(Self { id, query: query.clone(), decision: decision.clone(), event: Arc::clone(event), off })
+        let made = events.iter().find(|event| event.id == id).unwrap_or(event);
+        let (workspace, query, decision) = (made.workspace.clone(), query.clone(), decision.clone());
+        Some(Self { id, workspace, query, decision, event: Arc::clone(event), off })
     }
 }
 

@@ -172,11 +172,11 @@ impl Draft {
     /// The query of the rule that this draft makes of a finding's class.
     pub fn rule(&self, case: &Case) -> Option<Shared> {
         let identity = &case.identity;
-        let class = format!("class:{}", lex::value(&identity.class));
+        let class = format!("class={}", lex::value(&identity.class));
         match self.scope {
             Scope::Findings => None,
             Scope::Class => Some(class.into()),
-            Scope::ClassOnTarget => Some(format!("{class} asset:{}", lex::value(&identity.asset)).into()),
+            Scope::ClassOnTarget => Some(format!("{class} asset={}", lex::value(&identity.asset)).into()),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use tui_textarea::TextArea;
 
-use crate::triage::EventId;
+use crate::app::model::Model;
+use crate::triage::{EventId, RuleState};
 
 /// The list, as long as it is open.
 #[derive(Clone, Debug, Default)]
@@ -22,4 +23,13 @@ pub struct Edit {
     pub input: TextArea<'static>,
     /// How many findings it finds now, or why it is no query.
     pub finds: Result<usize, String>,
+}
+
+impl Model {
+    /// The rules that decide in the workspace worked in, also those switched off, in the order in which they were made.
+    pub fn rules(&self) -> Vec<&RuleState> {
+        let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
+        let concerns = |of: &str| here.is_empty() || of.is_empty() || of == here;
+        self.triage.state.rules().into_iter().filter(|rule| concerns(&rule.workspace)).collect()
+    }
 }

@@ -1,5 +1,7 @@
 //! Retest and compare: what is asked for is captured here, and the board opens.
 
+use std::collections::HashSet;
+
 use super::super::batch::{Batch, Job, State};
 use super::super::board::{BY_NOW, Board};
 use super::super::decide::{Deed, Draft};
@@ -8,7 +10,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use super::super::retest::{Again, Asked, KEPT_AS, Now, Retest};
-use super::decide::{UNASKED, is_early};
+use super::decide::{ask_or_carry_out, is_early};
 use super::moves;
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::input::Action;
@@ -59,28 +61,27 @@ fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
     }
     let chosen = model.chosen(Pane::Board);
     let mut ids = model.board_ids(&chosen.ids);
-    let all = ids.len();
+    let shown: HashSet<CaseId> = ids.iter().copied().collect();
+    let mut hidden = model.board_ids(&chosen.hidden);
+    hidden.retain(|id| !shown.contains(id));
+    let all = ids.len() + hidden.len();
     if all > 1 && verdict == Verdict::Fixed {
         let rows = model.data.board.value().cloned().unwrap_or_default();
-        ids.retain(|&id| rows.get(id).is_some_and(|row| row.now == Now::Is(Outcome::Gone)));
-        if ids.len() < all {
-            model.say(Tone::Plain, format!("{} of {all} were not seen: only these become fixed together", ids.len()));
+        let is_gone = |&id: &CaseId| rows.get(id).is_some_and(|row| row.now == Now::Is(Outcome::Gone));
+        ids.retain(is_gone);
+        hidden.retain(is_gone);
+        let gone = ids.len() + hidden.len();
+        if gone < all {
+            model.say(Tone::Plain, format!("{gone} of {all} were not seen: only these become fixed together"));
         }
     }
-    if ids.is_empty() {
+    if ids.is_empty() && hidden.is_empty() {
         if all == 0 {
             model.say(Tone::Plain, "nothing is selected here");
         }
         return;
     }
-    let (count, draft) = (ids.len(), Draft::of(verdict));
-    let words = format!("{} become {}", super::super::decide::counted(count), super::super::decide::words(verdict));
-    let deed = Deed { draft, ids, next: false };
-    model.lists.board.marks.clear();
-    match count > UNASKED {
-        true => model.open_prompt(Prompt::new(words, Then::Decide(Box::new(deed))).with_enter()),
-        false => model.carry_out(deed, effects),
-    }
+    ask_or_carry_out(model, Deed { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
 }
 
 /// `s`: names how many findings and scans it is, and what is left out.
@@ -237,7 +238,7 @@ fn evidence_text(finding: &Finding) -> String {
 /// The lines that only one of two texts has, those of the first one with `-`.
 fn changed_lines(before: &str, after: &str) -> Vec<String> {
     let only = |of: &str, other: &str, sign: char| -> Vec<String> {
-        let other: std::collections::HashSet<&str> = other.lines().collect();
+        let other: HashSet<&str> = other.lines().collect();
         of.lines().filter(|line| !other.contains(line)).map(|line| format!("{sign} {line}")).collect()
     };
     let all = [only(before, after, '-'), only(after, before, '+')].concat();

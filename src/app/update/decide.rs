@@ -21,10 +21,10 @@ use super::decide_menu;
 use crate::contract::Shared;
 use crate::input::Action;
 use crate::triage::verdict::Verdict;
-use crate::triage::{Case, CaseId, Change, EventId, Subject};
+use crate::triage::{Case, CaseId, Change, EventId, RuleState, Subject};
 
 /// More findings than this are decided after one enter that names their number.
-pub(super) const UNASKED: usize = 20;
+const UNASKED: usize = 20;
 
 /// Carries out an action that decides; false when it is none.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
@@ -211,14 +211,16 @@ impl Model {
         drafts
     }
 
-    /// A rule with this query: the one there is, or a new one, named by the event that will make it.
+    /// A rule with this query: the one there is in this workspace, or a new one, named by the event that will make it.
     pub(in crate::app) fn rule(
         &self,
         place: usize,
         query: Shared,
         decision: crate::triage::Decision,
     ) -> (Subject, Change) {
-        let known = self.triage.state.rules().into_iter().find(|rule| rule.query == query && !rule.off);
+        let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
+        let same = |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
+        let known = self.triage.state.rules().into_iter().find(same);
         let next = self.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
         let new = EventId { number: next.number + place as u64, ..next };
         (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
@@ -235,6 +237,7 @@ impl Model {
             None => self.say(Tone::Plain, standing_already(&draft, ids.len())),
             Some(batch) => {
                 self.use_marks(batch, &ids);
+                self.use_board_marks(&ids);
                 if ids.len() > 1 || draft.take_over {
                     let what = self.described(batch);
                     self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
@@ -281,6 +284,20 @@ impl Model {
         if !used.is_empty() {
             self.triage.used_marks.insert(batch, used);
         }
+    }
+
+    /// Marks on the board that are not shown stay, unless what they stand for was decided too.
+    fn use_board_marks(&mut self, ids: &[CaseId]) {
+        if self.focus.pane != Pane::Board || self.lists.board.marks.is_empty() {
+            return;
+        }
+        let decided: HashSet<CaseId> = ids.iter().copied().collect();
+        if self.focus.in_detail {
+            return self.lists.board.marks.retain(|id| !decided.contains(id));
+        }
+        let mut hidden = self.chosen(Pane::Board).hidden;
+        hidden.retain(|&id| !self.board_ids(&[id]).iter().all(|id| decided.contains(id)));
+        self.lists.board.marks = hidden.into_iter().map(CaseId).collect();
     }
 }
 

@@ -17,7 +17,7 @@ use crate::triage::{Change, RuleState, Subject};
 
 /// Opens the list.
 pub(super) fn open(model: &mut Model) {
-    if model.triage.state.rules().is_empty() {
+    if model.rules().is_empty() {
         return model.say(Tone::Plain, "no rules yet: t, j to a class, then a verdict makes one");
     }
     model.modals.push(Modal::Rules(Box::default()));
@@ -33,7 +33,7 @@ pub(super) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Acti
 }
 
 fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
-    let most = model.triage.state.rules().len().saturating_sub(1);
+    let most = model.rules().len().saturating_sub(1);
     let Some(shown) = rules(model) else { return };
     shown.at = shown.at.min(most);
     match action {
@@ -129,7 +129,7 @@ fn count(model: &mut Model) {
 
 fn selected(model: &mut Model) -> Option<RuleState> {
     let at = rules(model)?.at;
-    model.triage.state.rules().get(at).map(|rule| (*rule).clone())
+    model.rules().get(at).map(|rule| (*rule).clone())
 }
 
 fn rules(model: &mut Model) -> Option<&mut RulesBox> {

@@ -6,6 +6,7 @@ use super::board::{before, desk, ended, found, started};
 use super::decide::recorded;
 use super::*;
 use crate::app::board::BY_NOW;
+use crate::app::prompt::{Prompt, Then};
 use crate::triage::{CaseId, Change, Subject, Verdict};
 
 /// The scans before, and the new ones: that of the first target ran through, that of the second as said.
@@ -77,6 +78,30 @@ fn b_n_puts_the_rows_under_heads_and_a_key_on_a_head_is_about_the_rows_under_it(
 }
 
 #[test]
+fn marked_rows_that_the_filter_hides_are_named_first_and_keep_their_marks_when_left_out() {
+    for (answer, expected) in
+        [("enter", vec!["Git repository"]), ("a", vec!["Banner", "Git repository", "Private key"]), ("esc", vec![])]
+    {
+        let mut desk = retested();
+        desk.keys("g g space space G space / 'git' enter c");
+        assert!(desk.prompt().lines[0].contains("2 more are marked but not shown"), "{:?}", desk.prompt().lines);
+        desk.at += Duration::from_secs(1);
+        desk.keys(answer);
+        assert_eq!(with(&desk, Verdict::Confirmed), expected, "{answer}");
+        assert_eq!(desk.model.lists.board.marks.len(), 3 - expected.len(), "{answer}");
+    }
+}
+
+#[test]
+fn a_head_and_rows_under_it_that_are_chosen_together_are_each_decided_once() {
+    let mut desk = retested();
+    desk.keys("b n home");
+    let shown = desk.model.cursor(Pane::Board).shown_ids();
+    let ids = desk.model.board_ids(&[shown[1], shown[0], shown[2], shown[4]]);
+    assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), [shown[1], shown[2], shown[4]]);
+}
+
+#[test]
 fn keys_typed_ahead_of_the_board_decide_nothing_on_it() {
     let mut desk = desk();
     desk.keys("3 * s");
@@ -88,6 +113,16 @@ fn keys_typed_ahead_of_the_board_decide_nothing_on_it() {
     assert!(desk.model.focus.pane == Pane::Board && desk.told().contains("too soon"), "{}", desk.told());
     desk.keys("c");
     assert_eq!(with(&desk, Verdict::Confirmed), ["Private key"]);
+}
+
+/// The findings that any answer to a question decides.
+fn named(prompt: &Prompt) -> Vec<CaseId> {
+    let wider = prompt.wider.iter().flat_map(|wider| named(wider));
+    let ids = match &prompt.then {
+        Then::Decide(deed) => deed.ids.clone(),
+        _ => Vec::new(),
+    };
+    wider.chain(ids).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -137,8 +172,11 @@ proptest! {
                     desk.at += Duration::from_millis(ms);
                     let on_board = desk.model.focus.pane == Pane::Board;
                     let chosen = desk.model.chosen(Pane::Board);
-                    let allowed = desk.model.board_ids(&chosen.ids);
-                    let picked = chosen.many && !desk.model.focus.in_detail;
+                    // What is named in the question, else what is chosen.
+                    let (allowed, picked) = match desk.model.modals.last() {
+                        Some(Modal::Prompt(prompt)) => (named(prompt), true),
+                        _ => (desk.model.board_ids(&chosen.ids), chosen.many && !desk.model.focus.in_detail),
+                    };
                     let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     by_hand = true;
                     let events = recorded(&effects);

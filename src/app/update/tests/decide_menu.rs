@@ -91,6 +91,43 @@ fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
 }
 
 #[test]
+fn a_rule_for_a_class_with_signs_in_its_name_decides_no_other_class() {
+    for scope in ["j", "j j"] {
+        let mut desk = Desk::new();
+        let kind = |id, kind: &str| Finding { vuln_id: kind.into(), port: id, ..finding(id, 1, "here", Risk::Low) };
+        desk.feed(News::Findings(table([kind(1, "T*S"), kind(2, "TLS"), kind(3, "TLS old S")])));
+        let signs = desk.model.data.findings.value().unwrap().items()[0].id;
+        desk.model.cursor(Pane::Findings).select_id(signs.0);
+        desk.keys(&format!("t {scope} f"));
+        let decided = [1, 2, 3].map(|id| stance(&desk, id).verdict);
+        assert_eq!(decided, [Verdict::FalsePositive, Verdict::Open, Verdict::Open], "{scope}");
+    }
+}
+
+#[test]
+fn a_rule_stays_in_the_workspace_it_was_made_in() {
+    let class = |desk: &mut Desk, workspace: i64, keys: &str| {
+        desk.model.work_in(WorkspaceId(workspace));
+        let one = Finding { vuln_id: "CSP".into(), ..finding(1, 1, "CSP here", Risk::Low) };
+        desk.feed(News::Findings(table([one])));
+        desk.keys("3 g g");
+        recorded(&desk.keys(keys))
+    };
+    let mut desk = desk();
+    let in_acme = class(&mut desk, 1, "t j j f");
+    let in_lab = class(&mut desk, 2, "t j j c");
+    assert_ne!(in_acme[0].subject, in_lab[0].subject, "the same query is another rule there");
+    assert_eq!((stance(&desk, 1).verdict, desk.model.rules().len()), (Verdict::Confirmed, 1));
+    class(&mut desk, 1, "");
+    assert_eq!((stance(&desk, 1).verdict, desk.model.rules().len()), (Verdict::FalsePositive, 1));
+    // The list has only what decides here: its first one is not that of the other workspace.
+    class(&mut desk, 2, "g r w esc");
+    assert_eq!(stance(&desk, 1).verdict, Verdict::NotApplicable);
+    class(&mut desk, 1, "");
+    assert_eq!(stance(&desk, 1).verdict, Verdict::FalsePositive);
+}
+
+#[test]
 fn a_duplicate_is_picked_by_text() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
