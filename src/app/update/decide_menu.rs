@@ -1,6 +1,6 @@
 //! The keys of the decide menu, of the note (`e`) and of the tags (`T`): see [`crate::app::decide::menu`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crossterm::event::KeyEvent;
 
@@ -227,7 +227,7 @@ fn tags_in_use(model: &Model, word: &str) -> Vec<Offer> {
 
 /// Findings with a text, other than those the menu is about.
 fn findings_with(model: &mut Model, word: &str) -> Vec<Offer> {
-    let about: Vec<CaseId> = menu(model).map(|menu| menu.ids.clone()).unwrap_or_default();
+    let about: HashSet<CaseId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
     let Some(table) = model.data.findings.value() else { return Vec::new() };
     let fits = table.items().iter().filter(|case| {
         let text = |text: &str| text.to_lowercase().contains(word);

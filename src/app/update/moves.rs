@@ -190,6 +190,8 @@ impl Model {
         if self.scope.workspace == Some(workspace) {
             return;
         }
+        // It is kept in its own workspace.
+        super::review::put_away(self);
         self.scope = Scope { workspace: Some(workspace), ..Scope::default() };
         self.generation += 1;
         self.previous = None;

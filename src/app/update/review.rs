@@ -3,6 +3,7 @@
 //! A verdict takes the way of any other (`update::decide`): what is chosen are the members of the card. When it is
 //! recorded, [`Model::reviewed`] goes on to the next card.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::detail::Tab;
@@ -145,14 +146,19 @@ fn pause(model: &mut Model) {
     model.dirty = true;
 }
 
+/// Nothing of it is held here any more; what is kept brings it back.
+pub(super) fn put_away(model: &mut Model) {
+    pause(model);
+    model.review = None;
+}
+
 fn review_key(model: &Model) -> String {
     model.keymap.key_of(Pane::Findings.context(), Action::Review).unwrap_or_else(|| "review".to_owned())
 }
 
 /// The review is over: nothing of it is kept but the decisions.
 fn end(model: &mut Model, effects: &mut Vec<Effect>) {
-    pause(model);
-    model.review = None;
+    put_away(model);
     model.remember(CARDS, String::new(), effects);
     model.remember(PROGRESS, String::new(), effects);
     model.say(Tone::Good, "the review has ended; its decisions stay");
@@ -321,7 +327,10 @@ impl Model {
     /// Whether all of these are on the card that is shown: a command decides others too.
     pub(in crate::app) fn is_on_card(&self, ids: &[CaseId]) -> bool {
         let card = self.reviewing().and_then(Review::card);
-        card.is_some_and(|card| ids.iter().all(|id| card.ids.contains(&id.0)))
+        card.is_some_and(|card| {
+            let on_it: HashSet<i64> = card.ids.iter().copied().collect();
+            ids.iter().all(|id| on_it.contains(&id.0))
+        })
     }
 
     /// The ids that a verdict decides on the card that is shown.

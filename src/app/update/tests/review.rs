@@ -169,6 +169,25 @@ fn undo_goes_back_to_its_card() {
 }
 
 #[test]
+fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
+    let kept = |desk: &Desk, of: &str| desk.model.triage.settings.get(&("review".into(), of.into())).cloned();
+    let mut desk = reviewing();
+    desk.keys("J f");
+    let cards = kept(&desk, "Acme").unwrap();
+    desk.model.work_in(WorkspaceId(2));
+    assert!(!desk.model.focus.zoomed, "no card is on the screen any more");
+    desk.feed(News::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
+    desk.keys("3 B");
+    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Banner", 1));
+    desk.keys("c enter");
+    assert_eq!((kept(&desk, "Acme"), kept(&desk, "Lab")), (Some(cards), Some(String::new())));
+    desk.model.work_in(WorkspaceId(1));
+    desk.feed(News::Findings(table(world())));
+    desk.keys("3 B");
+    assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
+}
+
+#[test]
 fn a_card_can_be_decided_anew() {
     let mut desk = reviewing();
     desk.keys("J f K c");
