@@ -41,6 +41,14 @@ pub enum Effect {
         /// Its content.
         content: Arc<[u8]>,
     },
+    /// Write the body of a captured request into the current directory, unless it is there already; answered by
+    /// `Msg::BodySaved`.
+    SaveBody {
+        /// The wished base name.
+        name: String,
+        /// The request.
+        sent: Box<Sent>,
+    },
     /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
     Export(Box<Exported>),
     /// The same with captured requests.

@@ -17,6 +17,7 @@ use super::screen::Size;
 use super::stream::{Caught, CaughtId};
 use crate::contract::{LoggerId, Shared};
 use crate::oob::archived::Newest;
+use crate::oob::out::Sent;
 use crate::oob::{Book, Mention, Payload};
 use crate::triage::{Arranged, Event, Key, Pen, State};
 
@@ -53,6 +54,13 @@ pub enum Msg {
     Edited(Result<String, Problem>),
     /// A file was written: its full path.
     Saved(Result<std::path::PathBuf, Problem>),
+    /// The body of a captured request was written, for the curl command that is to send it.
+    BodySaved {
+        /// The request.
+        sent: Box<Sent>,
+        /// The file's full path.
+        saved: Result<std::path::PathBuf, Problem>,
+    },
     /// The first-start choice was carried out: the service the dashboard is on now, or why it is not.
     Connected(Result<Session, Problem>),
     /// The rows of the findings were made.

@@ -1,6 +1,6 @@
 //! A person's calls: each [`Call`] of the core becomes one request, its answer one [`Answer`].
 
-use super::files::NewFile;
+use super::files::{self, NewFile};
 use crate::app::effect::{Answer, Call};
 use crate::app::problem::Problem;
 use crate::client::{Client, Download, replay};
@@ -48,6 +48,14 @@ pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
 /// When the directory takes no files.
 pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
     NewFile::create(&NewFile::here()?, name)?.write(content)
+}
+
+/// The same, unless the very file is there already.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
+    files::write_once(&NewFile::here()?, name, content)
 }
 
 async fn download(client: &Client, id: ReportId, name: &str) -> Result<Answer, Problem> {

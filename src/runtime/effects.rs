@@ -16,6 +16,7 @@ use crate::app::problem::Problem;
 use crate::app::signals::Signal;
 use crate::app::tabs::setting;
 use crate::export::Export;
+use crate::oob::request;
 use crate::triage;
 
 /// Random numbers drawn beyond those asked for.
@@ -30,6 +31,12 @@ impl Desk {
             Effect::Save { name, content } => self.spawn(async move {
                 let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::SaveBody { name, sent } => self.spawn(async move {
+                let body = request::body(&sent.capture).into_owned();
+                let saved = tokio::task::spawn_blocking(move || calls::save_once(&name, &body)).await;
+                let saved = saved.unwrap_or_else(|error| Err(Problem::local(error.to_string())));
+                Msg::BodySaved { sent, saved }
             }),
             Effect::Export(exported) => self.spawn(async move {
                 let saved = tokio::task::spawn_blocking(move || export(&exported)).await;

@@ -73,6 +73,20 @@ impl NewFile {
     }
 }
 
+/// Writes a file into a directory, unless it is there already with this very content; another of its name stays.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn write_once(directory: &Path, name: &str, content: &[u8]) -> Result<PathBuf, Problem> {
+    let there = directory.join(text::file_name(name));
+    // Nothing but a plain file is read: a pipe would be waited for.
+    let is_alike = std::fs::symlink_metadata(&there).is_ok_and(|it| it.is_file() && it.len() == content.len() as u64);
+    if is_alike && std::fs::read(&there).is_ok_and(|other| other == content) {
+        return Ok(there);
+    }
+    NewFile::create(directory, name)?.write(content)
+}
+
 impl Drop for NewFile {
     fn drop(&mut self) {
         if self.file.is_some() {
@@ -115,6 +129,15 @@ mod tests {
         assert_eq!(numbered(".bashrc", 2), ".bashrc-2");
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&escaped).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_there_already_is_not_written_again_and_another_file_of_its_name_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let write = |content: &[u8]| write_once(home.path(), "body.bin", content).unwrap();
+        assert_eq!((write(b"\x00"), write(b"\x00")), (home.path().join("body.bin"), home.path().join("body.bin")));
+        assert_eq!(write(b"\x01"), home.path().join("body-2.bin"));
+        assert_eq!(std::fs::read(home.path().join("body.bin")).unwrap(), b"\x00");
     }
 
     #[test]

@@ -3,16 +3,20 @@
 //! Text from outside passes the door of [`crate::text`] before it leaves: nothing in it acts on a shell or terminal
 //! that it is pasted into.
 
+use std::path::PathBuf;
+
 use super::super::effect::Effect;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
+use super::super::problem::Problem;
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::input::Action;
 use crate::oob::out::{self, Sent};
-use crate::oob::request;
 use crate::query::{Expr, Query};
 use crate::text::{self, quoted};
 use crate::triage::CaseId;
+
+const NOTHING: &str = "this row has nothing of that kind to copy";
 
 /// Copies something of the present row; false when the action is none of these.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
@@ -20,7 +24,8 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         Action::CopyObvious => obvious(model),
         Action::CopyUrl => url(model).map(|url| ("URL".to_owned(), url)),
         Action::CopyCurl if model.focus.pane == Pane::Captures => {
-            captured_curl(model, effects).map(|curl| ("curl".to_owned(), curl))
+            copy_captured(model, effects);
+            return true;
         }
         Action::CopyCurl => curl(model).map(|curl| ("curl".to_owned(), curl)),
         Action::CopyJson => json(model).map(|(what, text)| (format!("JSON of {what}"), text)),
@@ -40,10 +45,14 @@ pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effec
         _ => return false,
     };
     match made {
-        Some((what, text)) => effects.push(Effect::Copy { what, text: text::clean_text(&text).into_owned() }),
-        None => model.say(Tone::Plain, "this row has nothing of that kind to copy"),
+        Some((what, text)) => effects.push(copy(what, &text)),
+        None => model.say(Tone::Plain, NOTHING),
     }
     true
+}
+
+fn copy(what: impl Into<String>, text: &str) -> Effect {
+    Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned() }
 }
 
 /// What one copies most: the URL of a logger or capture, the name of what has one, else the id.
@@ -105,17 +114,35 @@ fn curl(model: &Model) -> Option<String> {
     Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
 }
 
-/// A captured request as curl; a body that is no plain text goes into a file beside it.
-fn captured_curl(model: &mut Model, effects: &mut Vec<Effect>) -> Option<String> {
-    let sent = model.sent(model.selected_capture()?);
-    let file = out::body_file(&sent);
-    if let Some(name) = file.clone() {
-        effects.push(Effect::Save { name, content: request::body(&sent.capture).into_owned().into() });
-    }
+/// A captured request as curl; a body that is no plain text goes into a file first, whose name the command then has.
+fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(sent) = model.selected_capture().map(|caught| model.sent(caught)) else {
+        return model.say(Tone::Plain, NOTHING);
+    };
     if !sent.went().path_known {
         model.say(Tone::Plain, "the service does not tell the path: that of the logger stands for it");
     }
-    Some(out::curl(&sent, file.as_deref()))
+    effects.push(match out::body_file(&sent) {
+        Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },
+        None => copy("curl", &out::curl(&sent, None)),
+    });
+}
+
+/// The body of a captured request was written, or not: without it the command would send something else.
+pub(super) fn handle_body_saved(
+    model: &mut Model,
+    sent: &Sent,
+    saved: Result<PathBuf, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    match saved {
+        Ok(path) => {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            effects.push(copy("curl", &out::curl(sent, file.as_deref())));
+            model.say(Tone::Good, format!("its body is in {}", path.display()));
+        }
+        Err(problem) => model.say_problem("not written", &problem),
+    }
 }
 
 /// A captured request as it may have gone over the wire.

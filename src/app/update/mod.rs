@@ -70,6 +70,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Copied(result) => answers::handle_copied(model, result),
         Msg::Edited(result) => answers::handle_edited(model, result),
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
+        Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
         Msg::Triage(news) => model.handle_triage(news),

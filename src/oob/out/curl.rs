@@ -1,5 +1,7 @@
 //! A captured request as a curl command for a POSIX shell.
 
+use sha2::{Digest, Sha256};
+
 use super::{Sent, sent_again};
 use crate::oob::request;
 use crate::text::{self, quoted};
@@ -7,11 +9,15 @@ use crate::text::{self, quoted};
 /// What curl sends by itself unless a header of this name is given.
 const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];
 
-/// The name of the file that the body has to be in: one that is no plain text does not stand in a command.
+/// The name of the file that the body has to be in: one that is no plain text does not stand in a command. Ids begin
+/// anew with each logger and each service; the digest of the body is what keeps two files apart.
 pub fn body_file(sent: &Sent) -> Option<String> {
     let body = request::body(&sent.capture);
     let plain = std::str::from_utf8(&body).is_ok_and(|body| text::clean_text(body) == body);
-    (!plain).then(|| text::file_name(&format!("capture-{}-body.bin", sent.capture.id)))
+    (!plain).then(|| {
+        let digest: String = Sha256::digest(&body).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        text::file_name(&format!("capture-{}-{}-{digest}.bin", sent.logger, sent.capture.id))
+    })
 }
 
 /// The command; `file` holds the body where [`body_file`] names one.
@@ -74,8 +80,10 @@ mod tests {
     fn a_body_that_is_no_plain_text_comes_from_a_file() {
         let binary = with(|capture| capture.request_body_base64 = base64(b"\x00\xff\x1b["));
         let file = body_file(&binary).unwrap();
-        assert_eq!(file, "capture-118-body.bin");
-        assert!(curl(&binary, Some(&file)).contains("--data-binary '@capture-118-body.bin'"));
+        assert_eq!(file, "capture-3-118-046abae2.bin");
+        assert!(curl(&binary, Some("other-2.bin")).contains("--data-binary '@other-2.bin'"));
+        let other = with(|capture| capture.request_body_base64 = base64(b"\x00\xfe"));
+        assert!(body_file(&other).is_some_and(|other| other != file), "the same id and another body");
         assert_eq!(body_file(&sent()), None);
         let head = with(|capture| (capture.request_method, capture.request_body_base64) = ("HEAD".into(), "".into()));
         assert!(curl(&head, None).contains("--head") && !curl(&head, None).contains("--data"));

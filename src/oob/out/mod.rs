@@ -21,7 +21,7 @@ pub use json::{jsonl, value};
 pub use raw::raw;
 
 /// A captured request with what is known about it here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
     /// The request.
     pub capture: Arc<Capture>,

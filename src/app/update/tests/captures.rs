@@ -145,14 +145,17 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
 fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
     let mut desk = Desk::new();
     desk.caught(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
-    match desk.keys("5 G y c").as_slice() {
-        [Effect::Save { name, content }, Effect::Copy { text, .. }] => {
-            assert_eq!((name.as_str(), &**content), ("capture-9-body.bin", &b"\x00\xff\x1b"[..]));
-            assert!(text.contains("--data-binary '@capture-9-body.bin'"), "{text}");
-        }
+    let effects = desk.keys("5 G y c");
+    let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
+    assert!(desk.told().contains("does not tell the path"), "{}", desk.told());
+    let problem = Err(Problem::local("the disk is full"));
+    assert_eq!(desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }), [], "the command would have no body");
+    let saved = Ok("/tmp/taken-2.bin".into());
+    match desk.send(Msg::BodySaved { sent: sent.clone(), saved }).as_slice() {
+        [Effect::Copy { text, .. }] => assert!(text.contains("--data-binary '@taken-2.bin'"), "{text}"),
         other => panic!("{other:?}"),
     }
-    assert!(desk.told().contains("does not tell the path"), "{}", desk.told());
 }
 
 #[test]
