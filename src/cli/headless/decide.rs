@@ -174,3 +174,35 @@ async fn told(session: &Session, chosen: &[Row]) -> anyhow::Result<()> {
     }
     session.out.list(&shown, || findings::table(&now))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::triage::State;
+    use crate::triage::testing::World;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: DecideArgs,
+    }
+
+    #[test]
+    fn a_finding_that_two_workspaces_have_is_decided_once() {
+        let mut world = World::new();
+        world.scan(1);
+        world.found(1, "csp", "");
+        let (case, stance) = world.last();
+        let row = |workspace: &str| {
+            let (case, stance) = (case.clone(), stance.clone());
+            Row::new(case, stance, &State::default(), "shop.test".into(), Some(170), workspace.into())
+        };
+        let mut rows = Rows::default();
+        rows.all = vec![row("acme"), row("lab")];
+        let args = Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
+        let chosen = chosen(&rows, &args).unwrap();
+        assert_eq!(chosen.iter().map(|row| row.workspace.as_str()).collect::<Vec<_>>(), ["acme"]);
+    }
+}
