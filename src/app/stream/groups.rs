@@ -137,7 +137,8 @@ impl Groups {
 
     /// Makes the groups of the rows of the list anew.
     pub(super) fn collect(&mut self, rows: impl Iterator<Item = u64>, stream: &Stream) {
-        (self.groups.clear(), self.places.clear());
+        self.groups.clear();
+        self.places.clear();
         let Some(by) = self.by else { return };
         let mut numbers: HashMap<Key, usize> = HashMap::new();
         for row in rows {

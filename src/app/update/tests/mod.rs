@@ -106,7 +106,6 @@ impl Desk {
             num_requests: 3,
             requests_left: 997,
             active_days: 13,
-            ..Logger::default()
         }])));
         desk.capture(1, 1..=3);
         let report = Report { id: ReportId(1), download_name: "acme.html".into(), ..Report::default() };
