@@ -10,7 +10,7 @@
 use super::effect::{Answer, Call, Ticket};
 use super::form::FormTag;
 use super::problem::Problem;
-use crate::contract::ScanId;
+use crate::contract::{ScanId, Shared};
 
 /// Calls of one batch under way at once.
 pub const AT_ONCE: usize = 4;
@@ -52,6 +52,8 @@ pub struct Batch {
     pub form: Option<FormTag>,
     /// Of a retest: the scan that each job starts again.
     pub retest: Vec<ScanId>,
+    /// The workspace that the retest is of.
+    pub workspace: Shared,
     /// The jobs.
     pub jobs: Vec<(Job, State)>,
 }
@@ -69,7 +71,8 @@ pub struct Progress {
 impl Batch {
     /// A batch, not yet begun.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
-        Self { verb, form, retest: Vec::new(), jobs: jobs.into_iter().map(|job| (job, State::Waiting)).collect() }
+        let jobs = jobs.into_iter().map(|job| (job, State::Waiting)).collect();
+        Self { verb, form, retest: Vec::new(), workspace: Shared::default(), jobs }
     }
 
     /// The calls to make now, so that at most [`AT_ONCE`] are under way.

@@ -96,9 +96,9 @@ impl Board {
         }
     }
 
-    fn rows(&self, cases: &Table<Case>, scans: &Table<Scan>, now: i64) -> Vec<BoardRow> {
+    fn rows(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
         match self {
-            Self::Retest(retest) => retest_rows(retest, cases, scans, now),
+            Self::Retest(retest) => retest_rows(retest, cases, scans, read),
             Self::Compare(before, after) => match (scans.get(*before), scans.get(*after)) {
                 (Some(before), Some(after)) => compared_rows(cases, before, after),
                 _ => Vec::new(),
@@ -107,7 +107,7 @@ impl Board {
     }
 }
 
-fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, now: i64) -> Vec<BoardRow> {
+fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
     let row = |(asked, now): (&super::retest::Asked, Now)| BoardRow {
         id: asked.id(),
         head: None,
@@ -118,7 +118,7 @@ fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, now: i
         before: asked.before.clone(),
         now,
     };
-    retest.findings.iter().zip(retest.now(cases, scans, now)).map(row).collect()
+    retest.findings.iter().zip(retest.now(cases, scans, read)).map(row).collect()
 }
 
 fn compared_rows(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
@@ -171,7 +171,7 @@ impl Model {
     pub(in crate::app) fn make_board(&mut self) {
         let Some(board) = &self.board else { return };
         let (Some(cases), Some(scans)) = (self.data.findings.value(), self.data.scans.value()) else { return };
-        let rows = board.rows(cases, scans, self.service_now().as_second());
+        let rows = board.rows(cases, scans, self.triage.read);
         self.data.board.succeed(Arc::new(Table::new(rows)), Stamp(self.now.wall));
         self.show_rows(Pane::Board);
     }

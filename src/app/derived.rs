@@ -11,7 +11,7 @@ use super::modal::Modal;
 use super::model::{Model, Pane, Prefix};
 use super::plan::ScanPart;
 use super::screen::Layout;
-use crate::contract::{ScanId, Shared, TargetId, Workspace};
+use crate::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
 use crate::input::{Action, Context};
 
 impl Model {
@@ -150,8 +150,13 @@ impl Model {
 
     /// The service's time now, by its own clock where that is known.
     pub fn service_now(&self) -> Timestamp {
+        self.by_the_service(Stamp(self.now.wall)).0
+    }
+
+    /// A time of this machine's clock by that of the service.
+    pub(super) fn by_the_service(&self, at: Stamp) -> Stamp {
         let offset = jiff::SignedDuration::from_secs(self.clock_offset.unwrap_or(0));
-        self.now.wall.checked_add(offset).unwrap_or(self.now.wall)
+        Stamp(at.0.checked_add(offset).unwrap_or(at.0))
     }
 
     /// Why an action is off just now; nothing when it is not.

@@ -14,13 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::table::Table;
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::triage::compare::{Outcome, occurrences, outcome, seen_by};
-use crate::triage::presence::covers;
+use crate::triage::presence::{covers, is_read};
 use crate::triage::{Case, CaseId, Key};
 
 /// The name of the setting that a retest is kept as.
 pub const KEPT_AS: &str = "retest";
-/// Findings of an ended scan are waited for this long after its end, in seconds, where its counts tell of more.
-const PATIENCE: i64 = 60;
 
 /// The findings of one retest and the scans that were started for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,12 +97,12 @@ pub struct Retested {
 }
 
 /// What the kept retests came to, by finding: of those made in this workspace, or over all, the latest. `settings` by
-/// name and workspace; `now`: the service's time in seconds.
+/// name and workspace; `read`: when the findings were read, by the service's clock.
 pub fn retested(
     settings: &BTreeMap<(Shared, Shared), String>,
     workspace: &str,
     (cases, scans): (&Table<Case>, &Table<Scan>),
-    now: i64,
+    read: Option<Stamp>,
 ) -> HashMap<Key, Retested> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
     let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
@@ -117,7 +115,7 @@ pub fn retested(
             let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));
             (asked.key, Retested { at, before, now, scan })
         };
-        retest.findings.iter().zip(retest.now(cases, scans, now)).map(one).collect()
+        retest.findings.iter().zip(retest.now(cases, scans, read)).map(one).collect()
     };
     kept.iter().flat_map(each).collect()
 }
@@ -162,21 +160,17 @@ impl Retest {
         self.scans.iter().find(|again| again.of == of)
     }
 
-    /// What is known now of each finding, in order. `now`: the service's time in seconds.
-    pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, now: i64) -> Vec<Now> {
+    /// What is known now of each finding, in order. `read`: when the findings were read, by the service's clock.
+    pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<Now> {
         let started: HashMap<ScanId, ScanId> =
             self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
-        let mut read: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
+        let mut told: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
         for finding in cases.items().iter().flat_map(|case| occurrences(case)) {
-            if let Some(count) = finding.task_id.and_then(|scan| read.get_mut(&scan)) {
+            if let Some(count) = finding.task_id.and_then(|scan| told.get_mut(&scan)) {
                 *count += 1;
             }
         }
-        let all_read = |scan: &Scan| {
-            let told: i64 = scan.result_summary.by_risk().into_iter().flatten().sum();
-            let patient = scan.end_time.is_some_and(|end| now < end.as_second() + PATIENCE);
-            read.get(&scan.id).is_some_and(|&read| read >= told) || !patient
-        };
+        let all_read = |scan: &Scan| told.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
         let of = |asked: &Asked| {
             let Some(again) = self.again(asked.scan) else { return Now::Refused };
             let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
@@ -203,6 +197,16 @@ impl Retest {
             counts[at] += 1;
         }
         counts
+    }
+
+    /// Whether one of its scans runs or waits, or was started and is not listed yet.
+    pub fn runs(&self, scans: &Table<Scan>) -> bool {
+        let newest = scans.items().iter().map(|scan| scan.id).max();
+        let runs = |again: &Again| match again.scan_in(scans) {
+            Some(id) => scans.get(id).map_or(Some(id) > newest, |scan| !scan.has_ended()),
+            None => again.started,
+        };
+        self.scans.iter().any(runs)
     }
 
     /// Takes another retest in: findings and scans that both have are asked for anew.

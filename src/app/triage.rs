@@ -57,6 +57,8 @@ pub struct Triage {
     basis: Option<Basis>,
     /// The digest of the scans that were looked at last.
     digest: Option<(Same<Table<Scan>>, u64)>,
+    /// When the findings that the rows were made from were read, by the service's clock.
+    pub(super) read: Option<Stamp>,
     /// Rows are being made.
     arranging: bool,
     /// The turn of which they were made last.
@@ -99,7 +101,10 @@ struct Basis {
     generation: Generation,
     findings: Same<Table<Finding>>,
     targets: Option<Same<Table<Target>>>,
-    /// Of the scans only who they are, how far they got and when they ended: progress moves every second.
+    /// When the findings were read, by the service's clock.
+    read: Option<Stamp>,
+    /// Of the scans only who they are, how far they got, when and with how many findings they ended: progress moves every
+    /// second.
     scans: u64,
     turn: u64,
     today: Date,
@@ -119,6 +124,7 @@ fn digest(scans: &Table<Scan>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for scan in scans.items() {
         (scan.id, scan.status_name.as_str(), scan.start_time, scan.end_time).hash(&mut hasher);
+        scan.has_ended().then(|| scan.result_summary.by_risk()).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -144,12 +150,14 @@ impl Model {
         if self.triage.arranging {
             return;
         }
-        let Some(findings) = self.data.occurrences.value().cloned() else { return };
+        let (Remote::Fresh { value, at } | Remote::Stale { value, at, .. }) = &self.data.occurrences else { return };
+        let (findings, read) = (Arc::clone(value), Some(self.by_the_service(*at)));
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         let basis = Basis {
             generation: self.generation,
             findings: Same(Arc::clone(&findings)),
             targets: self.data.targets.value().cloned().map(Same),
+            read,
             scans: self.triage.digest_of(&scans),
             turn: self.triage.turn,
             today: self.today(),
@@ -165,6 +173,7 @@ impl Model {
             workspace: self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default(),
             alias: self.session.alias.clone(),
             today: basis.today,
+            read,
             now: self.now.wall.as_second(),
         };
         self.triage.basis = Some(basis);
@@ -191,6 +200,7 @@ impl Model {
         self.triage.again = Reopened::of(&arranged.stances);
         let stances = std::mem::replace(&mut self.triage.stances, arranged.stances);
         self.triage.rules = arranged.rules;
+        self.triage.read = arranged.read;
         self.take_columns(arranged.columns);
         let turn = self.triage.basis.as_ref().map_or(0, |basis| basis.turn);
         let made_before = std::mem::replace(&mut self.triage.arranged, turn);

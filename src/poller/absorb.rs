@@ -84,9 +84,9 @@ impl Watch {
                 if self.known.findings.is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
                     self.moved.want_ended();
                 }
-                let tell = self.changed(Noun::Findings, self.known.findings.as_ref(), &new);
                 self.known.findings = Some(Arc::clone(&new));
-                self.tell(tell, News::Findings(new));
+                // Also unchanged: when they were read tells which scans they are the whole of.
+                self.tell(true, News::Findings(new));
             }
             Outcome::Loggers(new) => {
                 self.wanted.learn_loggers(&new);

@@ -46,6 +46,8 @@ pub struct Input {
     pub alias: Shared,
     /// The day for what expires.
     pub today: Date,
+    /// When the findings were read, by the service's clock.
+    pub read: Option<Stamp>,
     /// Seconds since 1970: what ages in the queries of rules are counted from.
     pub now: i64,
 }
@@ -56,7 +58,8 @@ impl PartialEq for Input {
             && Arc::ptr_eq(&self.scans, &other.scans)
             && Arc::ptr_eq(&self.targets, &other.targets)
             && self.state.clock() == other.state.clock()
-            && (&self.workspace, &self.alias, self.today) == (&other.workspace, &other.alias, other.today)
+            && (&self.workspace, &self.alias) == (&other.workspace, &other.alias)
+            && (self.today, self.read) == (other.today, other.read)
     }
 }
 
@@ -71,6 +74,8 @@ pub struct Arranged {
     pub rules: Vec<Option<EventId>>,
     /// What queries ask about decisions.
     pub columns: Vec<(Field, Builder)>,
+    /// When the findings that they were made from were read.
+    pub read: Option<Stamp>,
     /// Of the state they were made from.
     pub clock: u64,
 }
@@ -94,7 +99,7 @@ pub fn arrange(input: &Input) -> Arranged {
     let judged = judged(&cases, &stances);
     let source = Rows { rows: &judged, others: input, now: input.now };
     let columns = READY.map(|field| (field, column_of(field, &source))).into();
-    Arranged { cases: Arc::new(cases), stances, rules, columns, clock: input.state.clock() }
+    Arranged { cases: Arc::new(cases), stances, rules, columns, read: input.read, clock: input.state.clock() }
 }
 
 /// Each row with what is said about it.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   scans of one target and tool, newest first:
-//!     running, saw nothing yet ─► skipped         finished, covers what the last that saw it did ─► absent
+//!     running, or not read yet ─► skipped         finished, covers what the last that saw it did ─► absent
 //!     failed, stopped, other parameters, fewer tests ─► not retested
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
@@ -23,6 +23,8 @@ use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 #[derive(Default)]
 struct Series<'a> {
     scans: Vec<&'a Scan>,
+    /// Whether each has ended, and what it found was read.
+    is_over: Vec<bool>,
     /// Position of the baseline. `Some(None)`: there was none yet on its day.
     pinned: Option<Option<usize>>,
 }
@@ -47,8 +49,15 @@ impl<'a> Presences<'a> {
             series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);
         }
         let mut at = HashMap::new();
+        let mut told: HashMap<ScanId, i64> = HashMap::new();
+        for scan in input.findings.items().iter().filter_map(|finding| finding.task_id) {
+            *told.entry(scan).or_default() += 1;
+        }
+        let is_over =
+            |scan: &&Scan| scan.has_ended() && is_read(scan, told.get(&scan.id).copied().unwrap_or(0), input.read);
         for (key, series) in &mut series {
             series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
+            series.is_over = series.scans.iter().map(is_over).collect();
             at.extend(series.scans.iter().enumerate().map(|(number, scan)| (scan.id, (*key, number))));
             series.pinned = input.state.baseline(&input.workspace).and_then(|baseline| series.pinned_by(baseline));
         }
@@ -93,8 +102,8 @@ impl<'a> Presences<'a> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
         let (mut gone, mut untested) = (false, false);
-        for scan in series.scans[last + 1..].iter().filter(|scan| scan.has_ended()) {
-            match covers(scan, series.scans[last]) {
+        for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
+            match covers(series.scans[later], series.scans[last]) {
                 true => gone = true,
                 false => untested = true,
             }
@@ -136,7 +145,8 @@ impl Series<'_> {
         let now = self.scans[number];
         (0..number)
             .rev()
-            .find(|&at| self.scans[at].status_name == ScanStatus::Finished && same_params(self.scans[at], now))
+            .filter(|&at| self.is_over[at] && self.scans[at].status_name == ScanStatus::Finished)
+            .find(|&at| same_params(self.scans[at], now))
     }
 
     /// A baseline of named scans says nothing about the targets and tools they were not of.
@@ -161,6 +171,13 @@ pub fn covers(scan: &Scan, earlier: &Scan) -> bool {
     scan.status_name == ScanStatus::Finished
         && same_params(scan, earlier)
         && scan.num_finished_tests >= earlier.num_finished_tests
+}
+
+/// Whether all that an ended scan found was read: as many findings as it tells of, or everything after its end. `count`:
+/// its findings that are known; `read`: when they were read, by the service's clock.
+pub fn is_read(scan: &Scan, count: i64, read: Option<Stamp>) -> bool {
+    let told: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
+    told.is_some_and(|told| count >= told) || read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
 }
 
 fn same_params(a: &Scan, b: &Scan) -> bool {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::case::Presence::{self, Absent, New, NotRetested, Reappeared, Unchanged, Updated};
 use super::event::{Baseline, Change, Subject};
 use super::testing::World;
-use crate::contract::{Evidence, Risk, Scan, ScanId, ScanStatus, TargetId};
+use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
 
 /// The presence of what these of four scans saw, the scans first changed by `change`.
 fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {
@@ -99,6 +99,30 @@ fn a_running_scan_tells_what_it_saw_and_nothing_about_the_rest() {
 }
 
 #[test]
+fn a_finished_scan_whose_findings_were_not_read_counts_as_one_that_runs() {
+    let late = |told: Option<i64>| {
+        move |scan: &mut Scan| {
+            if scan.id == ScanId(4) {
+                scan.end_time = Stamp::parse("2026-11-21 23:30:00");
+                scan.result_summary = ResultSummary {
+                    critical: told,
+                    high: told,
+                    medium: told,
+                    low: told,
+                    info: told,
+                    ..Default::default()
+                };
+            }
+        }
+    };
+    for told in [None, Some(1)] {
+        assert_eq!(seen_by(&[3], late(told)), New, "{told:?}");
+        assert_eq!(seen_by(&[2, 3], late(told)), Unchanged, "{told:?}");
+    }
+    assert_eq!(seen_by(&[3], late(Some(0))), Absent, "nothing is all that it found");
+}
+
+#[test]
 fn scans_with_other_parameters_are_not_what_a_scan_is_compared_with() {
     let deep = |scan: &mut Scan| {
         if scan.id == ScanId(3) {
@@ -142,9 +166,7 @@ fn against(baseline: Baseline, scans: &[i64]) -> Presence {
     for number in 1..=4 {
         let scan = world.scan(number);
         let day = format!("2026-11-{:02}", number * 5);
-        let moved = |stamp: Option<crate::contract::Stamp>| {
-            crate::contract::Stamp::parse(&stamp.unwrap().to_string().replace("2026-11-21", &day))
-        };
+        let moved = |stamp: Option<Stamp>| Stamp::parse(&stamp.unwrap().to_string().replace("2026-11-21", &day));
         (scan.start_time, scan.end_time) = (moved(scan.start_time), moved(scan.end_time));
     }
     world.ann.does(Subject::Workspace, Change::Baseline(Some(baseline)));

@@ -134,6 +134,7 @@ impl World {
             workspace: "acme".into(),
             alias: Shared::default(),
             today: self.today.parse().unwrap(),
+            read: Stamp::parse("2026-11-21 23:00:00"),
             now: Stamp::parse("2026-11-21 23:00:00").unwrap().as_second(),
         }
     }

@@ -21,9 +21,9 @@ pub(super) fn handle_called(
     let Some(at) = model.batches.iter().position(|batch| batch.holds(ticket)) else { return };
     let mut batch = model.batches.remove(at);
     batch.answer(ticket, result);
+    model.keep_retested(&batch, effects);
     model.send_next(&mut batch, effects);
     if batch.is_over() {
-        model.keep_retested(&batch, effects);
         model.conclude(batch);
     } else {
         model.batches.insert(at, batch);

@@ -245,59 +245,79 @@ fn changed_lines(before: &str, after: &str) -> Vec<String> {
     if all.is_empty() { all } else { [vec![String::new(), "evidence".to_owned()], all].concat() }
 }
 
+/// A scan was started, or not.
+fn note(again: &mut Again, state: &State) {
+    match state {
+        State::Done(answer) => {
+            again.started = true;
+            again.scan = match answer {
+                Answer::Scan(scan) => scan.created_id,
+                _ => None,
+            };
+        }
+        State::Refused(problem) => again.refused = Some(problem.to_string()),
+        State::Cancelled => again.refused = Some("not sent".to_owned()),
+        State::Waiting | State::UnderWay(_) => {}
+    }
+}
+
 impl Model {
     /// A retest was answered with yes.
     pub(in crate::app) fn begin_retest(&mut self, plan: Plan, effects: &mut Vec<Effect>) {
         let Plan { retest, jobs, opens } = plan;
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
-        match &mut self.board {
-            // From the board itself its rows are asked for anew; the others stay.
-            Some(Board::Retest(present)) if self.focus.pane == Pane::Board => present.take(retest),
-            board => *board = Some(Board::Retest(retest)),
-        }
-        self.keep_retest(effects);
+        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        let on_board = self.focus.pane == Pane::Board && matches!(self.board, Some(Board::Retest(_)));
+        // Of the present one rows are asked for anew; the others stay on the board, or as long as it runs.
+        let retest = match self.retest_of(&workspace).filter(|present| on_board || present.runs(&scans)) {
+            Some(mut present) => {
+                present.take(retest);
+                present
+            }
+            None => retest,
+        };
+        self.keep_retest(&workspace, &retest, effects);
+        self.board = Some(Board::Retest(retest));
         if opens && self.focus.pane != Pane::Board {
             self.lists.findings.marks.clear();
             self.open_board();
         }
         self.make_board();
-        self.begin(Batch { retest: of, ..Batch::new("retest", None, jobs) }, effects);
+        self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
     }
 
-    /// The scans of a retest were started, or not.
-    pub(in crate::app) fn take_retested(&mut self, batch: &Batch) {
-        let Some(Board::Retest(retest)) = &mut self.board else { return };
-        for (of, (_, state)) in batch.retest.iter().zip(&batch.jobs) {
-            let Some(again) = retest.scans.iter_mut().find(|again| again.of == *of) else { continue };
-            match state {
-                State::Done(answer) => {
-                    again.started = true;
-                    again.scan = match answer {
-                        Answer::Scan(scan) => scan.created_id,
-                        _ => None,
-                    };
-                }
-                State::Refused(problem) => again.refused = Some(problem.to_string()),
-                State::Cancelled => again.refused = Some("not sent".to_owned()),
-                State::Waiting | State::UnderWay(_) => {}
-            }
+    /// The retest of a workspace: that on the board, else the one that is kept.
+    fn retest_of(&self, workspace: &Shared) -> Option<Retest> {
+        let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
+        match &self.board {
+            Some(Board::Retest(retest)) if is_here => Some(retest.clone()),
+            _ => serde_json::from_str(self.triage.settings.get(&(KEPT_AS.into(), workspace.clone()))?).ok(),
         }
-        self.make_board();
     }
 
-    fn keep_retest(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Board::Retest(retest)) = &self.board else { return };
-        let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+    fn keep_retest(&mut self, workspace: &Shared, retest: &Retest, effects: &mut Vec<Effect>) {
         let Ok(value) = serde_json::to_string(retest) else { return };
         self.triage.settings.insert((KEPT_AS.into(), workspace.clone()), value.clone());
-        effects.push(Effect::Remember { key: KEPT_AS, workspace, value });
+        effects.push(Effect::Remember { key: KEPT_AS, workspace: workspace.clone(), value });
     }
 
-    /// Keeps what a batch told about the present retest.
+    /// Keeps what the answers of a batch told about the retest it is of, whichever workspace is worked in meanwhile.
     pub(in crate::app) fn keep_retested(&mut self, batch: &Batch, effects: &mut Vec<Effect>) {
-        if !batch.retest.is_empty() {
-            self.take_retested(batch);
-            self.keep_retest(effects);
+        if batch.retest.is_empty() {
+            return;
+        }
+        let Some(mut retest) = self.retest_of(&batch.workspace) else { return };
+        for (of, (_, state)) in batch.retest.iter().zip(&batch.jobs) {
+            if let Some(again) = retest.scans.iter_mut().find(|again| again.of == *of) {
+                note(again, state);
+            }
+        }
+        self.keep_retest(&batch.workspace, &retest, effects);
+        let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
+        if is_here && matches!(self.board, Some(Board::Retest(_))) {
+            self.board = Some(Board::Retest(retest));
+            self.make_board();
         }
     }
 
@@ -311,9 +331,8 @@ impl Model {
     /// `:retest`: the board of the last retest in this workspace.
     pub fn open_retest(&mut self) {
         if !matches!(self.board, Some(Board::Retest(_))) {
-            let workspace: Shared = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
-            let kept = self.triage.settings.get(&(KEPT_AS.into(), workspace));
-            let Some(retest) = kept.and_then(|json| serde_json::from_str(json).ok()) else {
+            let workspace = self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default();
+            let Some(retest) = self.retest_of(&workspace) else {
                 return self.say(Tone::Plain, "nothing was retested here yet: s on findings does");
             };
             self.board = Some(Board::Retest(retest));

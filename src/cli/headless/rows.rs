@@ -13,7 +13,7 @@ use super::{Session, bundles};
 use crate::app::retest::retested;
 use crate::app::table::Table;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
-use crate::contract::{Finding, Scan, ScanId, Shared, Target, TargetId, Workspace, WorkspaceId};
+use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::Row;
 use crate::query::{Judged, Kind, Others, Query};
 use crate::triage::{Case, Input, Key, State, arrange};
@@ -139,6 +139,8 @@ impl Rows {
         self.names.learn(&workspace, &scans, &targets);
         let scans = Arc::new(Table::new(scans));
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
+        // The rows are asked for once it is known what there is to ask: what ended before then was read whole.
+        let read = Timestamp::from_second(self.now).ok().map(Stamp);
         let input = Input {
             findings: Arc::new(Table::new(findings)),
             scans: Arc::clone(&scans),
@@ -146,11 +148,12 @@ impl Rows {
             state: self.names.state.clone(),
             workspace: workspace.clone(),
             today: today(),
+            read,
             now: self.now,
             alias: session.alias.clone(),
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
-        let retests = retested(&self.names.settings, &workspace, (&arranged.cases, &scans), self.now);
+        let retests = retested(&self.names.settings, &workspace, (&arranged.cases, &scans), read);
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);

@@ -83,7 +83,7 @@ fn retests(model: &Model, workspace: &str) -> HashMap<Key, Retested> {
     let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
         return HashMap::new();
     };
-    retested(&model.triage.settings, workspace, (cases, scans), model.service_now().as_second())
+    retested(&model.triage.settings, workspace, (cases, scans), model.triage.read)
 }
 
 fn row(model: &Model, id: CaseId, workspace: &Shared, retests: &HashMap<Key, Retested>) -> Option<Row> {

@@ -8,14 +8,20 @@ use crate::app::effect::{Answer, Call, Effect};
 use crate::app::modal::Modal;
 use crate::app::model::Pane;
 use crate::app::msg::{Kept, Msg, TriageNews};
-use crate::app::plan::News;
+use crate::app::plan::{News, Update};
 use crate::app::problem::Problem;
-use crate::app::retest::Now;
+use crate::app::retest::{KEPT_AS, Now, Retest};
 use crate::contract::{
     Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId, Workspace,
     WorkspaceId,
 };
 use crate::triage::compare::Outcome;
+
+/// So many findings of high risk and no others.
+fn high(count: i64) -> ResultSummary {
+    let none = Some(0);
+    ResultSummary { critical: none, high: Some(count), medium: none, low: none, info: none, ..Default::default() }
+}
 
 pub(super) fn ended(id: i64, target: i64, at: i64) -> Scan {
     let start = Some(Stamp(stamp().0 + jiff::SignedDuration::from_secs(at)));
@@ -23,6 +29,7 @@ pub(super) fn ended(id: i64, target: i64, at: i64) -> Scan {
         start_time: start,
         end_time: start,
         num_finished_tests: 10,
+        result_summary: high(0),
         tool_params: Some(serde_json::json!({"scan_type": "light"})),
         ..scan(id, target, ScanStatus::Finished, 100)
     }
@@ -104,8 +111,7 @@ fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
     assert_eq!(said(&desk), [Now::Running(ScanId(11)), Now::Running(ScanId(11)), Now::Waiting, Now::Waiting]);
 
     // The scan has ended and tells of one finding that was not read yet.
-    let summary = ResultSummary { high: Some(1), ..ResultSummary::default() };
-    let first = Scan { result_summary: summary, ..ended(11, 1, 10) };
+    let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
     let failed = Scan { status_name: ScanStatus::ConnectionError, ..ended(12, 2, 10) };
     desk.feed(News::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
     assert_eq!(said(&desk), [Now::Reading, Now::Reading, Now::Failed, Now::Failed]);
@@ -116,6 +122,62 @@ fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
     use Outcome::{Gone, Same};
     assert_eq!(said(&desk), [Now::Is(Gone), Now::Is(Same), Now::Failed, Now::Failed]);
     assert_eq!(desk.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
+}
+
+#[test]
+fn nothing_is_not_seen_before_the_findings_were_read_however_long_that_takes() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let scans = |told| {
+        let first = Scan { result_summary: told, ..ended(11, 1, 10) };
+        News::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first]))
+    };
+    for told in [high(2), ResultSummary::default()] {
+        desk.at += std::time::Duration::from_secs(3600);
+        desk.feed(scans(told));
+        assert_eq!(now(&desk)[0].1, Now::Reading);
+    }
+    // Read after the end of the scan: what is not there now was not seen, whatever the counts tell.
+    let at = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
+    let generation = desk.model.generation;
+    desk.send(Msg::Update(Update { generation, at, news: News::Findings(table(before())) }));
+    assert_eq!(now(&desk)[0].1, Now::Is(Outcome::Gone));
+}
+
+#[test]
+fn each_answer_is_kept_as_it_comes_also_after_the_workspace_was_left() {
+    let kept = |desk: &Desk, of: &str| -> Option<Retest> {
+        let json = desk.model.triage.settings.get(&(KEPT_AS.into(), of.into()))?;
+        Some(serde_json::from_str(json).unwrap())
+    };
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    let effects = desk.answer(&sent[..1], started);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: KEPT_AS, .. })));
+    let known = |desk: &Desk| kept(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
+    assert_eq!(known(&desk), [Some(ScanId(11)), None]);
+    desk.model.work_in(WorkspaceId(2));
+    desk.answer(&sent[1..], started);
+    assert_eq!(known(&desk), [Some(ScanId(11)), Some(ScanId(12))]);
+    assert!(kept(&desk, "Lab").is_none() && desk.model.board.is_none());
+}
+
+#[test]
+fn what_is_retested_from_the_list_joins_a_retest_that_runs_and_replaces_one_that_ended() {
+    for (status, rows) in [(ScanStatus::Running, 3), (ScanStatus::Finished, 1)] {
+        let mut desk = desk();
+        let sent = desk.calls("3 g g space space s y");
+        desk.answer(&sent, started);
+        let first = Scan { status_name: status, ..ended(11, 1, 10) };
+        desk.feed(News::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+        let last = desk.model.data.findings.value().unwrap().items()[3].id;
+        desk.keys("3");
+        desk.model.lists.findings.marks.clear();
+        desk.model.cursor(Pane::Findings).select_id(last.0);
+        desk.keys("s y");
+        assert_eq!(now(&desk).len(), rows);
+    }
 }
 
 #[test]
@@ -187,8 +249,7 @@ fn an_export_tells_what_the_last_retest_came_to() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
-    let first =
-        Scan { result_summary: ResultSummary { high: Some(1), ..ResultSummary::default() }, ..ended(11, 1, 10) };
+    let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
     desk.feed(News::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
     let again = found(20, 11, 1, "Git repository", Risk::High);
     desk.feed(News::Findings(table(before().into_iter().chain([again]))));
