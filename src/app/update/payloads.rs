@@ -56,14 +56,22 @@ fn copy_as(model: &mut Model, shape: Shape, effects: &mut Vec<Effect>) {
     effects.push(Effect::Copy { what, text: text::clean_text(&shape.of(&payload.url)).into_owned() });
 }
 
-/// Asks for one payload of the current logger.
+/// Asks for one payload of the current logger, for what is under the cursor.
 pub(super) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let planting = Planting { count: 1, ..planting(model, form)? };
+    let finding = finding_at_hand(model);
+    let about = planting(model, form)?;
+    let planting = Planting {
+        count: 1,
+        target: model.target_at_hand().and_then(|id| model.target_name(id).cloned()).unwrap_or(about.target),
+        finding: finding.as_ref().map(|(key, _)| *key),
+        finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
+        ..about
+    };
     effects.push(Effect::Draw(Box::new(planting)));
     Ok(())
 }
 
-/// Asks for many, a line each of a file.
+/// Asks for many, a line each of a file: they go to many places, so they are not for what happens to be under the cursor.
 pub(super) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect>) -> Result<(), String> {
     let Many { count, file, shape } = many;
     let planting = Planting { count, shape, into: Some(file), ..planting(model, model.url_form())? };
@@ -71,7 +79,7 @@ pub(super) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect
     Ok(())
 }
 
-/// What a payload made now is of, and for.
+/// What a payload made now is of, and the target that all is narrowed to.
 fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
     if !model.oob.writable {
         return Err("no payload: what is planted could not be kept here just now".to_owned());
@@ -80,16 +88,12 @@ fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
     if form == UrlForm::Path && tells_no_paths(model) {
         return Err("no payload: this service tells no paths of what it captures, so a token there would not be seen; payload query".to_owned());
     }
-    let finding = finding_at_hand(model);
-    let target = model.target_at_hand().or(model.scope.target).and_then(|id| model.target_name(id).cloned());
     Ok(Planting {
         logger: logger.id,
         label: logger.label.clone(),
         handler_url: logger.handler_url.clone(),
         form,
-        target: target.unwrap_or_default(),
-        finding: finding.as_ref().map(|(key, _)| *key),
-        finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
+        target: model.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
         ..Planting::default()
     })
 }

@@ -183,6 +183,9 @@ fn many_payloads_go_into_a_file_each_with_its_line() {
         desk.model.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
     };
     assert_eq!(numbered(&desk)[2], (Some(3), "urls.txt".to_owned()));
+    // The cursor is on a finding: where the lines go is not known yet.
+    let bound = |payload: &Arc<crate::oob::Payload>| payload.finding.is_some() || !payload.target.is_empty();
+    assert!(!desk.model.oob.book.payloads().any(bound));
     // The file was there: it got another name, and the book tells that one.
     desk.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
     assert!(numbered(&desk).iter().all(|(_, batch)| batch == "urls-2.txt"));
