@@ -109,6 +109,8 @@ pub enum OobNews {
     Payloads(Vec<Arc<Payload>>),
     /// Captures in memory that mention something else since the book grew.
     Recognised(Vec<(CaughtId, Arc<[Mention]>)>),
+    /// Another program holds the archive: what is to be kept waits for it.
+    Waits(Arc<Problem>),
     /// Something could not be kept: what comes from now on is shown and lost with the dashboard.
     Failed(Arc<Problem>),
 }

@@ -34,6 +34,12 @@ pub enum StoreError {
         /// SQLite's words.
         source: sqlx::Error,
     },
+    /// Another program writes it, for longer than is waited for; nothing of what was asked for was done.
+    #[error("{path} is held by another program", path = path.display())]
+    Held {
+        /// The database.
+        path: PathBuf,
+    },
     /// Anything else SQLite says.
     #[error("{path}: {source}", path = path.display())]
     Database {
@@ -67,6 +73,8 @@ impl StoreError {
     pub fn of(path: &Path) -> impl Fn(sqlx::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match code(&source) {
+            // SQLITE_BUSY
+            Some(5) => Self::Held { path: path.clone() },
             // SQLITE_CORRUPT, SQLITE_NOTADB
             Some(11 | 26) => Self::Broken { path: path.clone(), source },
             _ => Self::Database { path: path.clone(), source },
@@ -81,6 +89,9 @@ impl StoreError {
             }
             Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
             Self::Broken { .. } => "start again: the file is kept aside and what can be read is taken over".to_owned(),
+            Self::Held { .. } => {
+                "it goes on when that one has done; if it never does, look for a program that hangs".to_owned()
+            }
             Self::Database { .. } => "look for a full disk or for permissions, then start again".to_owned(),
             Self::Replaced { .. } | Self::Interrupted { .. } => "start again".to_owned(),
             Self::InUse { .. } => "leave it first".to_owned(),

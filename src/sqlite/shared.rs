@@ -211,9 +211,14 @@ impl SharedFile {
         if looks.inode != self.looks.inode {
             return Err(StoreError::Replaced { path: self.path.clone() });
         }
-        self.looks = looks;
         let version = self.ask_data_version().await?;
+        self.looks = looks;
         Ok(version != std::mem::replace(&mut self.data_version, version))
+    }
+
+    /// What others wrote could not be read: they count as having written.
+    pub fn look_again(&mut self) {
+        (self.looks.files, self.data_version) = (Default::default(), -1);
     }
 
     /// The count of what others have written, as it was last asked.

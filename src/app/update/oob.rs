@@ -44,6 +44,7 @@ impl Model {
                 self.hear_recognised(&changed, effects);
                 self.show_rows(Pane::Captures);
             }
+            OobNews::Waits(problem) => self.say_problem("captures", &problem),
             OobNews::Failed(problem) => {
                 self.oob.archive = Archive::Broken;
                 self.oob.writable = false;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Store, StoreError};
+use super::{BATCH, Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::archived::Archived;
 
@@ -118,18 +118,29 @@ impl Store {
         Ok(all.into_iter().map(|(_, archived)| archived).collect())
     }
 
-    /// Deletes captures from before a time; how many there were. Payloads stay.
+    /// Deletes captures from before a time, a batch after the other; how many there were. Payloads stay.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the file cannot be written; what was deleted before stays deleted.
     pub async fn forget_before(&mut self, time: Stamp) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut gone = 0;
         // By workspace, for the index.
         for workspace in self.workspaces().await? {
-            let query = sqlx::query("DELETE FROM captures WHERE workspace = ? AND at < ?");
-            let query = query.bind(workspace.as_str().to_owned()).bind(time.0.as_microsecond());
-            gone += query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
+            loop {
+                let query = "DELETE FROM captures WHERE row IN (
+                    SELECT row FROM captures WHERE workspace = ? AND at < ? LIMIT ?
+                )";
+                let query = sqlx::query(query)
+                    .bind(workspace.as_str().to_owned())
+                    .bind(time.0.as_microsecond())
+                    .bind(BATCH as i64);
+                let some = query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
+                gone += some;
+                if some < BATCH as u64 {
+                    break;
+                }
+            }
         }
         Ok(gone)
     }

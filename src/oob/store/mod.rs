@@ -6,7 +6,7 @@
 //!                                            *.broken-N   what could not be read, kept aside
 //! ```
 //!
-//! Every batch is one synced transaction. A capture that is there already is left as it is; of two versions of a payload
+//! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of two versions of a payload
 //! the later stands. Nothing here ever counts or reads all captures: years of them open at once.
 
 mod archived;
@@ -39,6 +39,8 @@ const KIND: Kind = Kind {
     in_use: "captures-in-use.lock",
 };
 
+/// Rows of one transaction: others get their turn within a fraction of what they wait for.
+const BATCH: usize = 2_000;
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 500;
 
@@ -76,11 +78,20 @@ impl Store {
         directory.join(KIND.name).exists()
     }
 
-    /// Archives captures: all of them or none. Those that are there already are left as they are.
+    /// Archives captures, a batch after the other. Those that are there already are left as they are, so what failed can
+    /// be asked for again.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing was kept then.
-    pub async fn archive(&mut self, captures: Vec<Archived>) -> Result<(), StoreError> {
+    /// When the file cannot be written; nothing of the batch in question was kept then.
+    pub async fn archive(&mut self, mut captures: Vec<Archived>) -> Result<(), StoreError> {
+        while captures.len() > BATCH {
+            let later = captures.split_off(BATCH);
+            self.archive_batch(std::mem::replace(&mut captures, later)).await?;
+        }
+        self.archive_batch(captures).await
+    }
+
+    async fn archive_batch(&mut self, captures: Vec<Archived>) -> Result<(), StoreError> {
         let rows = tokio::task::spawn_blocking(move || captures.iter().map(Archived::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
@@ -116,6 +127,16 @@ impl Store {
         if !self.file.others_wrote().await? {
             return Ok(News::default());
         }
+        let before = (self.last_capture, self.last_payload);
+        let news = self.read_news().await;
+        if news.is_err() {
+            (self.last_capture, self.last_payload) = before;
+            self.file.look_again();
+        }
+        news
+    }
+
+    async fn read_news(&mut self) -> Result<News, StoreError> {
         Ok(News { payloads: self.new_payloads().await?, captures: self.new_captures().await? })
     }
 

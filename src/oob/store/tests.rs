@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Seek, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 
@@ -44,6 +45,30 @@ fn payload(number: u64, workspace: &str, version: i64, note: &str) -> Arc<Payloa
 async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
     let all = store.captures(workspace, None, 1000).await.unwrap();
     all.iter().map(|(_, archived)| archived.capture.id.0).collect()
+}
+
+impl Store {
+    /// Waits for nobody.
+    pub(crate) async fn with_no_patience(mut self) -> Self {
+        sqlx::query("PRAGMA busy_timeout = 0").execute(&mut self.file.connection).await.unwrap();
+        self
+    }
+
+    /// Counts what it commits from here on.
+    async fn transactions(&mut self) -> Arc<AtomicUsize> {
+        let counted = Arc::<AtomicUsize>::default();
+        let counts = Arc::clone(&counted);
+        self.file.connection.lock_handle().await.unwrap().set_commit_hook(move || {
+            counts.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        counted
+    }
+
+    /// Takes the lock of those who write; it ends with the store.
+    pub(crate) async fn hold(&mut self) {
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut self.file.connection).await.unwrap();
+    }
 }
 
 /// Whether any file of a directory holds a word.
@@ -213,4 +238,30 @@ async fn root_page(directory: &Path, table: &str) -> u64 {
     let page: i64 = query.fetch_one(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     page as u64
+}
+
+#[tokio::test]
+async fn what_is_held_by_another_is_told_apart_and_taken_at_the_next_attempt() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store.with_no_patience().await;
+    let mut other = open(temp.path()).await.store;
+    other.hold().await;
+    let refused = store.archive(vec![archived("Acme", 1, 1)]).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Held { .. }), "{refused}");
+    other.close().await;
+    store.archive(vec![archived("Acme", 1, 1)]).await.unwrap();
+    assert_eq!(ids(&mut store, "Acme").await, [1]);
+}
+
+#[tokio::test]
+async fn what_is_big_is_written_and_forgotten_in_transactions_that_let_others_in_between() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut store, mut other) = (open(temp.path()).await.store, open(temp.path()).await.store);
+    let transactions = store.transactions().await;
+    store.archive((1..=4_500).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
+    assert_eq!(transactions.load(Ordering::Relaxed), 3);
+    assert_eq!(other.news().await.unwrap().captures.len(), 4_500);
+    assert_eq!(store.forget_before(stamp(4_490)).await.unwrap(), 4_489);
+    assert_eq!(transactions.load(Ordering::Relaxed), 6);
+    assert_eq!(ids(&mut store, "Acme").await.len(), 11);
 }

@@ -6,8 +6,11 @@
 //!   every two seconds ─► what others wrote ─► Payloads, Captures
 //! ```
 //!
-//! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. When the archive
-//! cannot be written that is told, and captures are shown all the same.
+//! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. While another program
+//! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +19,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
 use super::Memory;
 use super::desk::Answered;
@@ -32,6 +35,8 @@ use crate::oob::{Archived, Book, Payload};
 
 /// How often others are looked for.
 const OTHERS: Duration = Duration::from_secs(1);
+/// How long after an attempt that found the archive held the next one follows; SQLite waited before it gave up.
+const AGAIN: Duration = Duration::from_millis(100);
 /// How long the end waits for what is still to be written: longer than a lock of another is waited for.
 const GOODBYE: Duration = Duration::from_secs(8);
 /// Captures recalled at first: a screen many times over, at once.
@@ -72,6 +77,7 @@ impl Archivist {
             book: Book::default(),
             recalling: None,
             workspace: None,
+            held: false,
             behind: Arc::clone(&behind),
             answers,
         };
@@ -128,6 +134,7 @@ impl Archivist {
 }
 
 /// A workspace whose older captures are still to be read.
+#[derive(Clone, Copy)]
 struct Recalling {
     before: Option<Place>,
     read: usize,
@@ -139,13 +146,21 @@ struct Task {
     book: Book,
     workspace: Option<(Generation, Shared)>,
     recalling: Option<Recalling>,
+    /// Another holds the archive, which was told.
+    held: bool,
     behind: Arc<AtomicUsize>,
     answers: UnboundedSender<Answered>,
 }
 
 impl Task {
     async fn open(&mut self, memory: &Memory) {
-        match open(memory).await {
+        let opened = loop {
+            let opened = open(memory).await;
+            if !self.is_held(opened.as_ref().err()).await {
+                break opened;
+            }
+        };
+        match opened {
             Ok((store, kept)) => {
                 self.book = kept.book.clone();
                 self.store = Some(store);
@@ -168,8 +183,11 @@ impl Task {
                 () = std::future::ready(()), if self.recalling.is_some() => self.recall_more().await,
                 _ = others.tick(), if self.store.is_some() => self.look_for_others().await,
             };
-            if let Err(error) = done {
-                self.fail(&error);
+            match done {
+                // What was asked for is asked again.
+                Err(error) if self.is_held(Some(&error)).await => {}
+                Err(error) => self.fail(&error),
+                Ok(()) => {}
             }
         }
         if let Some(store) = self.store.take() {
@@ -181,9 +199,14 @@ impl Task {
         match wish {
             Wish::Take { generation, captures } => {
                 let number = captures.len();
-                let kept = match &mut self.store {
-                    Some(store) if store.is_writable() => store.archive(captures.clone()).await,
-                    _ => Ok(()),
+                let kept = loop {
+                    let kept = match &mut self.store {
+                        Some(store) if store.is_writable() => store.archive(captures.clone()).await,
+                        _ => Ok(()),
+                    };
+                    if !self.is_held(kept.as_ref().err()).await {
+                        break kept;
+                    }
                 };
                 // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
                 let looked = self.look_for_others().await;
@@ -199,9 +222,14 @@ impl Task {
             }
             Wish::Plant(payloads) => {
                 self.book.take(payloads.iter().cloned());
-                match &mut self.store {
-                    Some(store) if store.is_writable() => store.plant(&payloads).await,
-                    _ => Ok(()),
+                loop {
+                    let kept = match &mut self.store {
+                        Some(store) if store.is_writable() => store.plant(&payloads).await,
+                        _ => Ok(()),
+                    };
+                    if !self.is_held(kept.as_ref().err()).await {
+                        break kept;
+                    }
                 }
             }
         }
@@ -209,8 +237,9 @@ impl Task {
 
     /// The next piece of the workspace's captures, the newest first.
     async fn recall_more(&mut self) -> Result<(), StoreError> {
-        let Some(mut recalling) = self.recalling.take() else { return Ok(()) };
+        let Some(mut recalling) = self.recalling else { return Ok(()) };
         let (Some((generation, workspace)), Some(store)) = (self.workspace.clone(), &mut self.store) else {
+            self.recalling = None;
             return Ok(());
         };
         let first = recalling.before.is_none();
@@ -254,17 +283,35 @@ impl Task {
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
 
+    /// Whether another program holds the archive: then, after a moment, it is to be tried again.
+    async fn is_held(&mut self, error: Option<&StoreError>) -> bool {
+        let held = error.filter(|error| matches!(error, StoreError::Held { .. }));
+        if let Some(error) = held {
+            if !self.held {
+                tracing::warn!(%error, "captures wait");
+                self.tell(OobNews::Waits(Arc::new(problem(error))));
+            }
+            sleep(AGAIN).await;
+        }
+        self.held = held.is_some();
+        self.held
+    }
+
     /// The archive is not used any more: what is shown from here on is told not to be kept.
     fn fail(&mut self, error: &StoreError) {
         tracing::error!(%error, "captures cannot be kept");
         (self.store, self.recalling) = (None, None);
-        self.tell(OobNews::Failed(Arc::new(Problem::local(error.to_string()).with_hint(error.hint()))));
+        self.tell(OobNews::Failed(Arc::new(problem(error))));
     }
 
     fn tell(&self, news: OobNews) {
         // The desk is gone: nobody waits for it.
         let _ = self.answers.send(Answered::Msg(Box::new(Msg::Oob(news))));
     }
+}
+
+fn problem(error: &StoreError) -> Problem {
+    Problem::local(error.to_string()).with_hint(error.hint())
 }
 
 /// Opens the archive; what is older than it is to be kept leaves it.
@@ -289,166 +336,4 @@ fn clock() -> Interval {
     let mut clock = interval_at(Instant::now() + OTHERS, OTHERS);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     clock
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::{CaptureId, LoggerId};
-    use crate::oob::Token;
-
-    struct Desk {
-        archivist: Archivist,
-        answers: UnboundedReceiver<Answered>,
-    }
-
-    impl Desk {
-        fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
-            let (sender, answers) = mpsc::unbounded_channel();
-            let memory = Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days };
-            let mut archivist = Archivist::start(&memory, sender);
-            archivist.recalled = Some((1, "Acme".into()));
-            archivist.wish(Wish::Recall(1, "Acme".into()));
-            Self { archivist, answers }
-        }
-
-        async fn hears(&mut self) -> OobNews {
-            match self.answers.recv().await {
-                Some(Answered::Msg(msg)) => match *msg {
-                    Msg::Oob(news) => news,
-                    other => panic!("{other:?}"),
-                },
-                _ => panic!("the task ended"),
-            }
-        }
-
-        async fn opened(&mut self) -> OobKept {
-            match self.hears().await {
-                OobNews::Opened(kept) => *kept,
-                other => panic!("{other:?}"),
-            }
-        }
-
-        /// Every piece that is recalled, up to the last.
-        async fn recalled(&mut self) -> Vec<Recalled> {
-            let mut pieces = Vec::new();
-            loop {
-                match self.hears().await {
-                    OobNews::Recalled(piece) => pieces.push(*piece),
-                    other => panic!("{other:?}"),
-                }
-                if pieces.last().is_some_and(|piece| piece.older.is_some()) {
-                    return pieces;
-                }
-            }
-        }
-
-        async fn caught(&mut self) -> Vec<Caught> {
-            match self.hears().await {
-                OobNews::Captures { generation: 1, new } => new,
-                other => panic!("{other:?}"),
-            }
-        }
-
-        fn take(&self, captures: Vec<Arc<Capture>>) {
-            let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
-            self.archivist.take(1, &logger, Stamp(Timestamp::now()), captures);
-        }
-    }
-
-    /// One that calls a payload, a second after the one before it.
-    fn capture(id: i64) -> Arc<Capture> {
-        Arc::new(Capture {
-            id: CaptureId(id),
-            url_params: format!("t={}", Token::of(id as u64)).into(),
-            request_date: Some(Stamp(Timestamp::from_second(1_800_000_000 + id).unwrap())),
-            ..Capture::default()
-        })
-    }
-
-    fn payload(number: u64) -> Arc<Payload> {
-        Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
-    }
-
-    fn ids(caught: &[Caught]) -> Vec<i64> {
-        caught.iter().map(|caught| caught.capture.id.0).collect()
-    }
-
-    #[tokio::test]
-    async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_the_newest_first() {
-        let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), None);
-        assert!(desk.opened().await.writable);
-        assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
-        desk.take((1..=2_500).map(capture).collect());
-        desk.take((2_400..=2_501).map(capture).collect());
-        desk.archivist.end().await;
-        let mut desk = Desk::open(temp.path(), None);
-        desk.opened().await;
-        let pieces = desk.recalled().await;
-        let newest = pieces[0].newest.as_ref().unwrap();
-        assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
-        assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
-        assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
-        assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
-    }
-
-    #[tokio::test]
-    async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_once() {
-        let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), None);
-        desk.opened().await;
-        desk.recalled().await;
-        desk.archivist.wish(Wish::Plant(vec![payload(1)]));
-        let mut command = Store::open(temp.path()).await.unwrap().store;
-        command.plant(&[payload(2)]).await.unwrap();
-        desk.take(vec![capture(1), capture(2), capture(3)]);
-        match desk.hears().await {
-            OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
-            other => panic!("{other:?}"),
-        }
-        let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
-        assert_eq!(known, [true, true, false]);
-        desk.archivist.end().await;
-        assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
-    }
-
-    #[tokio::test]
-    async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
-        let temp = tempfile::tempdir().unwrap();
-        let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
-        for desk in [&mut ann, &mut bob] {
-            desk.opened().await;
-            desk.recalled().await;
-        }
-        ann.take(vec![capture(1)]);
-        assert_eq!((ids(&ann.caught().await), ids(&bob.caught().await)), (vec![1], vec![1]));
-    }
-
-    #[tokio::test]
-    async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::write(temp.path().join("file"), "").unwrap();
-        let mut desk = Desk::open(&temp.path().join("file/x"), None);
-        match desk.hears().await {
-            OobNews::Failed(problem) => assert!(problem.message.contains("cannot be kept"), "{problem}"),
-            other => panic!("{other:?}"),
-        }
-        desk.take(vec![capture(1)]);
-        assert_eq!(ids(&desk.caught().await), [1]);
-    }
-
-    #[tokio::test]
-    async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_said() {
-        let temp = tempfile::tempdir().unwrap();
-        let mut desk = Desk::open(temp.path(), None);
-        desk.opened().await;
-        desk.recalled().await;
-        let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
-        desk.take(vec![Arc::new(old), capture(8)]);
-        desk.archivist.end().await;
-        let mut desk = Desk::open(temp.path(), Some(30));
-        assert_eq!(desk.opened().await.forgotten, 1);
-        assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
-    }
 }

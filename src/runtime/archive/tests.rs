@@ -1,0 +1,193 @@
+//! What the archivist promises, each on an archive of its own.
+
+use super::*;
+use crate::contract::{CaptureId, LoggerId};
+use crate::oob::Token;
+
+struct Desk {
+    archivist: Archivist,
+    answers: UnboundedReceiver<Answered>,
+}
+
+impl Desk {
+    fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
+        let (sender, answers) = mpsc::unbounded_channel();
+        let memory = Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days };
+        let mut archivist = Archivist::start(&memory, sender);
+        archivist.recalled = Some((1, "Acme".into()));
+        archivist.wish(Wish::Recall(1, "Acme".into()));
+        Self { archivist, answers }
+    }
+
+    async fn hears(&mut self) -> OobNews {
+        match self.answers.recv().await {
+            Some(Answered::Msg(msg)) => match *msg {
+                Msg::Oob(news) => news,
+                other => panic!("{other:?}"),
+            },
+            _ => panic!("the task ended"),
+        }
+    }
+
+    async fn opened(&mut self) -> OobKept {
+        match self.hears().await {
+            OobNews::Opened(kept) => *kept,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Every piece that is recalled, up to the last.
+    async fn recalled(&mut self) -> Vec<Recalled> {
+        let mut pieces = Vec::new();
+        loop {
+            match self.hears().await {
+                OobNews::Recalled(piece) => pieces.push(*piece),
+                other => panic!("{other:?}"),
+            }
+            if pieces.last().is_some_and(|piece| piece.older.is_some()) {
+                return pieces;
+            }
+        }
+    }
+
+    async fn caught(&mut self) -> Vec<Caught> {
+        match self.hears().await {
+            OobNews::Captures { generation: 1, new } => new,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn take(&self, captures: Vec<Arc<Capture>>) {
+        let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+        self.archivist.take(1, &logger, Stamp(Timestamp::now()), captures);
+    }
+}
+
+/// One that calls a payload, a second after the one before it.
+fn capture(id: i64) -> Arc<Capture> {
+    Arc::new(Capture {
+        id: CaptureId(id),
+        url_params: format!("t={}", Token::of(id as u64)).into(),
+        request_date: Some(Stamp(Timestamp::from_second(1_800_000_000 + id).unwrap())),
+        ..Capture::default()
+    })
+}
+
+fn payload(number: u64) -> Arc<Payload> {
+    Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
+}
+
+fn ids(caught: &[Caught]) -> Vec<i64> {
+    caught.iter().map(|caught| caught.capture.id.0).collect()
+}
+
+#[tokio::test]
+async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_the_newest_first() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    assert!(desk.opened().await.writable);
+    assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
+    desk.take((1..=2_500).map(capture).collect());
+    desk.take((2_400..=2_501).map(capture).collect());
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    let pieces = desk.recalled().await;
+    let newest = pieces[0].newest.as_ref().unwrap();
+    assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
+    assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
+    assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
+    assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
+}
+
+#[tokio::test]
+async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.archivist.wish(Wish::Plant(vec![payload(1)]));
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.plant(&[payload(2)]).await.unwrap();
+    desk.take(vec![capture(1), capture(2), capture(3)]);
+    match desk.hears().await {
+        OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
+        other => panic!("{other:?}"),
+    }
+    let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
+    assert_eq!(known, [true, true, false]);
+    desk.archivist.end().await;
+    assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
+}
+
+#[tokio::test]
+async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    for desk in [&mut ann, &mut bob] {
+        desk.opened().await;
+        desk.recalled().await;
+    }
+    ann.take(vec![capture(1)]);
+    assert_eq!((ids(&ann.caught().await), ids(&bob.caught().await)), (vec![1], vec![1]));
+}
+
+#[tokio::test]
+async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("file"), "").unwrap();
+    let mut desk = Desk::open(&temp.path().join("file/x"), None);
+    match desk.hears().await {
+        OobNews::Failed(problem) => assert!(problem.message.contains("cannot be kept"), "{problem}"),
+        other => panic!("{other:?}"),
+    }
+    desk.take(vec![capture(1)]);
+    assert_eq!(ids(&desk.caught().await), [1]);
+}
+
+#[tokio::test]
+async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_said() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
+    desk.take(vec![Arc::new(old), capture(8)]);
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), Some(30));
+    assert_eq!(desk.opened().await.forgotten, 1);
+    assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
+}
+
+#[tokio::test]
+async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_lost() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut other = Store::open(temp.path()).await.unwrap().store;
+    let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
+    let (answers, news) = mpsc::unbounded_channel();
+    let (wishes, waiting) = mpsc::unbounded_channel();
+    let mut task = Task {
+        store: Some(store),
+        book: Book::default(),
+        workspace: None,
+        recalling: None,
+        held: false,
+        behind: Arc::default(),
+        answers,
+    };
+    let task = tokio::spawn(async move { task.run(waiting).await });
+    let archivist = Archivist { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
+    let mut desk = Desk { archivist, answers: news };
+    other.hold().await;
+    desk.take(vec![capture(1)]);
+    desk.archivist.wish(Wish::Plant(vec![payload(1)]));
+    match desk.hears().await {
+        OobNews::Waits(problem) => assert!(problem.message.contains("held by another"), "{problem}"),
+        other => panic!("{other:?}"),
+    }
+    other.close().await;
+    assert_eq!(ids(&desk.caught().await), [1], "said once, and nothing failed");
+    desk.archivist.end().await;
+    let mut kept = Store::open(temp.path()).await.unwrap();
+    assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
+}
