@@ -11,12 +11,11 @@ use crate::oob::out::Sent;
 impl Model {
     /// A capture with what is known about it here.
     pub(in crate::app) fn sent(&self, caught: &Caught) -> Sent {
-        let logger = self.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
         Sent {
             capture: Arc::clone(&caught.capture),
             logger: caught.logger,
             label: caught.label.clone(),
-            handler_url: logger.map(|logger| logger.handler_url.clone()).unwrap_or_default(),
+            handler_url: caught.handler_url.clone(),
             mentions: Arc::clone(&caught.mentions),
         }
     }

@@ -33,18 +33,20 @@ pub const MOST_BYTES: usize = 128 << 20;
 /// The number of the first row: older ones count down from it.
 const START: u64 = 1 << 32;
 
-/// A captured request with the logger that recorded it, and what it mentions.
+/// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Caught {
     pub logger: LoggerId,
     /// Label of the logger: the archive knows loggers that are gone.
     pub label: Shared,
+    /// Its URL when this was recorded.
+    pub handler_url: Shared,
     pub capture: Arc<Capture>,
     /// The tokens in it; known ones first.
     pub mentions: Arc<[Mention]>,
     /// Lower-case text that `/` searches.
-    pub text: Box<str>,
+    pub text: Arc<str>,
 }
 
 /// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
@@ -62,8 +64,9 @@ impl Caught {
         let capture = Arc::clone(&archived.capture);
         let mut text = String::new();
         capture.search_text(&mut text);
-        let text = text.to_lowercase().into_boxed_str();
-        Self { logger: archived.logger, label: archived.label.clone(), capture, mentions, text }
+        let text = text.to_lowercase().into();
+        let (label, handler_url) = (archived.label.clone(), archived.handler_url.clone());
+        Self { logger: archived.logger, label, handler_url, capture, mentions, text }
     }
 
     /// Its id.

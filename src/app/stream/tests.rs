@@ -83,3 +83,9 @@ fn an_id_that_is_given_twice_is_two_captures() {
     assert_eq!(ids(&stream), [1, 2, 2]);
     assert_eq!(stream.row_of(anew.id()), Some(START + 2));
 }
+
+#[test]
+fn a_copy_of_a_capture_shares_its_text() {
+    let one = caught(capture(1));
+    assert!(Arc::ptr_eq(&one.text, &one.clone().text));
+}

@@ -29,7 +29,7 @@ pub struct Sent {
     pub logger: LoggerId,
     /// Its label.
     pub label: Shared,
-    /// Its URL; empty where the logger is gone.
+    /// Its URL when it was recorded.
     pub handler_url: Shared,
     /// The tokens in it.
     pub mentions: Arc<[Mention]>,
@@ -38,7 +38,8 @@ pub struct Sent {
 /// Where a captured request went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Went {
-    /// The URL, as far as it is known: that of the logger with the path and the query that were told.
+    /// The URL, as far as it is known: that of the logger with the path and the query that were told; these alone where
+    /// that is none.
     pub url: String,
     /// The path is the one that was sent, and not merely that of the logger.
     pub path_known: bool,
@@ -52,7 +53,8 @@ impl Sent {
         let path = capture.path.as_deref().filter(|path| path.starts_with('/'));
         let mut url = match (path, Url::parse(base)) {
             (Some(path), Ok(parsed)) => format!("{}{path}", parsed.origin().ascii_serialization()),
-            _ => base.to_owned(),
+            (Some(path), Err(_)) => path.to_owned(),
+            (None, _) => base.to_owned(),
         };
         if !capture.url_params.is_empty() {
             url.push(if url.contains('?') { '&' } else { '?' });
@@ -195,6 +197,8 @@ mod tests {
         assert_eq!(went(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
         let keyed = Sent { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
         assert_eq!(went(keyed).0, format!("http://h/?k=1&{query}"));
+        let homeless = Sent { handler_url: "".into(), ..testing::sent() };
+        assert_eq!(went(homeless), (format!("/l/x/y?{query}"), true));
     }
 
     #[test]

@@ -172,3 +172,17 @@ fn marked_captures_are_copied_as_one_array_with_their_payloads() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_capture_keeps_the_url_of_a_logger_that_is_gone() {
+    let mut desk = Desk::new();
+    desk.caught(77, vec![Capture { path: None, ..capture(9) }]);
+    assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
+    let copied = |effects: Vec<Effect>| match effects.as_slice() {
+        [Effect::Copy { text, .. }] => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(copied(desk.keys("5 G y y")), "http://127.0.0.1:8766/l/abc/?t=9");
+    assert!(copied(desk.keys("y c")).contains("'http://127.0.0.1:8766/l/abc/?t=9'"));
+    assert!(exported(desk.keys(": 'export captures har' enter")).2.contains("http://127.0.0.1:8766/l/abc/?t=9"));
+}
