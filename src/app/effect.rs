@@ -82,7 +82,7 @@ pub enum Effect {
     Plant(Vec<Arc<Payload>>),
     /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognised`.
     Recognise {
-        /// The captures.
+        /// The captures, sharing what they hold.
         captures: Vec<Caught>,
         /// The new tokens.
         grown: Book,

@@ -24,7 +24,7 @@ use crate::text;
 const APART: Duration = Duration::from_secs(5);
 /// A payload is told again after so long.
 const AGAIN: Duration = Duration::from_secs(60);
-/// Captures are heard late, when their payload becomes known, for so many seconds.
+/// Captures are heard late for so many seconds: when their payload becomes known, and from before this began.
 const RECENT: i64 = 120;
 /// Longest text of a fact.
 const LONGEST: usize = 1000;
@@ -142,7 +142,7 @@ impl Model {
                 self.payloads.hit(token, caught.capture.request_date);
                 known |= self.hear(token, caught, alert.as_deref(), effects);
             }
-            if let Some(query) = alert.filter(|_| !known) {
+            if let Some(query) = alert.filter(|_| !known && !self.is_old(&caught.capture)) {
                 self.ring(&Why::Alert(&query), caught, None, effects);
             }
             any |= known;
@@ -157,6 +157,12 @@ impl Model {
         Agent::of(&capture.user_agent).is_some() || is_own(capture, self.own_addresses())
     }
 
+    /// It came while nobody was here to hear it: it is counted, and waits to be looked at.
+    fn is_old(&self, capture: &Capture) -> bool {
+        let began = self.service_now().as_second() - self.now.mono.as_secs() as i64;
+        capture.request_date.is_some_and(|date| date.as_second() < began - RECENT)
+    }
+
     /// A capture carries the token of a payload; false where the book does not have it.
     fn hear(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
         let Some(payload) = self.oob.book.get(token).cloned() else { return false };
@@ -165,6 +171,7 @@ impl Model {
         let awaited = !quiet && self.end_wait(token);
         let why = match alert {
             _ if awaited => Why::Awaited,
+            _ if self.is_old(&caught.capture) => return true,
             Some(query) => Why::Alert(query),
             None if quiet => return true,
             None => Why::Payload,
@@ -182,6 +189,7 @@ impl Model {
         let is_recent = |caught: &&Caught| caught.capture.request_date.is_none_or(|date| date.as_second() >= recent);
         let of =
             self.data.captures.caught.iter().rev().take_while(is_recent).filter(|caught| ids.contains(&caught.id()));
+        // They share what they hold.
         let found: Vec<Caught> = of.cloned().collect();
         for caught in found.iter().rev() {
             for token in caught.tokens() {

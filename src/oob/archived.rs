@@ -33,5 +33,12 @@ impl Default for Archived {
     }
 }
 
+impl Archived {
+    /// When it came: by the service's clock, or when it was seen where that is not told.
+    pub fn at(&self) -> Stamp {
+        self.capture.request_date.unwrap_or(self.seen_at)
+    }
+}
+
 /// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
 pub type Newest = (CaptureId, Option<Stamp>);

@@ -38,6 +38,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use self::last_known::LastKnown;
@@ -45,6 +46,7 @@ use crate::app::effect::Choice;
 use crate::app::model::Session;
 use crate::app::problem::Problem;
 use crate::client::Client;
+use crate::contract::Stamp;
 use crate::triage::bundle::Bundle;
 
 /// Who tells the lists.
@@ -96,6 +98,12 @@ impl Memory {
     /// Whether there are lists to show before the service has answered.
     pub fn knows_something(&self) -> bool {
         self.last_known.as_ref().is_some_and(|directory| LastKnown::new(directory).exists())
+    }
+
+    /// Captured requests from before this time are not kept any more.
+    pub fn oldest_kept(&self) -> Option<Stamp> {
+        let age = SignedDuration::from_hours(24 * i64::from(self.keep_days?));
+        Timestamp::now().checked_sub(age).ok().map(Stamp)
     }
 
     /// The bundle of a workspace that was taken up here.

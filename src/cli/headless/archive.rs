@@ -80,13 +80,15 @@ impl<'a> Archive<'a> {
 
     /// Archives what one logger has before the next is asked: what counts as known is kept, whatever fails later.
     async fn look(&mut self) -> anyhow::Result<()> {
+        let oldest = self.session.memory.oldest_kept();
         for (workspace, logger) in self.loggers().await? {
             let count = logger.num_requests;
             if count > 0 && self.counts.get(&logger.id) != Some(&count) {
                 let captures = self.beyond(&logger).await?;
                 let last = captures.last().map(|last| (logger.id, (last.id, last.request_date)));
                 let new = captures.into_iter().map(|capture| archived(&workspace, &logger, capture));
-                let new: Vec<Archived> = new.collect();
+                // The service may have kept what left the archive for its age.
+                let new: Vec<Archived> = new.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect();
                 if self.store.is_writable() && !new.is_empty() {
                     self.store.archive(new.clone()).await.map_err(advised)?;
                 }

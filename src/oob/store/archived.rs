@@ -40,7 +40,7 @@ impl Archived {
             label: self.label.clone(),
             handler_url: self.handler_url.clone(),
             id: capture.id.0,
-            at: capture.request_date.unwrap_or(self.seen_at).0.as_microsecond(),
+            at: self.at().0.as_microsecond(),
             seen_at: self.seen_at.0.as_microsecond(),
             digest: digest(capture),
             json: serde_json::to_string(capture).unwrap_or_default(),

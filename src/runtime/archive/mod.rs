@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
@@ -71,8 +70,9 @@ impl Archivist {
     /// Begins; what the archive tells goes to `answers`.
     pub fn start(memory: &Memory, answers: UnboundedSender<Answered>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
-        let (memory, behind) = (memory.clone(), Arc::<AtomicUsize>::default());
+        let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
+            memory: memory.clone(),
             store: None,
             book: Book::default(),
             recalling: None,
@@ -82,7 +82,7 @@ impl Archivist {
             answers,
         };
         let task = tokio::spawn(async move {
-            task.open(&memory).await;
+            task.open().await;
             task.run(waiting).await;
         });
         Self { wishes, task, recalled: None, behind }
@@ -142,6 +142,7 @@ struct Recalling {
 }
 
 struct Task {
+    memory: Memory,
     store: Option<Store>,
     book: Book,
     workspace: Option<(Generation, Shared)>,
@@ -153,9 +154,9 @@ struct Task {
 }
 
 impl Task {
-    async fn open(&mut self, memory: &Memory) {
+    async fn open(&mut self) {
         let opened = loop {
-            let opened = open(memory).await;
+            let opened = open(&self.memory).await;
             if !self.is_held(opened.as_ref().err()).await {
                 break opened;
             }
@@ -197,8 +198,11 @@ impl Task {
 
     async fn carry_out(&mut self, wish: Wish) -> Result<(), StoreError> {
         match wish {
-            Wish::Take { generation, captures } => {
+            Wish::Take { generation, mut captures } => {
                 let number = captures.len();
+                // The service may have kept what left the archive for its age.
+                let oldest = self.memory.oldest_kept();
+                captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
                 let kept = loop {
                     let kept = match &mut self.store {
                         Some(store) if store.is_writable() => store.archive(captures.clone()).await,
@@ -318,11 +322,8 @@ fn problem(error: &StoreError) -> Problem {
 async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
     let Opened { mut store, book, notes } = Store::open(&memory.directory).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-    let days = memory.keep_days.filter(|_| store.is_writable());
-    let oldest =
-        days.and_then(|days| Timestamp::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok());
-    let forgotten = match oldest {
-        Some(oldest) => store.forget_before(Stamp(oldest)).await?,
+    let forgotten = match memory.oldest_kept().filter(|_| store.is_writable()) {
+        Some(oldest) => store.forget_before(oldest).await?,
         None => 0,
     };
     if forgotten > 0 {

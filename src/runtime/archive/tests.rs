@@ -1,5 +1,7 @@
 //! What the archivist promises, each on an archive of its own.
 
+use jiff::Timestamp;
+
 use super::*;
 use crate::contract::{CaptureId, LoggerId};
 use crate::oob::Token;
@@ -12,7 +14,7 @@ struct Desk {
 impl Desk {
     fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
-        let memory = Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days };
+        let memory = memory(directory, keep_days);
         let mut archivist = Archivist::start(&memory, sender);
         archivist.recalled = Some((1, "Acme".into()));
         archivist.wish(Wish::Recall(1, "Acme".into()));
@@ -61,6 +63,10 @@ impl Desk {
         let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
         self.archivist.take(1, &logger, Stamp(Timestamp::now()), captures);
     }
+}
+
+fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
+    Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days }
 }
 
 /// One that calls a payload, a second after the one before it.
@@ -152,11 +158,18 @@ async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_s
     desk.opened().await;
     desk.recalled().await;
     let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
-    desk.take(vec![Arc::new(old), capture(8)]);
+    let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
+    desk.take(vec![Arc::new(old.clone()), fresh(8)]);
     desk.archivist.end().await;
     let mut desk = Desk::open(temp.path(), Some(30));
     assert_eq!(desk.opened().await.forgotten, 1);
     assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
+    // The service still has it, and tells it again.
+    desk.take(vec![Arc::new(old), fresh(9)]);
+    assert_eq!(ids(&desk.caught().await), [9]);
+    desk.archivist.end().await;
+    let kept = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
+    assert_eq!(kept.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
 }
 
 #[tokio::test]
@@ -167,6 +180,7 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
     let (answers, news) = mpsc::unbounded_channel();
     let (wishes, waiting) = mpsc::unbounded_channel();
     let mut task = Task {
+        memory: memory(temp.path(), None),
         store: Some(store),
         book: Book::default(),
         workspace: None,

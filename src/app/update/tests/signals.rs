@@ -324,3 +324,22 @@ fn the_book_on_the_screen_follows_hits_and_waits() {
     desk.keys(": 'wait payload aaaaaaaaaaac' enter g p");
     assert_eq!(shown(&mut desk), [2]);
 }
+
+#[test]
+fn what_came_long_before_the_dashboard_began_is_counted_and_not_heard() {
+    let mut desk = Desk::new();
+    desk.keys("3 p : 'alert method:GET' enter");
+    let came = |desk: &Desk, id, seconds| {
+        let began = desk.model.service_now() - desk.model.now.mono;
+        let date = began.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
+        let mut one = caught(id, (id % 2 == 1).then_some(1));
+        one.capture = Arc::new(Capture { request_date: Some(Stamp(date)), ..Capture::clone(&one.capture) });
+        one
+    };
+    let generation = desk.model.generation;
+    let new = vec![came(&desk, 9, -3600), came(&desk, 10, -3600)];
+    assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    assert_eq!(desk.model.payloads.hits_of(Token::of(1)).count, 1);
+    let new = vec![came(&desk, 11, -60)];
+    assert_eq!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
+}
