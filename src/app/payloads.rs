@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::effect::Effect;
 use super::model::{Model, Pane};
 use super::notices::Tone;
+use super::stream::Stream;
 use super::table::Table;
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::oob::payload::Form;
@@ -150,7 +151,13 @@ impl Model {
     /// Payloads of the workspace that brought nothing in yet.
     pub fn payloads_waiting(&self) -> usize {
         let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();
-        all.iter().filter(|payload| !self.payloads.hits.contains_key(&payload.token)).count()
+        let none = all.iter().filter(|payload| !self.payloads.hits.contains_key(&payload.token));
+        none.filter(|payload| !self.is_beyond_memory(payload)).count()
+    }
+
+    /// Whether what a payload brought in may be in the archive alone.
+    pub fn is_beyond_memory(&self, payload: &Payload) -> bool {
+        is_beyond_memory(payload, &self.data.captures, self.clock_offset)
     }
 
     /// What came in was looked at.
@@ -228,4 +235,12 @@ impl Model {
         }
         self.show_rows(Pane::Payloads);
     }
+}
+
+/// It was made before the oldest capture in memory, and there are older ones.
+pub(super) fn is_beyond_memory(payload: &Payload, stream: &Stream, offset: Option<i64>) -> bool {
+    let offset = payload.offset.or(offset).unwrap_or(0);
+    let made = payload.at.map(|at| at.as_second() + offset);
+    let first = stream.caught.front().and_then(|first| first.capture.request_date).map(Stamp::as_second);
+    stream.older && made.zip(first).is_none_or(|(made, first)| made <= first)
 }

@@ -53,6 +53,10 @@ pub trait Others {
     fn hits(&self, _: Token) -> Option<&Hits> {
         None
     }
+    /// Whether what a payload brought in may be in captures that were not read.
+    fn is_beyond_memory(&self, _: &Payload) -> bool {
+        false
+    }
     /// Whether a payload is waited for.
     fn is_awaited(&self, _: Token) -> bool {
         false

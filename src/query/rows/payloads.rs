@@ -36,8 +36,9 @@ impl Row for Payload {
                 to.maybe(delay.map(|delay| delay.seconds as f64));
             }
             Field::Is => {
-                let hit = hits().is_some();
-                flags(to, &[(Flag::Hit, hit), (Flag::Waiting, !hit), (Flag::Awaited, others.is_awaited(self.token))]);
+                let (hit, awaited) = (hits().is_some(), others.is_awaited(self.token));
+                let waiting = !hit && !others.is_beyond_memory(self);
+                flags(to, &[(Flag::Hit, hit), (Flag::Waiting, waiting), (Flag::Awaited, awaited)]);
             }
             _ => {}
         }

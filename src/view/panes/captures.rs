@@ -80,20 +80,11 @@ fn about(cx: &Cx<'_>) -> String {
     };
     let separator = cx.theme.glyphs.separator;
     let older = if stream.older || stream.dropped > 0 { ", older in the archive" } else { "" };
-    let waiting = match waiting(cx) {
+    let waiting = match model.payloads_waiting() {
         0 => String::new(),
         waiting => format!(" {separator} {} waiting", format::plural(waiting, "payload")),
     };
     format!("{of} {separator} {}{older}{waiting}", format::plural(count, "capture"))
-}
-
-/// Payloads of the workspace that nobody called yet.
-fn waiting(cx: &Cx<'_>) -> usize {
-    let Some(payloads) = cx.model.data.payloads.value() else { return 0 };
-    let workspace = cx.model.workspace().map(|workspace| &workspace.name);
-    let here = |token| cx.model.oob.book.get(token).is_some_and(|payload| Some(&payload.workspace) == workspace);
-    let called = cx.model.payloads.hits.keys().filter(|&&token| here(token)).count();
-    payloads.len().saturating_sub(called)
 }
 
 /// What an empty list says: what no logger tells, and from where its URL can be called at all.

@@ -77,13 +77,16 @@ fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
     }
 }
 
-/// `waiting`, or how many and how soon the first came: `2 +0s`.
+/// `waiting`, or how many and how soon the first came: `2 +0s`. `unknown` where only the archive can tell.
 fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     let hits = cx.model.payloads.hits_of(payload.token);
     if let Some(wait) = cx.model.signals.wait(payload.token) {
         let left = wait.until.map(|until| until.saturating_sub(cx.model.now.mono).as_secs());
         let left = left.map(|left| format!(" {}", format::duration(left as i64))).unwrap_or_default();
         return words(format!("awaited{left}"), cx.theme.active());
+    }
+    if hits.count == 0 && cx.model.is_beyond_memory(payload) {
+        return words("unknown", cx.theme.dim());
     }
     if hits.count == 0 {
         return words("waiting", cx.theme.dim());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::form::FieldId;
+use crate::app::msg::{OobNews, Recalled};
 use crate::app::payloads::Planting;
 use crate::oob::{Payload, Token};
 
@@ -205,4 +206,33 @@ fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
     assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
     assert!(desk.told().contains("tells no paths"), "{}", desk.told());
     assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
+}
+
+#[test]
+fn a_payload_from_before_the_oldest_capture_in_memory_is_not_said_to_wait() {
+    let mut desk = Desk::new();
+    let first = desk.model.data.captures.caught.front().unwrap().capture.request_date.unwrap();
+    let made = |token, seconds| {
+        let at = first.0.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
+        Arc::new(Payload {
+            token: Token::of(token),
+            workspace: "Acme".into(),
+            at: Some(at.into()),
+            ..Payload::default()
+        })
+    };
+    desk.send(Msg::Oob(OobNews::Payloads(vec![made(1, -60), made(2, -60), made(3, 60)])));
+    let waiting = |desk: &mut Desk| {
+        desk.model.set_query(Pane::Payloads, "is:waiting").unwrap();
+        let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
+        shown.sort_unstable();
+        assert_eq!(shown.len(), desk.model.payloads_waiting());
+        shown
+    };
+    assert_eq!(waiting(&mut desk), [1, 2, 3], "all there ever was is in memory");
+    let generation = desk.model.generation;
+    let recalled = Recalled { generation, older: Some(true), ..Recalled::default() };
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
+    desk.model.payloads.hit(Token::of(2), Some(first));
+    assert_eq!(waiting(&mut desk), [3]);
 }
