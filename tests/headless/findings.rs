@@ -58,6 +58,9 @@ async fn a_finding_goes_by_the_id_of_any_occurrence_or_its_fingerprint() {
     }
     desk.run(&["findings", "show", "99999"]).await.refused(1, "404");
     desk.run(&["findings", "show", "x"]).await.refused(1, "no finding");
+    // Ids of one's own findings are negative.
+    desk.run(&["findings", "show", "-679"]).await.refused(1, "404");
+    desk.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "no finding \"-679\"");
     desk.world.stop().await;
 }
 

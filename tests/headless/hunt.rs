@@ -220,11 +220,16 @@ async fn a_payload_is_of_a_logger_that_records_and_of_one_alone() {
     let labels = [(1, "old", 0), (2, "old", 9), (3, "twice", 9), (4, "twice", 9), (5, "over", 0), (6, "\u{1b}[31m", 9)];
     let loggers: Vec<Value> = labels.into_iter().map(|(id, label, days)| logger(id, label, days)).collect();
     let told = Told::new(json!(loggers)).await;
-    let new = async |logger: &str| told.run(&["payloads", "new", "--logger", logger, "--json", "-o", "x.txt"]).await;
+    let new = async |logger: &str| {
+        told.run(&["payloads", "new", "--logger", logger, "--json", "-o", &format!("{logger}.txt")]).await
+    };
     let live = new("old").await;
     assert!(live.code == 0 && live.out.contains("\"logger\": 2"), "{live:?}");
     new("twice").await.refused(2, "3 (Acme), 4 (Acme)");
     assert_eq!(new("3").await.code, 0);
+    let planted = std::fs::read(told.home.path().join("3.txt")).unwrap();
+    new("3").await.refused(1, "3.txt is there already");
+    assert_eq!(std::fs::read(told.home.path().join("3.txt")).unwrap(), planted);
     new("over").await.refused(1, "its days are over");
     new("1").await.refused(1, "its days are over");
     let odd = new("6").await;

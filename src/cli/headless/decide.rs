@@ -27,7 +27,7 @@ The note is that of the last decision on the same class, the reason too where it
 `--reason none` and `--note ''` leave them out. The dashboard shows them at once, and its u takes them back.")]
 pub struct DecideArgs {
     /// Which: ids at the service, of any occurrence, or fingerprints
-    #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query")]
+    #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query", allow_negative_numbers = true)]
     ids: Vec<String>,
     /// Which: all that match
     #[arg(long, value_name = "QUERY", value_parser = super::rows::query, conflicts_with = "ids")]
@@ -55,7 +55,7 @@ pub struct DecideArgs {
     #[arg(long, value_name = "TAG")]
     untag: Vec<String>,
     /// What it duplicates
-    #[arg(long, value_name = "ID|FINGERPRINT", required_if_eq("verdict", "duplicate"))]
+    #[arg(long, value_name = "ID|FINGERPRINT", required_if_eq("verdict", "duplicate"), allow_negative_numbers = true)]
     duplicate_of: Option<String>,
 }
 

@@ -46,7 +46,7 @@ enum FindingsCommand {
     /// One, with what was decided about it
     Show {
         /// Id at the service, of any occurrence, or fingerprint
-        #[arg(value_name = "ID|FINGERPRINT")]
+        #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
     /// Says what a person says about findings: verdict, reason, note, severity, tags

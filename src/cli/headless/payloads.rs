@@ -69,7 +69,7 @@ struct NewArgs {
     /// The token in the path instead of the query, where the service records paths
     #[arg(long)]
     path: bool,
-    /// Into this file, over what may be there [default: standard output]
+    /// Into this file, which must not be there yet [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What they are made for [default: the name of the file]
@@ -112,6 +112,10 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
+    // Lines that were planted are not lost to new ones, and none is recorded that is not written.
+    if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
+        return Err(save::taken(path).into());
+    }
     let (workspace, logger) = logger(session, &args.logger).await?;
     let mut archive = Archive::open(session).await?;
     let payloads = args.payloads(&archive.book, (session, &workspace, &logger));
@@ -120,7 +124,7 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
     archive.close().await;
     let lines: String = payloads.iter().map(|payload| format!("{}\n", args.shape.of(&payload.url))).collect();
     if let Some(path) = &args.output {
-        save::over(path, lines.as_bytes())?;
+        save::new(path, lines.as_bytes())?;
         eprintln!(
             "scandeck: {} payloads of logger {} in {}",
             payloads.len(),

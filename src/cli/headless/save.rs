@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::cli::advised::Advised;
 use crate::runtime::files::numbered;
 
 /// Writes a file whole or not at all, over what may be there; others cannot read it, for findings are nobody else's.
@@ -17,6 +18,24 @@ pub fn over(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     part.write_all(bytes).with_context(cannot)?;
     part.persist(path).with_context(cannot)?;
     Ok(())
+}
+
+/// Writes a file that must not be there yet.
+///
+/// # Errors
+/// When it is there, and when the directory or the disk refuses.
+pub fn new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut part = beside(path)?;
+    part.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    part.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => taken(path).into(),
+        _ => anyhow::Error::new(error.error).context(format!("cannot write {}", path.display())),
+    })
+}
+
+/// That a file is there already.
+pub fn taken(path: &Path) -> Advised {
+    Advised::new(format!("{} is there already", path.display()), "take another name, or move it away")
 }
 
 /// Writes a file whose name was chosen here, never over another content: one that holds just this is left, and beside

@@ -121,10 +121,13 @@ impl Asked {
         let mut asked = Self::default();
         asked.take(parts.uri.query().unwrap_or_default().as_bytes());
         let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        match kind.starts_with("application/x-www-form-urlencoded") {
-            true => asked.take(body),
-            false if !body.is_empty() => asked.address = String::from_utf8_lossy(body).into_owned(),
-            false => {}
+        let is_form = kind.starts_with("application/x-www-form-urlencoded");
+        if is_form {
+            asked.take(body);
+        }
+        // `curl --data` calls any text a form.
+        if !body.is_empty() && (!is_form || asked.address.is_empty()) {
+            asked.address = String::from_utf8_lossy(body).into_owned();
         }
         asked
     }
