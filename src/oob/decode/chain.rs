@@ -9,6 +9,8 @@ use super::{Layer, Squeezed, Step, form, hex, is_text, json, jwt, multipart, per
 const DEEPEST: usize = 8;
 /// Most bytes that come out of all steps together.
 pub const LIMIT: usize = 4 << 20;
+/// Strings of a larger document are not looked into: it would be made into values for a few of them.
+const LOOKED_INTO: usize = 256 << 10;
 /// Shorter texts are words more often than they are encoded.
 const LEAST_ENCODED: usize = 8;
 /// From so many characters on, base64 may stand for what is no text.
@@ -143,7 +145,9 @@ fn multipart_step(bytes: &[u8], told: Told<'_>) -> Option<Step> {
 fn json_step(text: &str, told: Told<'_>) -> Option<Step> {
     let laid_out = json::laid_out(text, LIMIT)?;
     let why = if told.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
-    Some(Step { parts: json::strings(text), ..step(Layer::Json, why, laid_out) })
+    let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
+    let note = (text.len() > LOOKED_INTO).then_some("large: its strings are not looked into");
+    Some(Step { parts, note, ..step(Layer::Json, why, laid_out) })
 }
 
 fn jwt_step(text: &str) -> Option<Step> {

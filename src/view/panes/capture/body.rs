@@ -101,6 +101,17 @@ mod tests {
     }
 
     #[test]
+    fn of_what_a_body_stands_for_no_more_is_shown_than_is_read() {
+        let long = format!("{{\"a\":\"{}\",\"b\":\"x%2Fy\"}}", "ä".repeat(SHOWN));
+        let lines = shown(long.as_bytes(), Shown::Decoded);
+        assert!(lines.iter().map(String::len).sum::<usize>() < 300_000);
+        assert!(lines.last().is_some_and(|last| last.trim_start().starts_with("the last 1.8 MB not shown")));
+        assert!(!lines.iter().any(|line| line.contains("has 1 %XX escape")), "strings of so much are not looked into");
+        let percent = shown(format!("{}%20", "a".repeat(SHOWN)).as_bytes(), Shown::Decoded);
+        assert!(percent.iter().map(String::len).sum::<usize>() < 300_000);
+    }
+
+    #[test]
     fn a_web_token_is_never_said_to_be_good() {
         let part = |json: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json);
         let token = format!("{}.{}.c2ln", part(r#"{"alg":"HS256"}"#), part(r#"{"sub":"ann"}"#));

@@ -14,6 +14,7 @@ mod request;
 mod steps;
 
 use std::any::Any;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
@@ -52,12 +53,17 @@ pub(super) fn detail<'a>(cx: &Cx<'a>) -> Option<DetailPane<'a>> {
             })
         }
         _ => {
-            let page = request::Page::new(cx, caught);
-            made_from.extend(page.payload.clone().map(|payload| payload as _));
-            // What else came from there, what it proves, and whose addresses are one's own.
-            let about = u64::from(page.proves.is_some()) << 7 ^ (cx.model.own_addresses().len() as u64) << 4;
-            let turn = cx.model.data.captures.end() << 8 ^ about ^ caught.mentions.len() as u64;
-            DetailText::new(made_from, move |theme, width, _| hung(page.lines(theme), 1, width)).with_turn(turn)
+            let (cx, model) = (cx.clone(), cx.model);
+            made_from.extend(known(&cx, caught).map(|(_, payload)| Arc::clone(payload) as _));
+            made_from.extend(model.data.targets.value().map(|targets| Arc::clone(targets) as _));
+            // What else came from there, what it proves, whose addresses are one's own, and what is said of its tokens.
+            let about = (
+                (model.data.captures.end(), model.triage.state.len()),
+                (model.own_addresses().len(), caught.mentions.len(), model.clock_offset),
+            );
+            let turn = BuildHasherDefault::<DefaultHasher>::default().hash_one(about);
+            let make = move |theme, width, _| hung(request::Page::new(&cx, caught).lines(theme), 1, width);
+            DetailText::new(made_from, make).with_turn(turn)
         }
     };
     Some(DetailPane { id: capture.id.0, head: head_lines(cx, caught), tabs, text })

@@ -33,15 +33,15 @@ const TELLING: &[&str] = &[
 /// Times of others from the same address.
 const ALSO: usize = 3;
 
-/// The page, with what it takes from the model.
+/// The page, with what it takes from the model: made once a text, for much of it is searched for.
 pub(super) struct Page<'a> {
     caught: &'a Caught,
     /// The payload it carries.
-    pub payload: Option<Arc<Payload>>,
+    payload: Option<Arc<Payload>>,
     delay: Option<String>,
     source: Source,
     /// Name of the finding it is the evidence of.
-    pub proves: Option<String>,
+    proves: Option<String>,
     own_key: String,
     edit_key: String,
     also: Option<String>,

@@ -10,8 +10,11 @@ use crate::view::widgets::hex::hex_lines;
 
 /// Lines shown of what no text came out of.
 const DUMPED: usize = 8;
-/// Columns of such a dump.
+/// Columns of such a dump, and bytes on a line of it.
 const DUMP: u16 = 60;
+const DUMPED_A_LINE: usize = 8;
+/// Bytes shown of each text that came out: it is cleaned and wrapped whole. The body as it came is there beside it.
+const SHOWN: usize = 256 << 10;
 
 /// A chain, indented; nothing where there is none.
 pub(super) fn lines(theme: Theme, steps: &[Step], indent: usize) -> Vec<Line<'static>> {
@@ -62,12 +65,28 @@ fn result(theme: Theme, bytes: &[u8], indent: usize) -> Vec<Line<'static>> {
         line
     };
     if is_text(bytes) {
-        let text = text::clean_bytes(bytes);
-        return text.trim_end().split('\n').map(|line| shifted(Line::raw(line.to_owned()))).collect();
+        let seen = beginning(bytes);
+        let text = text::clean_bytes(seen);
+        let mut lines: Vec<_> = text.trim_end().split('\n').map(|line| shifted(Line::raw(line.to_owned()))).collect();
+        if seen.len() < bytes.len() {
+            let left = format!("the last {} not shown", format::bytes(bytes.len() - seen.len()));
+            lines.push(shifted(Line::from(Span::styled(left, theme.dim()))));
+        }
+        return lines;
     }
-    let mut lines: Vec<Line<'static>> = hex_lines(theme, bytes, DUMP).into_iter().take(DUMPED).map(shifted).collect();
-    if bytes.len() > DUMPED * 8 {
+    let dumped = &bytes[..bytes.len().min(DUMPED * DUMPED_A_LINE)];
+    let mut lines: Vec<Line<'static>> = hex_lines(theme, dumped, DUMP).into_iter().take(DUMPED).map(shifted).collect();
+    if bytes.len() > dumped.len() {
         lines.push(shifted(Line::from(Span::styled(format!("{} in all", format::bytes(bytes.len())), theme.dim()))));
     }
     lines
+}
+
+/// As much of a text as is shown; no character of it is split.
+fn beginning(text: &[u8]) -> &[u8] {
+    let mut end = text.len().min(SHOWN);
+    while end < text.len() && text[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    &text[..end]
 }
