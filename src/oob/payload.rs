@@ -64,10 +64,11 @@ impl Payload {
         Some(Delay { seconds: seconds.max(0), exact: known.is_some() })
     }
 
-    /// Where it was put, as far as it was written: `q · shop.test`; the line of its batch where nothing else is known.
+    /// Where it was put, as far as it was written: `q · shop.test`; the line of its batch first, `#17 urls.txt · q`, since
+    /// that is what the lines of a batch differ in.
     pub fn place(&self) -> String {
         let line = self.number.map(|number| format!("#{number} {}", self.batch)).unwrap_or_default();
-        let parts = [self.parameter.as_str(), line.trim(), self.target.as_str()];
+        let parts = [line.trim(), self.parameter.as_str(), self.target.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 }
@@ -134,6 +135,7 @@ mod tests {
         let payload = Payload { parameter: "q".into(), target: "shop.test".into(), ..Payload::default() };
         assert_eq!(payload.place(), "q · shop.test");
         let line = Payload { number: Some(17), batch: "urls.txt".into(), ..Payload::default() };
+        assert_eq!(Payload { parameter: "q".into(), ..line.clone() }.place(), "#17 urls.txt · q");
         assert_eq!((line.place(), Payload::default().place()), ("#17 urls.txt".to_owned(), String::new()));
     }
 

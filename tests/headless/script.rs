@@ -53,7 +53,7 @@ async fn the_hunt_of_the_readme_names_the_line_of_each_payload_that_came_back() 
     let ended = script(&range.desk, "hunt", &format!("{}/plain", range.practice.fetch_url())).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(ended.out.lines().count(), 201, "{ended:?}");
-    assert!((1..=200).all(|number| ended.out.contains(&format!("url · #{number} hunt.txt"))), "{ended:?}");
+    assert!((1..=200).all(|number| ended.out.contains(&format!("#{number} hunt.txt · url"))), "{ended:?}");
     let har = std::fs::read_to_string(range.desk.home.path().join("hunt.har")).unwrap();
     assert_eq!(har.matches("\"_payload\": \"").count(), 200);
     range.desk.world.stop().await;

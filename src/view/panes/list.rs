@@ -31,7 +31,7 @@ use crate::view::context::{Cx, words};
 use crate::view::format;
 use crate::view::layout::{Slot, TABS_FROM, indented, take_top};
 use crate::view::widgets::frame::{Edges, draw_frame};
-use crate::view::widgets::lines::{draw_line, draw_sides, row_of};
+use crate::view::widgets::lines::{draw_line, draw_sides, parts_within, row_of};
 use crate::view::widgets::table::{Column, GUTTER, Row, draw_heads, draw_rows, widths};
 use crate::view::widgets::wrap::{plain, wrap};
 
@@ -322,7 +322,6 @@ fn draw_scope(
     pane: &ListPane<'_>,
     scope: Option<Line<'static>>,
 ) {
-    let left = scope.unwrap_or_else(|| words(pane.order.clone(), cx.theme.dim()));
     let mut right = Line::default();
     let hidden = pane.total - pane.shown.min(pane.total);
     if framed && hidden > 0 && !pane.filter.is_empty() {
@@ -339,7 +338,11 @@ fn draw_scope(
         }
         right.push_span(Span::styled(place(pane).trim().to_owned(), cx.theme.dim()));
     }
-    draw_sides(buf, indented(area), &left, &right);
+    let area = indented(area);
+    let room = usize::from(area.width).saturating_sub(right.width() + 1);
+    let order = || parts_within(&pane.order, cx.theme.glyphs.separator, room);
+    let left = scope.unwrap_or_else(|| words(order().to_owned(), cx.theme.dim()));
+    draw_sides(buf, area, &left, &right);
 }
 
 /// Why there is no row: not asked yet, failed, none there, or all hidden.

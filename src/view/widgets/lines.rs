@@ -48,3 +48,27 @@ pub fn joined<'a>(groups: impl IntoIterator<Item = Vec<Span<'a>>>, between: &'st
     }
     line
 }
+
+/// As many parts of a text as there is room for, from the left; the first one in any case.
+pub fn parts_within<'a>(text: &'a str, separator: &str, room: usize) -> &'a str {
+    let between = format!(" {separator} ");
+    let mut shown = text;
+    while Span::raw(shown).width() > room {
+        let Some((fewer, _)) = shown.rsplit_once(&between) else { break };
+        shown = fewer;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_without_room_are_left_out_whole_from_the_right() {
+        let text = "1 logger · 600 captures · 400 payloads waiting";
+        let shown = |room| parts_within(text, "·", room);
+        assert_eq!((shown(46), shown(45), shown(22)), (text, "1 logger · 600 captures", "1 logger"));
+        assert_eq!(shown(3), "1 logger");
+    }
+}
