@@ -67,7 +67,9 @@ impl Row for Recognised<'_> {
         match field {
             Field::Logger => to.shared(self.label),
             Field::Payload => self.mentions.iter().for_each(|mention| to.text(&mention.token.to_string())),
-            Field::Planted => payloads.for_each(|payload| to.shared(&payload.parameter)),
+            Field::Planted => payloads.for_each(|payload| payload.tell(field, others, to)),
+            Field::Number => payloads.filter_map(|payload| payload.number).for_each(|number| to.whole(number)),
+            Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
             Field::Target => payloads.for_each(|payload| to.shared(&payload.target)),
             Field::Delay => {

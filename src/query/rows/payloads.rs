@@ -26,7 +26,12 @@ impl Row for Payload {
             Field::Batch => to.shared(&self.batch),
             Field::Target => to.shared(&self.target),
             Field::About => to.shared(&self.finding_name),
-            Field::Planted => to.shared(&self.parameter),
+            Field::Planted => {
+                to.shared(&self.parameter);
+                if !self.batch.is_empty() {
+                    to.shared(&self.batch);
+                }
+            }
             Field::Technique => to.shared(&self.technique),
             Field::Note => to.shared(&self.note),
             Field::Hits => to.whole(hits().map_or(0, |hits| hits.count as i64)),

@@ -246,13 +246,18 @@ fn captures_are_found_by_their_payload() {
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
     desk.hit(9, Some(1));
     desk.hit(10, Some(77));
+    desk.keys(": 'payloads 2 urls.txt' enter");
+    desk.hit(11, Some(3));
     for (query, ids) in [
-        ("payload:aaaaaaaaaaab", &[9][..]),
+        ("batch:urls.txt", &[11][..]),
+        ("number:2 planted:urls", &[11]),
+        ("number:1", &[]),
+        ("payload:aaaaaaaaaaab", &[9]),
         ("planted:q technique:ssrf", &[9]),
         ("target:t1.acme.test", &[9]),
-        ("delay<1h", &[9]),
+        ("delay<1h", &[9, 11]),
         ("delay>1h", &[]),
-        ("logger:probe is:known", &[9, 10]),
+        ("logger:probe is:known", &[9, 10, 11]),
         ("-payload:*", &[1, 2, 3]),
     ] {
         desk.model.set_query(Pane::Captures, query).unwrap();
