@@ -18,9 +18,14 @@ fn the_plain_demo_ends_by_itself_with_findings_captures_and_reports() {
         .unwrap();
     let lines = String::from_utf8(demo.stdout).unwrap();
     assert!(demo.status.success(), "{lines}\n{}", String::from_utf8_lossy(&demo.stderr));
-    for words in
-        ["CRIT  http://127.0.0.1:", "MED   https://localhost:", "Certificate expired", "Open port: ", "POST  127.0.0.1"]
-    {
+    for words in [
+        "key       /",
+        "CRIT  http://127.0.0.1:",
+        "MED   https://localhost:",
+        "Certificate expired",
+        "Open port: ",
+        "POST  127.0.0.1",
+    ] {
         assert!(lines.contains(words), "{words} is missing:\n{lines}");
     }
 

@@ -45,6 +45,7 @@ pub async fn run(world: &World, out: &Path, to: &mut impl Write) -> Result<()> {
 fn introduce(world: &World, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "scandeck demo: a throw-away world on loopback, gone when this ends")?;
     writeln!(to, "service   {}", world.base_url)?;
+    writeln!(to, "key       {}", world.key_file().display())?;
     writeln!(to, "practice  {}  {}", world.practice.http_url(), world.practice.https_url())?;
     writeln!(
         to,

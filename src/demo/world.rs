@@ -58,6 +58,7 @@ impl World {
         let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
         let mut settings = Settings::new(dir.path()).with_free_ports();
         settings.rate_limit = RateLimit::Off;
+        settings.api_key_file = Some(key_file(&dir));
         settings.trust_anchors = vec![practice.anchor()];
         let service = service::start(settings, shutdown.clone()).await.context("the demo's service did not start")?;
         let base_url = service.base_url.to_string();
@@ -71,6 +72,11 @@ impl World {
     /// The key of the world's service.
     pub fn api_key(&self) -> SecretString {
         SecretString::from(self.service.api_key.clone())
+    }
+
+    /// The file with the key (0600), for scripts.
+    pub fn key_file(&self) -> std::path::PathBuf {
+        key_file(&self.dir)
     }
 
     /// Where decisions about it are kept while it lives.
@@ -87,6 +93,10 @@ impl World {
         self.service.stopped().await?;
         self.dir.close().context("the temporary directory of the demo could not be removed")
     }
+}
+
+fn key_file(dir: &TempDir) -> std::path::PathBuf {
+    dir.path().join("key")
 }
 
 /// Makes the workspace, its logger and targets, and starts the scans.
