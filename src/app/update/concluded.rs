@@ -75,6 +75,9 @@ impl Model {
         let count = batch.progress().done;
         match (done.next(), count) {
             (Some((job, answer)), 1) => self.tell_one(batch.verb, job, answer),
+            (Some((job, _)), count) if matches!(job.call, Call::StartScan(_)) => {
+                self.say(Tone::Good, format!("{}: {count} scans started", batch.verb));
+            }
             (Some(_), count) => self.say(Tone::Good, format!("{}: {count} done", batch.verb)),
             (None, _) => {}
         }

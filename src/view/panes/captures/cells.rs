@@ -88,7 +88,7 @@ fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
     let Some((mention, payload)) = known(cx, caught) else {
         let dash = theme.glyphs.dash;
         let bot = Agent::of(&caught.capture.user_agent).map(|agent| agent.name.clone());
-        let own = is_own(&caught.capture, &cx.model.session.own_addresses).then(|| "your own address".to_owned());
+        let own = is_own(&caught.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
         let unknown = caught.mentions.first().map(|mention| format!("unknown {}", mention.token));
         let said = bot.or(own).or(unknown).unwrap_or_default();
         return words(format!("{dash} {said}"), theme.dim());
