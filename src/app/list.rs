@@ -35,7 +35,7 @@ pub struct List<T: Item> {
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
     pub range_from: Option<T::Id>,
-    /// Items that stay whatever the filter says: something was decided about them (see [`super::stay`]).
+    /// Items that stay whatever the filter says: something was decided about them (see `stay`).
     pub kept: BTreeMap<T::Id, Kept<T::Id>>,
     /// The query in use, as it was typed.
     pub filter: String,

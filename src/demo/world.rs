@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::practice::Practice;
 use crate::client::{BaseUrl, Client, ClientSettings};
-use crate::contract::{LoggerId, NewScan, NewTarget, NewWorkspace, TargetId, Tool, WorkspaceId};
+use crate::contract::{EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId};
 use crate::service::{self, RateLimit, Running, Settings};
 
 /// How quickly the website scans of the demo ask, in requests a second.
@@ -102,9 +102,10 @@ fn key_file(dir: &TempDir) -> std::path::PathBuf {
 /// Makes the workspace, its logger and targets, and starts the scans.
 async fn furnish(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
     let description = "A throw-away world on loopback: mend and break its weaknesses at the control address";
-    let workspace = client
-        .create_workspace(&NewWorkspace { name: "Practice range".into(), description: Some(description.into()) })
-        .await?;
+    // The service's own: what is asked without a workspace, as scripts do, is about the range too.
+    let workspace = client.list_workspaces().await?.first().context("the service has no workspace")?.id;
+    let named = EditWorkspace { name: Some("Practice range".into()), description: Some(description.into()) };
+    client.edit_workspace(workspace, &named).await?;
     let logger = client.create_logger("practice-visits", Some(workspace)).await?;
     practice.report_visits_to(client.get_logger(logger).await?.handler_url.parse()?);
 

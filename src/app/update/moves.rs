@@ -1,4 +1,4 @@
-//! Moving between panes, views and tabs; scope chips. Steps in a list or a detail are in [`steps`](super::steps).
+//! Moving between panes, views and tabs; scope chips. Steps in a list or a detail are in `steps`.
 
 use super::super::detail::Tab;
 use super::super::modal::Modal;

@@ -6,7 +6,7 @@
 //!            layers: one result each          structures: laid out, with parts that have steps of their own
 //! ```
 //!
-//! Each layer is a file that knows nothing of the others; [`chain`] alone decides what is tried, and bounds the work.
+//! Each layer is a file that knows nothing of the others; [`chain()`] alone decides what is tried, and bounds the work.
 
 pub mod base64;
 mod chain;
