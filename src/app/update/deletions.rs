@@ -137,7 +137,7 @@ fn place(model: &Model) -> String {
     }
 }
 
-fn counted(count: i64, noun: &str) -> String {
+pub(super) fn counted(count: i64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),

@@ -62,8 +62,13 @@ fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
         return model.say(Tone::Plain, "this is the review; esc pauses it");
     }
     if let Some(review) = model.review.take().or_else(|| kept(model).map(Box::new)) {
+        let told = format!(
+            "the paused review of {} goes on, not what is shown; S ends it",
+            super::deletions::counted(review.len() as i64, "card")
+        );
         model.review = Some(review);
-        return open(model);
+        open(model);
+        return model.say(Tone::Plain, told);
     }
     let cards = cards(model);
     if cards.cards.is_empty() {

@@ -185,6 +185,7 @@ fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
     desk.feed(News::Findings(table(world())));
     desk.keys("3 B");
     assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
+    assert!(desk.told().contains("the paused review of 3 cards goes on, not what is shown"), "{}", desk.told());
 }
 
 #[test]
