@@ -25,7 +25,7 @@ use crate::app::group::{By, Group};
 use crate::app::model::Pane;
 use crate::app::review::Facts;
 use crate::app::table::Table;
-use crate::triage::{Case, CaseId, Presence, Verdict};
+use crate::triage::{Case, CaseId, Presence};
 use crate::view::cache::ViewCache;
 use crate::view::context::{Cx, cell, words};
 use crate::view::format;
@@ -114,8 +114,10 @@ fn head<'a>(cx: &Cx<'a>, by: By, first: &Case, group: &Group) -> Vec<Line<'stati
 fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &Facts, width: u16) -> Vec<Line<'static>> {
     let cases = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
+    let stances = &cx.model.triage.stances;
+    let decisions = standing::counted(members.iter().map(|&at| stances.get(at as usize).map(|stance| &**stance)));
     let mut lines = vec![
-        super::fact(cx.theme, "Decisions", decided(cx, members).join(&separator)),
+        super::fact(cx.theme, "Decisions", decisions.join(&separator)),
         super::fact(cx.theme, "Scans", present(cases().map(|case| case.presence)).join(&separator)),
         super::fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
     ];
@@ -130,22 +132,6 @@ fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &Facts, wi
         card::before(cx, "Last decision", facts, &mut lines);
     }
     lines
-}
-
-/// What is said about the members, undecided ones first.
-fn decided(cx: &Cx<'_>, members: &[u32]) -> Vec<String> {
-    let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
-    for &at in members {
-        match cx.model.triage.stances.get(at as usize).filter(|stance| !stance.is_undecided()) {
-            Some(stance) => *verdicts.entry(stance.verdict).or_default() += 1,
-            None => undecided += 1,
-        }
-    }
-    let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
-    let told = |(verdict, count): (Verdict, usize)| {
-        format!("{} {}", format::thousands(count as u64), standing::verdict_words(verdict))
-    };
-    open.into_iter().chain(verdicts.into_iter().map(told)).collect()
 }
 
 /// How many are new, the same, gone.

@@ -1,5 +1,7 @@
 //! Where a finding stands, in words: what scans say about its presence, what persons say about it.
 
+use std::collections::BTreeMap;
+
 use ratatui::text::{Line, Span};
 
 use crate::contract::Stamp;
@@ -8,6 +10,7 @@ use crate::text;
 use crate::triage::case::{Again, Source};
 use crate::triage::{Case, Presence, Stance, Verdict};
 use crate::view::context::Cx;
+use crate::view::format;
 use jiff::civil::Date;
 
 /// `+ new in scan #118, first seen 2m ago   undecided`.
@@ -30,6 +33,21 @@ pub fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
         Span::raw("   "),
         Span::styled(text::clean(&words).into_owned(), style),
     ])
+}
+
+/// `2 undecided`, `1 confirmed`: what is said about some findings, undecided ones first.
+pub fn counted<'s>(stances: impl Iterator<Item = Option<&'s Stance>>) -> Vec<String> {
+    let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
+    for stance in stances {
+        match stance.filter(|stance| !stance.is_undecided()) {
+            Some(stance) => *verdicts.entry(stance.verdict).or_default() += 1,
+            None => undecided += 1,
+        }
+    }
+    let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
+    let told =
+        |(verdict, count): (Verdict, usize)| format!("{} {}", format::thousands(count as u64), verdict_words(verdict));
+    open.into_iter().chain(verdicts.into_iter().map(told)).collect()
 }
 
 /// `stood at tcp/8443: false positive by anna 3d ago   = takes it over`, where a finding seems to have moved.

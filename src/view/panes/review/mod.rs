@@ -164,6 +164,10 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let said = finding::standing::verdict_words(decided.verdict);
         let told = format!("decided: {said} on {}", format::plural(decided.count, "finding"));
         parts.push(vec![Span::styled(told, theme.good())]);
+    } else if facts.cases.iter().any(|case| cx.model.stance(case.id).is_some_and(|stance| !stance.is_undecided())) {
+        let said = finding::standing::counted(facts.cases.iter().map(|case| cx.model.stance(case.id)));
+        let told = format!("already {}", said.join(&format!(" {} ", theme.glyphs.separator)));
+        parts.push(vec![Span::styled(told, theme.warn())]);
     }
     let offered = facts.cases.iter().filter(|case| cx.model.offered(case.id).is_some()).count();
     if offered > 0 {
