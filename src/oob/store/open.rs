@@ -76,11 +76,39 @@ async fn rescued(
     let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
     let payloads: Vec<Arc<Payload>> = aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect();
     let read = format!("{} captures and {} payloads", captures.len(), payloads.len());
-    let told = aside.close(path, why, &read).await;
+    match begun_with(captures, payloads, directory, migrations).await {
+        Ok(mut opened) => {
+            opened.notes.push(aside.close(path, why, &read).await);
+            Ok(opened)
+        }
+        // An empty file in its place would look as if nothing had ever come.
+        Err(error) => {
+            aside.back(path).await;
+            Err(error)
+        }
+    }
+}
+
+/// A new file with what is left of the old one; closed again where that cannot be kept.
+async fn begun_with(
+    captures: Vec<Archived>,
+    payloads: Vec<Arc<Payload>>,
+    directory: &Path,
+    migrations: &Migrator,
+) -> Result<Opened, StoreError> {
     let mut opened = opened(directory, migrations).await?;
-    opened.store.archive(captures).await?;
-    opened.store.plant(&payloads).await?;
-    opened.notes.push(told);
-    opened.book.take(payloads);
-    Ok(opened)
+    let kept = match opened.store.archive(captures).await {
+        Ok(_) => opened.store.plant(&payloads).await,
+        Err(error) => Err(error),
+    };
+    match kept {
+        Ok(_) => {
+            opened.book.take(payloads);
+            Ok(opened)
+        }
+        Err(error) => {
+            opened.store.close().await;
+            Err(error)
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! What the archive promises, each on files of its own.
 
 use std::fs;
-use std::io::{Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -212,23 +211,44 @@ async fn a_purge_leaves_no_byte_of_the_workspace_and_all_of_the_others() {
     assert_eq!((ids(&mut again.store, "Lab").await, again.book.len()), (vec![1], 1));
 }
 
-#[tokio::test]
-async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
-    let temp = tempfile::tempdir().unwrap();
-    let mut store = open(temp.path()).await.store;
+/// An archive of which the root page of the payloads, which every opening reads, is broken; its bytes.
+async fn broken(directory: &Path) -> Vec<u8> {
+    let mut store = open(directory).await.store;
     store.archive((1..=2000).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
     store.plant(&[payload(1, "Acme", 1, "kept")]).await.unwrap();
     store.close().await;
-    let file = temp.path().join("captures.db");
-    let mut bytes = fs::OpenOptions::new().write(true).open(&file).unwrap();
-    // The root page of the payloads, which every opening reads.
-    let page = root_page(temp.path(), "payloads").await;
-    bytes.seek(std::io::SeekFrom::Start((page - 1) * 4096)).unwrap();
-    bytes.write_all(&[0xff; 4096]).unwrap();
+    let file = directory.join("captures.db");
+    let page = root_page(directory, "payloads").await as usize;
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[(page - 1) * 4096..page * 4096].fill(0xff);
+    fs::write(&file, &bytes).unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
+    let temp = tempfile::tempdir().unwrap();
+    let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
     assert!(opened.notes.iter().any(|note| note.contains("2000 captures and 0 payloads")), "{:?}", opened.notes);
     assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
-    assert!(temp.path().join("captures.db.broken-1").exists());
+    assert_eq!(fs::read(temp.path().join("captures.db.broken-1")).unwrap(), bytes, "untouched");
+}
+
+#[tokio::test]
+async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
+    let temp = tempfile::tempdir().unwrap();
+    let bytes = broken(temp.path()).await;
+    let migrations = tempfile::tempdir().unwrap();
+    let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
+    let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
+    fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
+    let error = open::open_with(temp.path(), &migrator).await.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert_eq!(fs::read(temp.path().join("captures.db")).unwrap(), bytes, "as it was");
+    let mut opened = open(temp.path()).await;
+    assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
 }
 
 async fn root_page(directory: &Path, table: &str) -> u64 {
