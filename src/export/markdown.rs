@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::{Export, Row, json};
 use crate::contract::Risk;
+use crate::report::evidence_cell;
 use crate::text;
 use crate::triage::{Change, Decision, Event, Verdict};
 
@@ -15,6 +16,7 @@ pub(super) fn write(export: &Export<'_>) -> String {
     let (left, decided): (Vec<&Row>, Vec<&Row>) = export.rows.iter().partition(|row| row.stance.is_undecided());
     what_is_left(&mut out, &left);
     what_was_decided(&mut out, &decided);
+    our_own(&mut out, export.rows);
     without_reason(&mut out, &decided);
     by_whom(&mut out, &decided);
     out
@@ -104,6 +106,33 @@ fn what_was_decided(out: &mut String, decided: &[&Row]) {
         }
         out.push('\n');
     }
+}
+
+/// What persons proved, with the proof: no scanner can be asked for it again.
+fn our_own(out: &mut String, rows: &[Row]) {
+    let own: Vec<&Row> = rows.iter().filter(|row| row.case.own.is_some()).collect();
+    if own.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "## Findings of our own: {}\n", own.len());
+    for row in own {
+        let case = &row.case;
+        let _ = writeln!(out, "### {} on {}\n", escaped(&case.name), escaped(&row.target));
+        for part in [case.vuln_description.to_string(), evidence_cell(&case.vuln_evidence)] {
+            as_it_is(out, &part);
+        }
+    }
+}
+
+/// Text set in by four blanks: no line of it can end the block or be taken for markup.
+fn as_it_is(out: &mut String, given: &str) {
+    if given.trim().is_empty() {
+        return;
+    }
+    for line in text::clean_text(given).lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    out.push('\n');
 }
 
 /// Decisions that somebody will be asked about.

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Export, Row, json as plain};
 use crate::contract::Risk;
-use crate::triage::{Presence, Verdict};
+use crate::report::evidence_cell;
+use crate::triage::{Case, Presence, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -60,7 +61,8 @@ fn rule(row: &Row) -> Value {
     let mut rule = Map::new();
     rule.insert("id".into(), json!(row.class()));
     rule.insert("shortDescription".into(), text(&case.name));
-    if !case.vuln_description.trim().is_empty() {
+    // The text of one of our own is about that one, not about its class: its result tells it.
+    if case.own.is_none() && !case.vuln_description.trim().is_empty() {
         rule.insert("fullDescription".into(), text(&case.vuln_description));
     }
     if !case.recommendation.trim().is_empty() {
@@ -79,6 +81,25 @@ fn text(text: &str) -> Value {
     json!({"text": if text.trim().is_empty() { "-" } else { text }})
 }
 
+/// Its name; of one of our own what was written about it too, and the evidence.
+fn message(row: &Row) -> String {
+    let case = &row.case;
+    let mut parts = vec![case.name.to_string()];
+    if case.own.is_some() {
+        parts.extend([case.vuln_description.to_string(), evidence_cell(&case.vuln_evidence)]);
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    parts.join("\n\n")
+}
+
+/// The asset, and the service on it where there is one.
+fn asset(case: &Case) -> String {
+    match &*case.identity.service {
+        "" | "-" => case.identity.asset.to_string(),
+        service => format!("{} {service}", case.identity.asset),
+    }
+}
+
 fn result(row: &Row, rule: usize) -> Value {
     let case = &row.case;
     let place = row.place();
@@ -86,12 +107,12 @@ fn result(row: &Row, rule: usize) -> Value {
         "ruleId": row.class(),
         "ruleIndex": rule,
         "level": level(row.risk()),
-        "message": text(&case.name),
+        "message": text(&message(row)),
         "locations": [{
             "physicalLocation": {"artifactLocation": {"uri": place}},
             "logicalLocations": [{
                 "name": row.target,
-                "fullyQualifiedName": format!("{} {}", case.identity.asset, case.identity.service),
+                "fullyQualifiedName": asset(case),
                 "kind": "resource",
             }],
         }],

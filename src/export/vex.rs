@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Export, Row, json as plain};
 use crate::contract::Stamp;
-use crate::triage::{Presence, Verdict};
+use crate::report::evidence_cell;
+use crate::triage::{Case, Presence, Verdict};
 
 pub(super) fn document(export: &Export<'_>) -> Value {
     let targets: BTreeMap<String, &Row> = export.rows.iter().map(|row| (target(row), row)).collect();
@@ -66,7 +67,14 @@ fn vulnerability(row: &Row) -> Value {
     put("analysis", analysis(row));
     put("affects", json!([{"ref": target(row)}]));
     put("properties", json!(properties(row)));
+    put("proofOfConcept", proof(case));
     Value::Object(fields)
+}
+
+/// What shows it: of a person's own finding, which no scanner can be asked for again.
+fn proof(case: &Case) -> Value {
+    let evidence = case.own.as_ref().map(|_| evidence_cell(&case.vuln_evidence)).unwrap_or_default();
+    if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
 }
 
 /// Its other CVEs.

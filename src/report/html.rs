@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Decided, Document, RenderError, ReportFinding, ReportScan, entities};
 use crate::contract::finding::EvidenceView;
-use crate::contract::{Risk, Tool};
+use crate::contract::{Finding, Risk, Tool};
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 
@@ -98,7 +98,7 @@ fn entry(found: &ReportFinding) -> Entry {
         scanner_risk: finding.risk_level.as_str(),
         decided: found.decided.clone(),
         confirmed: finding.confirmed,
-        place: format!("{}/{} {}", finding.port, finding.protocol, finding.service),
+        place: place(finding),
         found_at: found.found_at.map(|at| at.to_string()).unwrap_or_default(),
         tool: found.tool.to_string(),
         description: finding.vuln_description.to_string(),
@@ -114,6 +114,16 @@ fn entry(found: &ReportFinding) -> Entry {
             .map(|old| (old.id.0, old.found_at.map(|at| at.to_string()).unwrap_or_default(), old.risk.as_str()))
             .collect(),
     }
+}
+
+/// `443/tcp https`; what is not known is left out.
+fn place(finding: &Finding) -> String {
+    let protocol = if finding.protocol.is_empty() { "" } else { "/" };
+    let port = match finding.port {
+        0 => finding.protocol.to_string(),
+        port => format!("{port}{protocol}{}", finding.protocol),
+    };
+    format!("{port} {}", finding.service).trim().to_owned()
 }
 
 fn shown(view: EvidenceView) -> Shown {
