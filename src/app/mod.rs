@@ -31,6 +31,7 @@ pub mod msg;
 mod needs;
 pub mod notices;
 pub mod oob;
+pub mod pane;
 pub mod payloads;
 pub mod plan;
 pub mod problem;
