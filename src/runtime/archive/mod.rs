@@ -1,7 +1,7 @@
 //! The task that owns the archive of captures and the payload book: every capture passes through it before it is shown.
 //!
 //! ```text
-//!   captures of the poller ─► one synced transaction ─► recognised ─► Captures        payloads ─► kept
+//!   captures of the poller ─► pieces, each ─► one synced transaction ─► recognised ─► Captures     payloads ─► kept
 //!   another workspace ─► its newest captures ─► Recalled ─► older ones, a piece at a time
 //!   every two seconds ─► what others wrote ─► Payloads, Captures
 //! ```
@@ -9,6 +9,7 @@
 //! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. While another program
 //! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
 
+mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
+use self::pieces::pieces;
 use super::Memory;
 use super::desk::Answered;
 use crate::app::model::Model;
@@ -49,7 +51,7 @@ const MOST_BEHIND: usize = 20_000;
 #[derive(Debug)]
 pub(super) enum Wish {
     /// Captures came in.
-    Take { generation: Generation, captures: Vec<Archived> },
+    Take { generation: Generation, workspace: Shared, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>> },
     /// This is the workspace worked in.
     Recall(Generation, Shared),
     /// Payloads were made or changed.
@@ -105,18 +107,10 @@ impl Archivist {
     }
 
     /// Captures of a logger came in.
-    pub fn take(&self, generation: Generation, logger: &Logger, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
+    pub fn take(&self, generation: Generation, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
         let Some((_, workspace)) = &self.recalled else { return };
-        let archived = |capture| Archived {
-            workspace: workspace.clone(),
-            logger: logger.id,
-            label: logger.label.clone(),
-            handler_url: logger.handler_url.clone(),
-            seen_at,
-            capture,
-        };
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        self.wish(Wish::Take { generation, captures: captures.into_iter().map(archived).collect() });
+        self.wish(Wish::Take { generation, workspace: workspace.clone(), logger, seen_at, captures });
     }
 
     /// Enough waits to be archived: what else the poller has may wait there, and at the service.
@@ -198,26 +192,21 @@ impl Task {
 
     async fn carry_out(&mut self, wish: Wish) -> Result<(), StoreError> {
         match wish {
-            Wish::Take { generation, mut captures } => {
-                let number = captures.len();
-                // The service may have kept what left the archive for its age.
-                let oldest = self.memory.oldest_kept();
-                captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
-                let kept = loop {
-                    let kept = match &mut self.store {
-                        Some(store) if store.is_writable() => store.archive(captures.clone()).await,
-                        _ => Ok(()),
-                    };
-                    if !self.is_held(kept.as_ref().err()).await {
-                        break kept;
-                    }
+            Wish::Take { generation, workspace, logger, seen_at, captures } => {
+                let archived = |capture| Archived {
+                    workspace: workspace.clone(),
+                    logger: logger.id,
+                    label: logger.label.clone(),
+                    handler_url: logger.handler_url.clone(),
+                    seen_at,
+                    capture,
                 };
-                // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
-                let looked = self.look_for_others().await;
-                let new = self.recognised(captures).await;
-                self.behind.fetch_sub(number, Ordering::Relaxed);
-                self.tell(OobNews::Captures { generation, new });
-                kept.and(looked)
+                let mut taken = Ok(());
+                for piece in pieces(captures.into_iter().map(archived).collect()) {
+                    // Also after one that could not be kept: it is shown all the same.
+                    taken = taken.and(self.take(generation, piece).await);
+                }
+                taken
             }
             Wish::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
@@ -237,6 +226,29 @@ impl Task {
                 }
             }
         }
+    }
+
+    /// Archives and tells a piece of what came in.
+    async fn take(&mut self, generation: Generation, mut captures: Vec<Archived>) -> Result<(), StoreError> {
+        let number = captures.len();
+        // The service may have kept what left the archive for its age.
+        let oldest = self.memory.oldest_kept();
+        captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
+        let kept = loop {
+            let kept = match &mut self.store {
+                Some(store) if store.is_writable() => store.archive(captures.clone()).await,
+                _ => Ok(()),
+            };
+            if !self.is_held(kept.as_ref().err()).await {
+                break kept;
+            }
+        };
+        // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
+        let looked = self.look_for_others().await;
+        let new = self.recognised(captures).await;
+        self.behind.fetch_sub(number, Ordering::Relaxed);
+        self.tell(OobNews::Captures { generation, new });
+        kept.and(looked)
     }
 
     /// The next piece of the workspace's captures, the newest first.
@@ -271,9 +283,8 @@ impl Task {
             self.tell(OobNews::Payloads(news.payloads));
         }
         let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
-        let here: Vec<Archived> = news.captures.into_iter().filter(|one| one.workspace == workspace).collect();
-        if !here.is_empty() {
-            let new = self.recognised(here).await;
+        for piece in pieces(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
+            let new = self.recognised(piece).await;
             self.tell(OobNews::Captures { generation, new });
         }
         Ok(())

@@ -61,7 +61,7 @@ impl Desk {
 
     fn take(&self, captures: Vec<Arc<Capture>>) {
         let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
-        self.archivist.take(1, &logger, Stamp(Timestamp::now()), captures);
+        self.archivist.take(1, Arc::new(logger), Stamp(Timestamp::now()), captures);
     }
 }
 
@@ -104,6 +104,18 @@ async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_th
     assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
     assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
     assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
+}
+
+#[tokio::test]
+async fn a_big_answer_is_told_a_piece_at_a_time_as_it_is_archived() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.take((1..=2_500).map(capture).collect());
+    for ids_of_piece in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
+        assert_eq!(ids(&desk.caught().await), ids_of_piece.collect::<Vec<_>>());
+    }
 }
 
 #[tokio::test]

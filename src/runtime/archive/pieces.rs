@@ -1,0 +1,55 @@
+//! Captures a piece at a time: no transaction holds others up for longer, and no message keeps a key waiting.
+
+use crate::oob::Archived;
+
+/// Captures of a piece at most.
+const MOST: usize = 1_000;
+/// Bytes of their bodies, about; a bigger one is a piece of its own.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The same captures in their order, in pieces.
+pub(super) fn pieces(captures: Vec<Archived>) -> impl Iterator<Item = Vec<Archived>> {
+    let mut rest = captures.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = rest.next_if(|next| piece.is_empty() || bytes + size(next) <= MOST_BYTES) {
+            bytes += size(&next);
+            piece.push(next);
+            if piece.len() == MOST {
+                break;
+            }
+        }
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+fn size(archived: &Archived) -> usize {
+    archived.capture.request_body_base64.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::contract::{Capture, CaptureId};
+
+    fn with_bodies(sizes: impl IntoIterator<Item = usize>) -> Vec<Archived> {
+        let capture = |(at, size): (usize, usize)| {
+            let body = "x".repeat(size).into();
+            let capture = Capture { id: CaptureId(at as i64), request_body_base64: body, ..Capture::default() };
+            Archived { capture: Arc::new(capture), ..Archived::default() }
+        };
+        sizes.into_iter().enumerate().map(capture).collect()
+    }
+
+    #[test]
+    fn a_piece_is_of_so_many_captures_or_bytes_and_none_is_lost() {
+        let lengths = |all: &[Archived]| pieces(all.to_vec()).map(|piece| piece.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&with_bodies([0; 2_001])), [1_000, 1_000, 1]);
+        let big = with_bodies([1 << 20, 3 << 20, 1, 9 << 20, 1]);
+        assert_eq!(lengths(&big), [2, 1, 1, 1]);
+        assert_eq!(pieces(big.clone()).flatten().collect::<Vec<_>>(), big);
+        assert!(pieces(Vec::new()).next().is_none());
+    }
+}
