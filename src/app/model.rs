@@ -181,8 +181,8 @@ pub struct Playground {
     pub control: String,
     /// Where it requests what it is given.
     pub fetch: String,
-    /// The file with the key of the demo's service, for scripts.
-    pub key_file: String,
+    /// A file for `.` in a shell: scripts work on the demo then.
+    pub script_file: String,
 }
 
 /// What the service told, each list with how good the knowledge is.

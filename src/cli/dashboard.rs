@@ -258,7 +258,7 @@ pub fn on_world(world: crate::demo::World) -> Connected {
         practice: Some(crate::app::model::Playground {
             control: world.practice.control_url(),
             fetch: world.practice.fetch_url(),
-            key_file: world.key_file().display().to_string(),
+            script_file: world.script_file().display().to_string(),
         }),
         workspace: Some(world.workspace.to_string()),
         ..Session::default()

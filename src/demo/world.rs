@@ -1,6 +1,11 @@
 //! Starts the world: a service in a temporary directory, the practice target, and in a workspace of their own a
 //! logger, targets and scans. All of it is made through the API, as a person would.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 use secrecy::SecretString;
 use serde_json::json;
@@ -9,8 +14,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::practice::Practice;
 use crate::client::{BaseUrl, Client, ClientSettings};
+use crate::config::{ServiceName, StateDir};
 use crate::contract::{EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId};
 use crate::service::{self, RateLimit, Running, Settings};
+use crate::text::quoted;
+
+/// The file that scripts take their settings from.
+const ENVIRONMENT: &str = "env";
 
 /// How quickly the website scans of the demo ask, in requests a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +68,7 @@ impl World {
         let practice = Practice::start(shutdown.clone()).await.context("the practice target did not start")?;
         let mut settings = Settings::new(dir.path()).with_free_ports();
         settings.rate_limit = RateLimit::Off;
-        settings.api_key_file = Some(key_file(&dir));
+        settings.api_key_file = Some(key_file(dir.path()));
         settings.trust_anchors = vec![practice.anchor()];
         let service = service::start(settings, shutdown.clone()).await.context("the demo's service did not start")?;
         let base_url = service.base_url.to_string();
@@ -66,6 +76,7 @@ impl World {
         let client = Client::new(ClientSettings::new(base, SecretString::from(service.api_key.clone())))?;
         let (workspace, logger) =
             furnish(&client, &practice, tempo).await.context("the demo could not be furnished")?;
+        write_environment(dir.path(), &base_url).context("the demo's settings for scripts could not be written")?;
         Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
     }
 
@@ -75,13 +86,19 @@ impl World {
     }
 
     /// The file with the key (0600), for scripts.
-    pub fn key_file(&self) -> std::path::PathBuf {
-        key_file(&self.dir)
+    pub fn key_file(&self) -> PathBuf {
+        key_file(self.dir.path())
     }
 
-    /// Where decisions about it are kept while it lives.
-    pub fn memory(&self) -> std::path::PathBuf {
-        self.dir.path().join("decisions")
+    /// A file for `.` in a shell (0600): scripts speak to this service then, and share decisions and payloads with the
+    /// dashboard.
+    pub fn script_file(&self) -> PathBuf {
+        self.dir.path().join(ENVIRONMENT)
+    }
+
+    /// Where decisions about it, payloads and captures are kept while it lives.
+    pub fn memory(&self) -> PathBuf {
+        StateDir::new(state_home(self.dir.path()).join("scandeck")).of_service(&ServiceName::At(self.base_url.clone()))
     }
 
     /// Ends everything and removes the temporary directory.
@@ -95,8 +112,22 @@ impl World {
     }
 }
 
-fn key_file(dir: &TempDir) -> std::path::PathBuf {
-    dir.path().join("key")
+fn key_file(dir: &Path) -> PathBuf {
+    dir.join("key")
+}
+
+/// The state directories below it are those of the demo alone.
+fn state_home(dir: &Path) -> PathBuf {
+    dir.join("state")
+}
+
+/// Writes what scripts need; the key stays in its file.
+fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
+    let word = |path: PathBuf| quoted(&path.display().to_string());
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(ENVIRONMENT))?;
+    writeln!(file, "export SCANDECK_BASE_URL={}", quoted(base_url))?;
+    writeln!(file, "export SCANDECK_API_KEY=\"$(cat {})\"", word(key_file(dir)))?;
+    writeln!(file, "export XDG_STATE_HOME={}", word(state_home(dir)))
 }
 
 /// Makes the workspace, its logger and targets, and starts the scans.

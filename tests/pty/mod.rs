@@ -4,6 +4,7 @@
 
 mod bundle;
 mod dashboard;
+mod demo;
 mod local;
 mod panic;
 

@@ -8,7 +8,7 @@ use super::draw_box;
 use crate::app::command;
 use crate::app::modal::{Help, line_text};
 use crate::input::HelpSection;
-use crate::text;
+use crate::text::{self, quoted};
 use crate::view::context::{Cx, words};
 use crate::view::layout::{popup, take_top};
 use crate::view::theme::Theme;
@@ -103,8 +103,6 @@ fn has_all(wanted: &[String], text: &str) -> bool {
 /// Where the demo's practice target is mended and broken, and where it requests what it is given.
 fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
-    let [base, key] = [&cx.model.session.base_url, &practice.key_file].map(|told| text::clean(told));
-    // A line each and a word behind `export`: what is copied off the screen is whole for the shell.
     let told = [
         (
             "Control address of the demo's practice target",
@@ -117,8 +115,10 @@ fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'stati
                 text::clean(&practice.fetch)
             ),
         ),
-        ("For scripts on the demo, in a shell", format!("export SCANDECK_BASE_URL={base}")),
-        ("And its key", format!("export SCANDECK_API_KEY=$(cat<{key})")),
+        (
+            "For scripts on the demo: its address, key, decisions and payloads",
+            format!(". {}", quoted(&practice.script_file)),
+        ),
     ];
     let mut lines = Vec::new();
     for (title, told) in told.into_iter().filter(|(title, told)| has_all(wanted, &format!("{title} {told}"))) {

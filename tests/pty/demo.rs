@@ -1,0 +1,50 @@
+//! The demo in its dashboard, and scripts that work on it from another shell.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use super::Session;
+
+/// Plants one line of two hundred in the page that requests what it is given.
+const HUNT: &str = r#"set -eu
+scandeck loggers create hunt
+scandeck payloads new --logger hunt --count 200 -o keys.txt
+line=$(sed -n 137p keys.txt)
+curl -sSfG "$1/later" --data-urlencode "url=$line" --data-urlencode seconds=0
+"#;
+
+/// What stands between two texts, the first one as near to the second as there is.
+fn word(text: &str, before: &str, after: &str) -> String {
+    let words = text.match_indices(before).filter_map(|(at, _)| text[at + before.len()..].split_once(after));
+    words.map(|(word, _)| word).min_by_key(|word| word.len()).expect(text).to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_on_the_demo_shares_its_payloads_with_the_open_dashboard() {
+    let home = tempfile::tempdir().unwrap();
+    let mut session = Session::start(home.path(), &["demo"], &[("TMPDIR", home.path().to_str().unwrap())]);
+    session.until("● live").await;
+    session.keys("?");
+    session.until("/env'").await;
+    let help = session.text();
+    let page = word(&help, "http://", "/fetch");
+    let settings = word(&help, ". '", "'");
+    session.keys("\x1b");
+    session.until_true("the help is closed", |text| !text.contains("in eight ways")).await;
+    session.keys("5");
+
+    let bin = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let script = format!(". '{settings}'\n{HUNT}");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &script, "hunt", &format!("http://{page}/fetch")])
+        .env("PATH", path)
+        .current_dir(home.path())
+        .stdin(Stdio::null());
+    let ended = shell.output().await.unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    session.until("#137 keys.txt").await;
+}
