@@ -1,7 +1,12 @@
 //! What must hold for any text: driven by the fuzzer (`cargo +nightly fuzz run query`), and in `tests/any_text.rs` by
 //! texts that are put together from the pieces of what is read.
 
-use scandeck::contract::Wordlist;
+use std::sync::Arc;
+
+use scandeck::contract::envelope;
+use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace};
+use scandeck::oob::decode::{LIMIT, Step, Told, chain};
+use scandeck::oob::{Book, Payload, Token, mentions};
 use scandeck::query::complete::complete;
 use scandeck::query::{Alone, Evaluator, Kind, Query, Rows};
 use scandeck::triage::bundle::Bundle;
@@ -38,4 +43,41 @@ pub fn import(text: &str) {
     if let Ok(bundle) = Bundle::read(text) {
         assert_eq!(Bundle::read(&bundle.write()), Ok(bundle));
     }
+}
+
+/// An answer of a service is a list of whatever it is taken for, or refused; what is taken is sent so that it is taken
+/// as the same again.
+pub fn wire(bytes: &[u8]) {
+    fn list<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+        if let Ok(taken) = envelope::decode::<Vec<T>>(bytes) {
+            let sent = serde_json::to_vec(&taken).unwrap();
+            assert_eq!(envelope::decode::<Vec<T>>(&sent).unwrap(), taken);
+        }
+    }
+    list::<Workspace>(bytes);
+    list::<Target>(bytes);
+    list::<Scan>(bytes);
+    list::<Finding>(bytes);
+    list::<Logger>(bytes);
+    list::<Capture>(bytes);
+}
+
+/// The decode chain of any body comes to an end within bounds, and tokens are looked for in any capture.
+pub fn decode((bytes, content_type, encoding): (&[u8], &str, &str)) {
+    fn total(steps: &[Step]) -> usize {
+        let inside = |step: &Step| step.parts.iter().map(|part| total(&part.steps)).sum::<usize>();
+        steps.iter().map(|step| step.result.len() + inside(step)).sum()
+    }
+    assert!(total(&chain(bytes, Told { content_type, encoding })) <= 2 * LIMIT);
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let capture = Capture {
+        url_params: text.as_str().into(),
+        path: Some(content_type.into()),
+        http_headers: vec![encoding.into()],
+        request_body_base64: text.as_str().into(),
+        ..Capture::default()
+    };
+    let mut book = Book::default();
+    book.take([Arc::new(Payload { token: Token::of(1), ..Payload::default() })]);
+    let _found = mentions(&capture, &book);
 }
