@@ -3,6 +3,7 @@
 //! [`Session`] holds the program and a screen that understands what it writes. Waiting is always for something seen.
 
 mod bundle;
+mod captures;
 mod dashboard;
 mod demo;
 mod local;

@@ -1,5 +1,6 @@
 //! A generated workspace behind real HTTP: 60 targets, a scan each, 400 findings in 34 classes. It can be scanned again:
-//! every scan and finding gets a new id, evidence other dates and request ids, and a few findings are new.
+//! every scan and finding gets a new id, evidence other dates and request ids, and a few findings are new. Its logger has
+//! as many captures as is wanted.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +16,8 @@ use scandeck::contract::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use super::loud::Loud;
 
 pub const FINDINGS: usize = 400;
 pub const CLASSES: usize = 34;
@@ -34,6 +37,7 @@ struct Told {
 /// The service; it ends with the test.
 pub struct Generated {
     pub base: String,
+    pub loud: Arc<Loud>,
     told: Arc<Mutex<Told>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -52,12 +56,13 @@ impl Generated {
 
     /// Scanned once, with any number of findings: above 400 the same on more ports.
     pub async fn with(findings: usize) -> Self {
-        let told = Arc::new(Mutex::new(Told::default()));
+        let (told, loud) = (Arc::new(Mutex::new(Told::default())), Arc::new(Loud::default()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
-        let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(Arc::clone(&told));
+        let state = (Arc::clone(&told), Arc::clone(&loud));
+        let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let generated = Self { base, told, task };
+        let generated = Self { base, loud, told, task };
         generated.scan(0, findings);
         generated
     }
@@ -166,13 +171,17 @@ struct Asked {
     task_id: Option<i64>,
     status: Option<String>,
     page: Option<i64>,
+    since_id: Option<i64>,
 }
 
 async fn answer(
-    State(told): State<Arc<Mutex<Told>>>,
+    State((told, loud)): State<(Arc<Mutex<Told>>, Arc<Loud>)>,
     Path(path): Path<String>,
     Query(asked): Query<Asked>,
 ) -> axum::response::Response {
+    if let Some(answer) = loud.answer(&path, asked.since_id) {
+        return answer;
+    }
     let told = told.lock().unwrap();
     let first_page = asked.page.unwrap_or(1) == 1;
     let data: Value = match path.trim_matches('/') {

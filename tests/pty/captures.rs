@@ -1,0 +1,41 @@
+//! The dashboard on a logger that tells tens of megabytes in one answer: all of it is archived, and read once.
+
+use std::sync::Arc;
+
+use scandeck::contract::Capture;
+use scandeck::oob::store::Store;
+
+use super::Session;
+use crate::api::until;
+use crate::triage::generated::Generated;
+use crate::triage::loud::capture;
+
+/// One in ten has a body of 8 to 64 kB: 30 MB.
+const CAPTURES: i64 = 6_000;
+const BIG: i64 = 10;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tens_of_megabytes_of_captures_are_archived_to_the_last_and_read_again_only_when_there_are_more() {
+    let (generated, home) = (Generated::with(0).await, tempfile::tempdir().unwrap());
+    let (loud, variables) = (&generated.loud, [("SCANDECK_BASE_URL", &*generated.base), ("SCANDECK_API_KEY", "k")]);
+    loud.hears(CAPTURES, BIG);
+    let mut session = Session::start(home.path(), &[], &variables);
+    session.until("live").await;
+    session.keys("5");
+    session.until("number=6000").await;
+    let lists = loud.lists();
+    until(|| async { loud.lists() }, |now| *now > lists + 2).await;
+    assert_eq!(loud.readings(), [0], "nothing more is there");
+    loud.hears(CAPTURES + 5, BIG);
+    session.until("number=6005").await;
+    // The last one known is read once more, for the case that the logger was cleared.
+    assert_eq!(loud.readings(), [0, CAPTURES - 1]);
+    session.keys("q");
+    assert_eq!(session.ended().await, 0);
+    let mut services = std::fs::read_dir(home.path().join("state/scandeck/of")).unwrap();
+    let kept =
+        Store::open(&services.next().unwrap().unwrap().path()).await.unwrap().store.captures_of("Generated").await;
+    let mut kept: Vec<Capture> = kept.unwrap().into_iter().map(|one| Arc::unwrap_or_clone(one.capture)).collect();
+    kept.sort_by_key(|capture| capture.id);
+    assert!(kept.into_iter().eq((1..=CAPTURES + 5).map(|id| capture(id, BIG))), "a capture is lost or another");
+}
