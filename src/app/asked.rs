@@ -10,7 +10,7 @@ use super::signals::Signals;
 use super::stream;
 use super::table::{Item, Table};
 use crate::contract::{Capture, LoggerId, ScanId, Shared, TargetId};
-use crate::oob::source::{Network, is_own};
+use crate::oob::source::{Hosts, Network, is_own};
 use crate::oob::{Book, Hits, Payload, Token};
 use crate::query::order::{self, SortKey};
 use crate::query::{Bits, Builder, Column, Evaluator, Field, Judged, Kind, Others, Query, Row, Source};
@@ -42,6 +42,7 @@ pub struct World<'a> {
     payloads: &'a Payloads,
     signals: &'a Signals,
     own: &'a [Network],
+    hosts: &'a Hosts,
     clock_offset: Option<i64>,
 }
 
@@ -88,6 +89,10 @@ impl Others for World<'_> {
 
     fn is_awaited(&self, token: Token) -> bool {
         self.signals.wait(token).is_some()
+    }
+
+    fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
+        self.hosts.named_in(capture).into_iter().map(|named| named.target).collect()
     }
 
     fn is_own(&self, capture: &Capture) -> bool {
@@ -264,6 +269,7 @@ impl Model {
             payloads: &self.payloads,
             signals: &self.signals,
             own: self.own_addresses(),
+            hosts: &self.oob.hosts,
             clock_offset: self.clock_offset,
         }
     }

@@ -7,15 +7,20 @@ use super::effect::Effect;
 use super::model::Model;
 use super::plan::{Generation, Known};
 use super::problem::Problem;
+use super::rows::query_of;
 use crate::contract::LoggerId;
 use crate::oob::archived::Newest;
+use crate::oob::source::Hosts;
 use crate::oob::{Book, Payload};
+use crate::query::{Field, Kind};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Oob {
     /// Every payload of every workspace.
     pub book: Book,
+    /// The hosts of the workspace's targets.
+    pub hosts: Hosts,
     /// Payloads and captures can be kept.
     pub writable: bool,
     /// How far the archive is.
@@ -43,6 +48,19 @@ impl Model {
         effects.push(Effect::Plant(payloads));
         self.list_payloads();
         self.dirty = true;
+    }
+
+    /// The targets are others: what requests name them, and which ones a query about targets takes.
+    pub(super) fn learn_hosts(&mut self) {
+        let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
+        let hosts = Hosts::of(targets.iter().map(|target| &target.name));
+        if hosts == self.oob.hosts {
+            return;
+        }
+        self.oob.hosts = hosts;
+        if query_of(&self.lists.captures.filter, Kind::Captures).asks_about(Field::Target) {
+            self.show_captures(None);
+        }
     }
 
     /// What the poller may take as known.

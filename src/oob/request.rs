@@ -43,10 +43,17 @@ pub fn content_type(capture: &Capture) -> &str {
 
 /// The body's bytes; what is no base64 is taken as it stands.
 pub fn body(capture: &Capture) -> Cow<'_, [u8]> {
-    match STANDARD.decode(capture.request_body_base64.as_bytes()) {
-        Ok(bytes) => Cow::Owned(bytes),
-        Err(_) => Cow::Borrowed(capture.request_body_base64.as_bytes()),
-    }
+    bytes(capture.request_body_base64.as_bytes())
+}
+
+/// The start of the body, of a long one about so many bytes; the rest is not decoded.
+pub fn body_start(capture: &Capture, most: usize) -> Cow<'_, [u8]> {
+    let base64 = capture.request_body_base64.as_bytes();
+    bytes(&base64[..base64.len().min(most.div_ceil(3) * 4)])
+}
+
+fn bytes(base64: &[u8]) -> Cow<'_, [u8]> {
+    STANDARD.decode(base64).map_or(Cow::Borrowed(base64), Cow::Owned)
 }
 
 /// Bytes of the body, without decoding it.
@@ -65,6 +72,7 @@ mod tests {
         for bytes in [&b""[..], b"a", b"ab", b"abc", b"abcd"] {
             let capture = Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
             assert_eq!((body_size(&capture), &*body(&capture)), (bytes.len(), bytes));
+            assert_eq!(&*body_start(&capture, 3), &bytes[..bytes.len().min(3)]);
         }
     }
 

@@ -69,6 +69,11 @@ impl Source {
         Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
     }
 
+    /// The target that it came from, else the first that it names.
+    pub fn target(&self) -> Option<&Shared> {
+        self.from_target().or_else(|| Some(&self.targets.first()?.target))
+    }
+
     /// The target that it came from.
     pub fn from_target(&self) -> Option<&Shared> {
         self.targets.iter().find(|named| named.place.is_none()).map(|named| &named.target)
@@ -137,9 +142,14 @@ impl std::fmt::Display for Network {
     }
 }
 
-/// The hosts and addresses of a workspace's targets.
-#[derive(Clone, Debug, Default)]
-pub struct Hosts(HashMap<String, Shared>);
+/// The hosts and addresses of a workspace's targets: made once, and asked for every word of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// The name of each target by its host, in lower case.
+    targets: HashMap<String, Shared>,
+    /// Whether there is a host of a length: most words of a request have another one.
+    lengths: Vec<bool>,
+}
 
 /// Bytes of a body that are searched for names.
 const SEARCHED: usize = 64 << 10;
@@ -149,26 +159,36 @@ const MOST: usize = 10;
 impl Hosts {
     /// Of targets by their names: hosts, addresses, URLs.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
-        Self(names.into_iter().filter_map(|name| Some((host(name)?, name.clone()))).collect())
+        let targets: HashMap<String, Shared> =
+            names.into_iter().filter_map(|name| Some((host(name)?, name.clone()))).collect();
+        let longest = targets.keys().map(String::len).max().unwrap_or(0);
+        let mut lengths = vec![false; longest + 1];
+        targets.keys().for_each(|host| lengths[host.len()] = true);
+        Self { targets, lengths }
     }
 
     /// The target of a host or address, with or without a port.
     pub fn target(&self, word: &str) -> Option<&Shared> {
-        let word = word.trim_matches(['.', '-', ':', '[', ']']).to_ascii_lowercase();
+        let word = word.trim_matches(['.', '-', ':', '[', ']']);
         let without_port = || Some(word.rsplit_once(':')?.0.trim_matches(['[', ']']));
-        self.0.get(&word).or_else(|| self.0.get(without_port()?))
+        self.of_host(word).or_else(|| self.of_host(without_port()?))
+    }
+
+    fn of_host(&self, host: &str) -> Option<&Shared> {
+        let may_be = self.lengths.get(host.len()).copied().unwrap_or(false);
+        if may_be { self.targets.get(&host.to_ascii_lowercase()) } else { None }
     }
 
     /// The targets that a request came from or names. Its `Host` is the logger's and says nothing.
     pub fn named_in(&self, capture: &Capture) -> Vec<Named> {
         let mut named: Vec<Named> = Vec::new();
-        if self.0.is_empty() {
+        if self.targets.is_empty() {
             return named;
         }
         named.extend(self.target(&capture.ip_address).map(|target| Named { place: None, target: target.clone() }));
-        let mut search = |place: Place, text: &str| {
+        let mut search = |place: &dyn Fn() -> Place, text: &str| {
             for target in words(text).filter_map(|word| self.target(word)) {
-                let found = Named { place: Some(place.clone()), target: target.clone() };
+                let found = Named { place: Some(place()), target: target.clone() };
                 if named.len() < MOST && !named.contains(&found) {
                     named.push(found);
                 }
@@ -176,13 +196,12 @@ impl Hosts {
         };
         for (name, value) in request::pairs(capture) {
             let value = decoded_value(value.unwrap_or(name).as_bytes());
-            search(Place::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
+            search(&|| Place::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
         }
         for (name, value) in request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
-            search(Place::Header(text::clean(name).as_ref().into()), value);
+            search(&|| Place::Header(text::clean(name).as_ref().into()), value);
         }
-        let body = request::body(capture);
-        search(Place::Body, &String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]));
+        search(&|| Place::Body, &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)));
         named
     }
 }

@@ -229,7 +229,7 @@ pub static FIELDS: &[Spec] = {
         row((Field::First, "first"), &["first_seen", "age"], Time, &[Findings], "when a scan saw it first", "age>1w"),
         row((Field::Seen, "seen"), &["last_seen"], Time, &[Findings, Payloads], "when the latest scan that saw it started; of payloads, the last hit", "seen>=2026-10-01"),
         row((Field::Changed, "changed"), &[], Time, &[Findings], "when it came, changed, came back or was decided", "changed<2d"),
-        row((Field::Target, "target"), &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "name of the target; of captures, that of the payload", "target:shop*"),
+        row((Field::Target, "target"), &["target_name", "host"], Prose, &[Findings, Scans, Captures, Payloads], "name of the target; of captures, of those that the payload was planted in, that sent it or that it names", "target:shop*"),
         row((Field::TargetId, "target_id"), &[], Number, &[Findings, Scans], "id of the target", "target_id:7"),
         row((Field::Workspace, "workspace"), &["ws"], Prose, &[Findings, Scans, Targets], "name of the workspace", "workspace:acme"),
         row((Field::Scan, "scan"), &["task_id", "scan_id"], Number, &[Findings], "ids of the scans that found it", "scan:118"),

@@ -129,6 +129,11 @@ impl Query {
         &self.root
     }
 
+    /// Whether a clause of it is about a field.
+    pub fn asks_about(&self, field: Field) -> bool {
+        self.root.clauses().iter().any(|clause| clause.field == field)
+    }
+
     /// The parts that must all hold, in the order written.
     pub fn parts(&self) -> &[Expr] {
         match &self.root {

@@ -61,6 +61,10 @@ pub trait Others {
     fn is_awaited(&self, _: Token) -> bool {
         false
     }
+    /// Names of the targets that a request came from or names.
+    fn targets_of(&self, _: &Capture) -> Vec<Shared> {
+        Vec::new()
+    }
     /// Whether a request came from an address of the analyst's own.
     fn is_own(&self, _: &Capture) -> bool {
         false

@@ -6,12 +6,14 @@ use insta::assert_snapshot;
 use scandeck::app::Model;
 use scandeck::app::msg::{Msg, OobNews};
 use scandeck::app::stream::Caught;
-use scandeck::contract::{Capture, LoggerId, Stamp};
+use scandeck::app::plan::News;
+use scandeck::app::table::Table;
+use scandeck::contract::{Capture, LoggerId, Stamp, Target};
 use scandeck::oob::{Archived, Book, Payload, mentions};
-use scandeck::view::{Scheme, Theme};
+use scandeck::view::{Scheme, Theme, ViewCache};
 
-use super::fixtures::{ago, press, tell, world};
-use super::text;
+use super::fixtures::{ago, learn, press, tell, world};
+use super::{drawn, lines, text};
 
 const TOKEN: &str = "k7f2aaaabbbb";
 /// JSON with a URL and a web token in it, compressed.
@@ -105,4 +107,20 @@ fn a_body_is_laid_out_step_by_step_and_raw_one_key_away() {
 #[test]
 fn two_hits_of_a_payload_stand_part_by_part() {
     hold("hit_compare", "5 G d");
+}
+
+#[test]
+fn a_target_that_comes_after_a_request_was_looked_at_is_named_too() {
+    let mut model = planted(200, 60);
+    press(&mut model, "5 G k enter");
+    let mut cache = ViewCache::new(Theme::new(Scheme::Dark));
+    let first = lines(&drawn(&mut model, &mut cache)).join("\n");
+    assert!(first.contains("203.0.113.9") && !first.contains("a target of this workspace: 203.0.113.9"), "{first}");
+    let known = model.data.targets.value().unwrap().items().iter().cloned();
+    let later = Target { id: 99.into(), name: "203.0.113.9".into(), ..Target::default() };
+    let targets = Arc::new(Table::new(known.chain([Arc::new(later)])));
+    let mono = model.now.mono.as_millis() as u64;
+    learn(&mut model, mono, News::Targets(targets));
+    let second = lines(&drawn(&mut model, &mut cache)).join("\n");
+    assert!(second.contains("a target of this workspace: 203.0.113.9"), "{second}");
 }

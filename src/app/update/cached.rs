@@ -19,6 +19,7 @@ pub(super) fn handle_cached(model: &mut Model, cached: Cached) {
         KeptList::Workspaces(table) => recall_workspaces(model, table, at, worked_in),
         KeptList::Targets(table) => {
             if model.data.targets.recall(table, at) {
+                model.learn_hosts();
                 model.show_rows(Pane::Targets);
             }
         }

@@ -196,6 +196,7 @@ impl Model {
         self.generation += 1;
         self.previous = None;
         self.data.targets = Remote::Unknown;
+        self.oob.hosts = Default::default();
         self.data.scans = Remote::Unknown;
         self.data.occurrences = Remote::Unknown;
         self.data.findings = Remote::Unknown;

@@ -24,6 +24,7 @@ pub(super) fn handle_update(model: &mut Model, update: Update) {
         News::Targets(table) => {
             model.data.targets.succeed(table, at);
             drop_lost_chips(model);
+            model.learn_hosts();
             model.show_rows(Pane::Targets);
         }
         News::Scans(table) => handle_scans(model, table, at),

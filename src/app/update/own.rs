@@ -7,7 +7,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use crate::contract::{Capture, Shared};
-use crate::oob::Payload;
+use crate::oob::{Payload, Source};
 use crate::oob::out::{Sent, raw};
 use crate::triage::event::OwnFinding;
 use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
@@ -39,7 +39,7 @@ pub(super) fn open_from_captures(model: &mut Model) {
     let mut own = OwnFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
-        target: model.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
+        target: target_of(model, &chosen),
         ..OwnFinding::default()
     };
     if let Some(payload) = chosen.iter().find_map(|sent| known(model, sent)) {
@@ -50,6 +50,14 @@ pub(super) fn open_from_captures(model: &mut Model) {
     let others = model.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, OwnDraft { id: None, own, others });
+}
+
+/// The target that requests tell of themselves, else that of the chip.
+fn target_of(model: &Model, chosen: &[Sent]) -> Shared {
+    let (own, hosts) = (model.own_addresses(), &model.oob.hosts);
+    let told = chosen.iter().find_map(|sent| Source::of(&sent.capture, own, hosts).target().cloned());
+    let chip = || model.scope.target.and_then(|id| model.target_name(id).cloned());
+    told.or_else(chip).unwrap_or_default()
 }
 
 /// The payload that a capture carries first.

@@ -71,7 +71,10 @@ impl Row for Recognised<'_> {
             Field::Number => payloads.filter_map(|payload| payload.number).for_each(|number| to.whole(number)),
             Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
-            Field::Target => payloads.for_each(|payload| to.shared(&payload.target)),
+            Field::Target => {
+                payloads.for_each(|payload| to.shared(&payload.target));
+                others.targets_of(self.capture).iter().for_each(|target| to.shared(target));
+            }
             Field::Delay => {
                 let delay =
                     |payload: &crate::oob::Payload| payload.delay(self.capture.request_date, others.clock_offset());

@@ -186,3 +186,22 @@ fn a_capture_keeps_the_url_of_a_logger_that_is_gone() {
     assert!(copied(desk.keys("y c")).contains("'http://127.0.0.1:8766/l/abc/?t=9'"));
     assert!(exported(desk.keys(": 'export captures har' enter")).2.contains("http://127.0.0.1:8766/l/abc/?t=9"));
 }
+
+#[test]
+fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_that_comes_later() {
+    let mut desk = Desk::new();
+    let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
+    let named = Capture { http_headers: headers, ..capture(10) };
+    desk.caught(1, vec![named, carrying(11, 1, "192.0.2.40")]);
+    let taken = |desk: &mut Desk, query: &str| {
+        desk.model.set_query(Pane::Captures, query).unwrap();
+        desk.shown(Pane::Captures)
+    };
+    assert_eq!(taken(&mut desk, "target:t2"), [10]);
+    assert_eq!(taken(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger's");
+    assert_eq!(taken(&mut desk, "target:192.0.2.40"), [0; 0]);
+    let targets = [target(2, "t2.acme.test"), target(9, "https://192.0.2.40:8443/")];
+    desk.feed(News::Targets(table(targets)));
+    assert_eq!(desk.shown(Pane::Captures), [11]);
+    assert_eq!(taken(&mut desk, "-target:*"), [1, 2, 3]);
+}

@@ -50,6 +50,36 @@ fn captured_requests_are_kept_as_evidence_of_a_new_one_or_one_that_is_there() {
 }
 
 #[test]
+fn a_finding_made_of_a_request_stands_at_the_target_that_its_payload_or_the_request_itself_names() {
+    use crate::contract::Capture;
+    let mut desk = Desk::new();
+    let from = |ip: &str, header: &str| Capture {
+        ip_address: ip.into(),
+        http_headers: vec![header.into()],
+        ..super::capture(10)
+    };
+    let target = |desk: &mut Desk, caught: Capture| {
+        let id = desk.model.data.captures.end() as i64;
+        desk.caught(1, vec![Capture { id: id.into(), ..caught }]);
+        desk.keys("5 G n");
+        let target = desk.form().text(FieldId::TargetName);
+        desk.keys("esc");
+        target
+    };
+    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://t3.acme.test/x")), "t3.acme.test");
+    assert_eq!(target(&mut desk, from("t4.acme.test", "Referer: https://t3.acme.test/x")), "t4.acme.test");
+    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://elsewhere.test/")), "");
+    // Where it was planted counts more.
+    desk.keys("2 g g p");
+    desk.hit(99, Some(1));
+    let planted = desk.model.data.captures.caught.back_mut().unwrap();
+    let named = from("t4.acme.test", "Host: x");
+    planted.capture = std::sync::Arc::new(Capture { ip_address: named.ip_address, ..Capture::clone(&planted.capture) });
+    desk.keys("5 G n");
+    assert_eq!(desk.form().text(FieldId::TargetName), "t1.acme.test");
+}
+
+#[test]
 fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Mine' ctrl-o D");

@@ -9,7 +9,6 @@ use super::{header_line, known, steps};
 use crate::app::stream::Caught;
 use crate::input::{Action, Context};
 use crate::oob::decode::{Told, chain, percent};
-use crate::oob::source::Hosts;
 use crate::oob::{Mention, Payload, Place, Source, request};
 use crate::text;
 use crate::view::context::{Cx, words};
@@ -52,13 +51,11 @@ impl<'a> Page<'a> {
         let payload = known(cx, caught).map(|(_, payload)| Arc::clone(payload));
         let came = caught.capture.request_date;
         let delay = payload.as_ref().and_then(|payload| payload.delay(came, cx.model.clock_offset));
-        let targets = cx.model.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
-        let hosts = Hosts::of(targets.iter().map(|target| &target.name));
         Self {
             caught,
             payload,
             delay: delay.map(|delay| delay.to_string()),
-            source: Source::of(&caught.capture, cx.model.own_addresses(), &hosts),
+            source: Source::of(&caught.capture, cx.model.own_addresses(), &cx.model.oob.hosts),
             proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
             own_key: key(cx, Context::Captures, Action::New),
             edit_key: key(cx, Context::Captures, Action::EditPlace),
