@@ -11,10 +11,12 @@
 
 mod entities;
 mod fit;
+mod plural;
 mod quote;
 
 pub use entities::decode_entities;
 pub use fit::{middle, middle_with, start, start_with, width};
+pub use plural::{plural, thousands};
 pub use quote::quoted;
 
 use std::borrow::Cow;

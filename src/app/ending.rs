@@ -6,6 +6,7 @@ use super::model::Model;
 use super::notices::Tone;
 use super::table::Table;
 use crate::contract::Logger;
+use crate::text::plural;
 
 /// Days before the end from which on it is told.
 const DAYS: i64 = 2;
@@ -42,10 +43,8 @@ impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Over => f.write_str("records no more"),
-            Self::Days(1) => f.write_str("1 day left"),
-            Self::Days(days) => write!(f, "{days} days left"),
-            Self::Requests(1) => f.write_str("1 request left"),
-            Self::Requests(requests) => write!(f, "{requests} requests left"),
+            Self::Days(days) => write!(f, "{} left", plural(*days as usize, "day")),
+            Self::Requests(requests) => write!(f, "{} left", plural(*requests as usize, "request")),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Told {
         let session = Session::open(args).await?;
         let all = session.workspaces().await?;
         let workspace = all.into_iter().next().context("there is no workspace")?;
-        let (client, id) = (&session.client, Some(workspace.id));
+        let (client, id) = (session.client()?, Some(workspace.id));
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;

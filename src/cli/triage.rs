@@ -14,9 +14,11 @@ use clap::{Args, Subcommand};
 
 use super::advised::Advised;
 use super::headless::decisions::{advised, read, writable};
+use super::headless::save::Destination;
 use super::headless::session::place;
-use super::headless::{Output, ServiceArgs, save};
+use super::headless::{Output, ServiceArgs};
 use super::kept;
+use crate::text::plural;
 use crate::triage::jsonl::{self, BadLine};
 
 /// `scandeck triage …`.
@@ -38,11 +40,7 @@ pub struct TriageArgs {
 #[derive(Subcommand, Clone, Debug)]
 enum TriageCommand {
     /// Writes what was decided
-    Export {
-        /// Into this file, over what may be there [default: standard output]
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
+    Export(Destination),
     /// Takes in what was decided elsewhere
     Import {
         /// The file; `-` is standard input
@@ -60,13 +58,13 @@ enum TriageCommand {
 /// When a file cannot be read or written, or a line is bad and `--strict` was said.
 pub async fn run(args: TriageArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
-        TriageCommand::Export { output } => export(&args.service, output.as_deref()).await?,
+        TriageCommand::Export(to) => export(&args.service, to).await?,
         TriageCommand::Import { file, strict } => import(&args.service, file, *strict).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn export(service: &ServiceArgs, file: Option<&Path>) -> anyhow::Result<()> {
+async fn export(service: &ServiceArgs, to: &Destination) -> anyhow::Result<()> {
     let place = place(service)?;
     let workspace = match &service.workspace {
         Some(named) => Some(kept::workspace(&place, named).await?),
@@ -77,14 +75,7 @@ async fn export(service: &ServiceArgs, file: Option<&Path>) -> anyhow::Result<()
         Some(workspace) => jsonl::write(&state.events_of(workspace)),
         None => jsonl::write(state.events()),
     };
-    match file {
-        None => Output::new(service.json).outside(text.as_bytes()),
-        Some(file) => {
-            save::over(file, text.as_bytes())?;
-            eprintln!("{} events in {}", text.lines().count(), file.display());
-        }
-    }
-    Ok(())
+    to.write(Output::new(service.json), text.as_bytes(), &plural(text.lines().count(), "event"))
 }
 
 async fn import(service: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Result<()> {
@@ -109,7 +100,7 @@ async fn import(service: &ServiceArgs, file: &Path, strict: bool) -> anyhow::Res
     if out.json {
         return out.value(&serde_json::json!({"taken": taken, "known": known, "bad": bad}));
     }
-    out.line(&format!("{taken} events taken, {known} known already, {bad} lines bad"));
+    out.line(&format!("{} taken, {known} known already, {} bad", plural(taken, "event"), plural(bad, "line")));
     Ok(())
 }
 

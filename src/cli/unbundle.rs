@@ -14,6 +14,7 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
 use super::triage::bytes_of;
+use crate::text::plural;
 use crate::triage::bundle::Bundle;
 
 /// `scandeck unbundle …`.
@@ -67,7 +68,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if out.json {
         out.value(&serde_json::json!({"workspace": workspace, "taken": fresh, "known": bundle.events.len() - fresh}))?;
     } else {
-        out.line(&format!("{workspace}: {told}; {fresh} events were new here"));
+        out.line(&format!("{workspace}: {told}; {} new here", plural(fresh, "event")));
     }
     if bundle.manifest.alias != place.alias {
         eprintln!(

@@ -83,7 +83,7 @@ mod import {
         let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = import.name.clone().or_else(stem).unwrap_or_default();
         match import_wordlist(&directory.open()?, name.trim(), &import.description, &text).await? {
-            Imported::Done { id, words } => eprintln!("imported {words} words as word list {id}, {}", name.trim()),
+            Imported::Done { id, words } => eprintln!("imported word list {id}, {}; words in it: {words}", name.trim()),
             Imported::Empty => bail!("{} has no words", import.file.display()),
             Imported::NameTaken => {
                 bail!("a word list `{}` already exists; choose another name with --name", name.trim())

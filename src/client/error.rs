@@ -17,6 +17,8 @@ const MESSAGE_LIMIT: usize = 600;
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// There is no service to ask.
+    Absent,
     /// No connection, or it broke.
     Connect,
     /// No whole answer in time.
@@ -75,6 +77,11 @@ impl Error {
         Self { kind, status: None, message: one_line(message.as_ref()), details: None }
     }
 
+    /// Nothing tells where a service is.
+    pub fn absent() -> Self {
+        Self::new(Kind::Absent, "no service is configured, and none runs here")
+    }
+
     /// Given up by the person.
     pub fn cancelled() -> Self {
         Self::new(Kind::Cancelled, "cancelled")
@@ -99,7 +106,8 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self.kind {
             Kind::Connect | Kind::Timeout | Kind::Server | Kind::RateLimited { .. } | Kind::BudgetSpent { .. } => true,
-            Kind::Tls
+            Kind::Absent
+            | Kind::Tls
             | Kind::Unauthorized
             | Kind::Forbidden
             | Kind::NotFound
@@ -116,6 +124,7 @@ impl Error {
     /// What to do next, in a clause.
     pub fn hint(&self) -> String {
         let text = match &self.kind {
+            Kind::Absent => "give --base-url with SCANDECK_API_KEY, or --profile, or start one with `scandeck serve`",
             Kind::Connect => "check that the service runs (`scandeck status`) and that the base URL is right",
             Kind::Timeout => "the service or the network is slow; try again, or check the base URL",
             Kind::Tls => {

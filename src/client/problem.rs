@@ -6,7 +6,7 @@ use crate::app::problem::{Problem, ProblemKind};
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
         let kind = match error.kind {
-            Kind::Connect | Kind::Tls => ProblemKind::Connection,
+            Kind::Absent | Kind::Connect | Kind::Tls => ProblemKind::Connection,
             Kind::Timeout => ProblemKind::Timeout,
             Kind::Unauthorized => ProblemKind::Unauthorized,
             Kind::Forbidden => ProblemKind::Forbidden,

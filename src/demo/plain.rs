@@ -119,7 +119,7 @@ fn write_progress(scan: &Scan, names: &HashMap<TargetId, String>, to: &mut impl 
 fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &mut impl Write) -> io::Result<()> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by(|a, b| b.risk_level.cmp(&a.risk_level).then_with(|| a.name.cmp(&b.name)));
-    writeln!(to, "\n{} findings\nRISK  {:<28}  PORT  FINDING", sorted.len(), "TARGET")?;
+    writeln!(to, "\n{}\nRISK  {:<28}  PORT  FINDING", text::plural(sorted.len(), "finding"), "TARGET")?;
     for finding in sorted {
         let target = finding.target_id.and_then(|id| names.get(&id)).map_or("?", String::as_str);
         let risk = match finding.risk_level.level() {
@@ -136,7 +136,7 @@ fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &
 
 async fn write_captures(world: &World, to: &mut impl Write) -> Result<()> {
     let captures = world.client.list_captures(world.logger, None).await?;
-    writeln!(to, "\n{} captured requests", captures.len())?;
+    writeln!(to, "\n{}", text::plural(captures.len(), "captured request"))?;
     for capture in captures {
         let at = capture.request_date.map(|at| at.to_string()).unwrap_or_default();
         writeln!(

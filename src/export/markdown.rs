@@ -26,7 +26,7 @@ pub(super) fn write(export: &Export<'_>) -> String {
 
 fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "# Hand-over: {}\n", escaped(export.title));
-    let _ = writeln!(out, "Made {} UTC by scandeck. {} findings.", export.made, export.rows.len());
+    let _ = writeln!(out, "Made {} UTC by scandeck. {}.", export.made, text::plural(export.rows.len(), "finding"));
     if !export.query.is_empty() {
         let _ = writeln!(out, "\nOnly what matches: {}", escaped(export.query));
     }

@@ -209,7 +209,7 @@ async fn run(
         (Some(Cause::NotOurs), _) => End::NotOurs,
         (Some(Cause::TimeLimit), _) => End::Outcome(
             ScanStatus::TimedOut,
-            format!("max_scan_time of {minutes} minutes has passed; the results so far are kept"),
+            format!("max_scan_time ({minutes} min) has passed; the results so far are kept"),
         ),
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::ServiceEnds,
         (Some(Cause::Stop), _) => {

@@ -15,7 +15,7 @@ use super::event::{Event, Key};
 use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::oob::{Archived, Payload};
-use crate::text;
+use crate::text::{self, plural};
 
 /// What the manifest calls itself.
 const FORMAT: &str = "scandeck-bundle";
@@ -113,20 +113,20 @@ impl Bundle {
     pub fn told(&self) -> String {
         let of_service = match self.manifest.reached {
             true => format!(
-                "{} targets, {} scans, {} findings as the service told them",
-                self.targets.len(),
-                self.scans.len(),
-                self.findings.len()
+                "{}, {}, {} as the service told them",
+                plural(self.targets.len(), "target"),
+                plural(self.scans.len(), "scan"),
+                plural(self.findings.len(), "finding")
             ),
             false => "nothing of the service, which was not reached".to_owned(),
         };
         format!(
-            "{} events, {} settings, {} seen, {} payloads, {} captures; {of_service}",
-            self.events.len(),
-            self.settings.len(),
+            "{}, {}, {} seen, {}, {}; {of_service}",
+            plural(self.events.len(), "event"),
+            plural(self.settings.len(), "setting"),
             self.seen.len(),
-            self.payloads.len(),
-            self.captures.len()
+            plural(self.payloads.len(), "payload"),
+            plural(self.captures.len(), "capture")
         )
     }
 

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use super::theme::Theme;
 use crate::contract::{Risk, Stamp};
+pub use crate::text::{plural, thousands};
 
 /// Greatest width of [`age`] and [`duration`].
 pub const AGE: u16 = 4;
@@ -65,19 +66,6 @@ pub fn count(number: i64) -> String {
     n.to_string()
 }
 
-/// A number with thousands apart: `100 000`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// Bytes: `512 B` `4.0 kB` `1.9 MB`.
 pub fn bytes(number: usize) -> String {
     match number {
@@ -85,11 +73,6 @@ pub fn bytes(number: usize) -> String {
         1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
         _ => format!("{:.1} MB", number as f64 / 1e6),
     }
-}
-
-/// A noun with its number: `1 scan`, `7 scans`.
-pub fn plural(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(number as u64)) }
 }
 
 /// Date and time in UTC, exact.

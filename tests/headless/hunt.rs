@@ -235,3 +235,36 @@ async fn a_payload_is_of_a_logger_that_records_and_of_one_alone() {
     let odd = new("6").await;
     assert!(odd.code == 0 && odd.err.contains("[31m"), "{odd:?}");
 }
+
+#[tokio::test]
+async fn what_a_bundle_brought_is_told_where_there_is_no_service_at_all() {
+    let range = Range::new("hunt").await;
+    let desk = &range.desk;
+    desk.does(&["targets", "add", "127.0.0.1"]).await;
+    let payload = desk.does(&["payloads", "new", "--logger", "hunt", "--target", "shop.test"]).await;
+    range.plant("plain", payload.trim()).await;
+    let by_target = ["captures", "list", "--json", "--query", "target:127.0.0.1 target:shop"];
+    let told = desk.does(&by_target).await;
+    assert!(told.contains("\"label\": \"hunt\""), "{told}");
+    assert_eq!(desk.does(&["captures", "list", "--query", "target:127.0.0.2"]).await, "");
+    let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
+    desk.does(&["bundle", "--workspace", &workspace, "-o", "w.bundle"]).await;
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let alone = async |args: &[&str]| run(&mut command(elsewhere.path(), args)).await;
+    alone(&["captures", "list"]).await.refused(1, "no service is configured");
+    let bundle = desk.home.path().join("w.bundle");
+    assert_eq!(alone(&["unbundle", bundle.to_str().unwrap()]).await.code, 0);
+    let list = alone(&by_target).await;
+    assert_eq!((list.code, list.out.as_str()), (0, told.as_str()), "{list:?}");
+    assert!(list.err.contains("no service is configured, and none runs here; what is archived here is told"));
+    let har = alone(&["captures", "export", "--format", "har", "-o", "hits.har"]).await;
+    assert!(har.code == 0 && har.err.contains("1 captured request in hits.har"), "{har:?}");
+    let payloads = alone(&["payloads", "list", "--hit"]).await;
+    assert!(payloads.code == 0 && payloads.out.contains("shop.test"), "{payloads:?}");
+    assert_eq!(alone(&["findings", "list"]).await.code, 0);
+    for needs in [&["captures", "watch"][..], &["payloads", "new", "--logger", "hunt"], &["targets", "list"]] {
+        alone(needs).await.refused(1, "start one with `scandeck serve`");
+    }
+    range.desk.world.stop().await;
+}

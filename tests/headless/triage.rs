@@ -109,9 +109,9 @@ async fn a_bundle_on_another_state_directory_shows_what_was_decided_also_without
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
 
     let taken = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(taken.code == 0 && taken.out.contains("3 events were new here"), "{taken:?}");
+    assert!(taken.code == 0 && taken.out.contains("3 events new here"), "{taken:?}");
     let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(again.out.contains("0 events were new here"), "{again:?}");
+    assert!(again.out.contains("0 events new here"), "{again:?}");
     let list = ["findings", "list", "--json"];
     let shown = desk.does(&list).await;
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);

@@ -223,8 +223,3 @@ pub fn words(verdict: Verdict) -> &'static str {
         Verdict::Duplicate => "duplicate",
     }
 }
-
-/// `1 finding`, `57 findings`.
-pub fn counted(count: usize) -> String {
-    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
-}

@@ -2,6 +2,7 @@
 
 use super::{Field, FieldId, Form, FormTag};
 use crate::contract::{Risk, Shared};
+use crate::text::plural;
 use crate::triage::{EventId, event::OwnFinding};
 
 /// What the form starts from.
@@ -51,7 +52,7 @@ pub(super) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
     let captures = form.subject.own.as_ref().map_or(0, |draft| draft.own.captures.len());
     form.summary = vec!["It is kept here, beside the service; reports that the service makes leave it out.".to_owned()];
     if captures > 0 {
-        form.summary.push(format!("{captures} captured requests are kept with it as evidence."));
+        form.summary.push(format!("Kept with it as evidence: {}.", plural(captures, "captured request")));
     }
     let mut wrong = Vec::new();
     if into {

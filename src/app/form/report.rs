@@ -5,6 +5,7 @@ use crate::app::batch::Job;
 use crate::app::effect::Call;
 use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
 use crate::export::Format;
+use crate::text::plural;
 use crate::triage::CaseId;
 
 /// The filters with their words, in the order of the form.
@@ -134,13 +135,12 @@ pub(super) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
 /// What it is about, and what it cannot carry.
 fn summary(form: &Form) -> Vec<String> {
     let Some(set) = sets(form).get(form.choice(FieldId::Resources)).copied() else { return Vec::new() };
-    let (count, source) = (count(form, set), source(form));
+    let noun = if source(form) == ReportSource::Scans { "scan" } else { "finding" };
+    let counted = plural(count(form, set), noun);
     if is_made_here(form) {
-        return vec![format!(
-            "It is written at once, about {count} {source}, with decisions, notes and own severities."
-        )];
+        return vec![format!("It is written at once, about {counted}, with decisions, notes and own severities.")];
     }
-    let mut lines = vec![format!("It is made in the background, about {count} {source}; d downloads it.")];
+    let mut lines = vec![format!("It is made in the background, about {counted}; d downloads it.")];
     lines.push("The service makes it: decisions, notes and own severities are not in it.".to_owned());
     match set.cases.len().saturating_sub(set.ids.len()) {
         0 => {}

@@ -8,6 +8,7 @@ use crate::app::effect::Call;
 use crate::app::problem::Problem;
 use crate::contract::scan::SCAN_MINUTES;
 use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool};
+use crate::text::plural;
 
 /// The tools of the choice; any other id can be typed.
 const TOOLS: [Tool; 3] = [Tool::WEBSITE, Tool::PORTS, Tool::TLS];
@@ -94,7 +95,7 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
     form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
     let scans = if names_target(form) { 1 } else { targets(form).len() };
-    form.button = if scans == 1 { "Start 1 scan".to_owned() } else { format!("Start {scans} scans") };
+    form.button = format!("Start {}", plural(scans, "scan"));
     let one = targets(form).first().map(|(_, name)| name.to_string());
     form.title = match (one, scans) {
         (Some(name), 1) => format!("Scan {name}"),

@@ -8,6 +8,7 @@ use crate::app::batch::Job;
 use crate::app::effect::Call;
 use crate::app::problem::Problem;
 use crate::contract::{NewTarget, TargetType};
+use crate::text::plural;
 
 /// New targets.
 pub(super) fn open(workspace: &str) -> Form {
@@ -34,10 +35,7 @@ pub(super) fn check(form: &mut Form, known: &Known<'_>) -> Vec<(FieldId, String)
     let good = field.notes.iter().filter(|note| matches!(note, LineNote::Good(_) | LineNote::Refused(_))).count();
     let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
     form.refused_lines = refused;
-    form.button = match good {
-        1 => "Make 1 target".to_owned(),
-        _ => format!("Make {good} targets"),
-    };
+    form.button = format!("Make {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
         1 => vec!["1 line cannot be a target and stays here.".to_owned()],

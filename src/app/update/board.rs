@@ -14,6 +14,7 @@ use super::decide::{ask_or_carry_out, is_early};
 use super::moves;
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::input::Action;
+use crate::text::plural;
 use crate::triage::compare::{self, Outcome, differences, occurrences};
 use crate::triage::{Case, CaseId, Verdict};
 
@@ -112,9 +113,8 @@ fn ask(model: &mut Model) {
 }
 
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
-    let counted = |count: usize, noun: &str| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
-    let words = format!("Retest {} with {}?", counted(findings, "finding"), counted(scans, "scan"));
+    let words = format!("Retest {} with {}?", plural(findings, "finding"), plural(scans, "scan"));
     let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();
     if scans > NAMED {
         named.push(format!("{} more", scans - NAMED));
@@ -357,7 +357,8 @@ impl Model {
                 let counts = [(done, "done"), (running, "running"), (failed, "failed")];
                 let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
                 let told = told.collect::<Vec<_>>().join(", ");
-                format!("{} findings, {} scans: {told}", retest.findings.len(), retest.scans.len())
+                let (findings, scans) = (retest.findings.len(), retest.scans.len());
+                format!("{}, {}: {told}", plural(findings, "finding"), plural(scans, "scan"))
             }
             _ => String::new(),
         }

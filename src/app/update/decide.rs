@@ -20,6 +20,7 @@ use super::super::prompt::{Prompt, Then};
 use super::decide_menu;
 use crate::contract::Shared;
 use crate::input::Action;
+use crate::text::plural;
 use crate::triage::verdict::Verdict;
 use crate::triage::{Case, CaseId, Change, EventId, RuleState, Subject};
 
@@ -114,7 +115,7 @@ fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
     let count = deed.ids.len();
     if hidden.is_empty() {
-        let question = format!("{} {}: {kinds}", decide::counted(count), becomes(count != 1));
+        let question = format!("{} {}: {kinds}", plural(count, "finding"), becomes(count != 1));
         let prompt = Prompt::new(question, Then::Decide(Box::new(deed))).with_enter();
         return match model.reviewing() {
             Some(_) => prompt.with_line("space picks some of them first."),
@@ -123,7 +124,7 @@ fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     }
     let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
     let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
-    let question = format!("The {} marked and shown {}: {kinds}", decide::counted(count), becomes(count != 1));
+    let question = format!("The {} marked and shown {}: {kinds}", plural(count, "finding"), becomes(count != 1));
     let mut prompt = Prompt::new(question, Then::Decide(Box::new(deed)))
         .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
         .with_enter();

@@ -7,6 +7,7 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::text::plural;
 
 /// More things than this are not deleted by a `y`: their number is typed.
 const BY_NUMBER: usize = 20;
@@ -57,13 +58,7 @@ pub(super) fn ask_clear(model: &mut Model) {
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let (label, requests) = logger.map_or_else(
         || (format!("logger {id}"), "its requests".to_owned()),
-        |logger| {
-            let requests = match logger.num_requests {
-                1 => "this 1 request".to_owned(),
-                count => format!("these {count} requests"),
-            };
-            (format!("logger {}", logger.label), requests)
-        },
+        |logger| (format!("logger {}", logger.label), plural(logger.num_requests.max(0) as usize, "recorded request")),
     );
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger(id))];
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
@@ -137,13 +132,6 @@ fn place(model: &Model) -> String {
     }
 }
 
-pub(super) fn counted(count: i64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
-}
-
 /// One workspace at a time: its name is typed.
 fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     if ids.len() > 1 {
@@ -153,7 +141,10 @@ fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     let name = model.workspace_words(id);
     let workspace = model.data.workspaces.value().and_then(|all| all.get(id));
     let with = workspace.map(|workspace| {
-        let (targets, scans) = (counted(workspace.target_count, "target"), counted(workspace.scan_count, "scan"));
+        let (targets, scans) = (
+            plural(workspace.target_count.max(0) as usize, "target"),
+            plural(workspace.scan_count.max(0) as usize, "scan"),
+        );
         format!("With it go {targets}, {scans}, their findings, and its loggers with what they recorded.")
     });
     Matter {
@@ -170,11 +161,13 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let found = |id: &TargetId| model.data.findings.value().and_then(|findings| findings.of_target(*id));
     let findings: usize = ids.iter().filter_map(found).map(|of| of.positions.len()).sum();
     let with = if ids.len() == 1 { "it" } else { "them" };
-    let mut lines =
-        vec![format!("With {with} go {} and {}.", counted(scans as i64, "scan"), counted(findings as i64, "finding"))];
+    let mut lines = vec![format!("With {with} go {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
     let active = active_scans(model, |target| ids.contains(&target));
     if active > 0 {
-        lines.push(format!("{} still active: the service refuses until they have ended.", counted(active, "scan")));
+        lines.push(format!(
+            "{} still active: the service refuses until they have ended.",
+            plural(active.max(0) as usize, "scan")
+        ));
     }
     let jobs = ids.into_iter().map(|id| {
         let name = model.target_name(id).map_or_else(|| id.to_string(), ToString::to_string);
@@ -201,10 +194,10 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
     let mut lines = Vec::new();
     if !ended.is_empty() {
         let with = if ended.len() == 1 { "it goes its" } else { "them go their" };
-        lines.push(format!("With {with} output and {}.", counted(findings as i64, "finding")));
+        lines.push(format!("With {with} output and {}.", plural(findings, "finding")));
     }
     if !active.is_empty() {
-        lines.push(format!("{} still active and left out: stop first (S).", counted(active.len() as i64, "scan")));
+        lines.push(format!("{} still active and left out: stop first (S).", plural(active.len(), "scan")));
     }
     let jobs = ended.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::DeleteScan(scan.id))).collect();
     Matter { jobs, lines, word: None }
@@ -226,7 +219,7 @@ fn loggers(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.loggers.value() else { return Matter::default() };
     let chosen: Vec<_> = ids.iter().filter_map(|&id| all.get(LoggerId(id))).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
-    let line = format!("With it go {}; its URL answers no more.", counted(requests, "recorded request"));
+    let line = format!("With it go {}; its URL answers no more.", plural(requests.max(0) as usize, "recorded request"));
     let jobs = chosen
         .iter()
         .map(|logger| Job::new(format!("logger {}", logger.label), Call::DeleteLogger(logger.id)))
@@ -252,10 +245,10 @@ fn wordlists(model: &Model, ids: &[i64]) -> Matter {
     let (predefined, own): (Vec<_>, Vec<_>) = chosen.partition(|list| list.predefined);
     let mut lines = Vec::new();
     if !predefined.is_empty() {
-        lines.push(format!("{} predefined and cannot be deleted", counted(predefined.len() as i64, "word list")));
+        lines.push(format!("{} predefined and cannot be deleted", plural(predefined.len(), "word list")));
     }
     let jobs = own.iter().map(|list| {
-        let about = format!("word list {} with {}", list.name, counted(list.num_words, "word"));
+        let about = format!("word list {} with {}", list.name, plural(list.num_words.max(0) as usize, "word"));
         Job::new(about, Call::DeleteWordlist(list.id))
     });
     Matter { jobs: jobs.collect(), lines, word: None }

@@ -12,6 +12,7 @@ use super::super::oob::Archive;
 use super::super::stream::{Caught, Taken};
 use crate::contract::Stamp;
 use crate::oob::{Book, Payload};
+use crate::text::plural;
 
 /// In seconds: clocks differ by less.
 const DAY: i64 = 24 * 3600;
@@ -25,7 +26,10 @@ impl Model {
                 let OobKept { book, writable, problem, forgotten } = *kept;
                 (self.oob.book, self.oob.writable, self.oob.problem) = (book, writable, problem);
                 if forgotten > 0 {
-                    self.say(Tone::Plain, format!("{forgotten} captures left the archive: they were older than kept"));
+                    self.say(
+                        Tone::Plain,
+                        format!("{} left the archive: older than is kept", plural(forgotten as usize, "capture")),
+                    );
                 }
                 self.list_payloads();
                 self.say_oob_problem();

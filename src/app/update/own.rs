@@ -7,8 +7,8 @@ use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use crate::contract::{Capture, Shared};
-use crate::oob::{Payload, Source};
 use crate::oob::out::{Sent, raw};
+use crate::oob::{Payload, Source};
 use crate::triage::event::OwnFinding;
 use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 

@@ -10,6 +10,7 @@ use super::super::notices::Tone;
 use super::super::prompt::{Answer, Prompt, Then, Verdict};
 use super::review;
 use crate::input::{Action, Key};
+use crate::text::plural;
 
 /// A key while a prompt is up.
 pub(super) fn handle_key(
@@ -77,7 +78,7 @@ pub(super) fn before_leaving(model: &Model) -> Option<Prompt> {
     }
     let mut prompt = Prompt::new("Leave scandeck?", Then::Quit);
     if waiting > 0 {
-        prompt = prompt.with_line(format!("{waiting} calls are not sent yet and will not be."));
+        prompt = prompt.with_line(format!("Not sent yet, and then never: {}.", plural(waiting, "call")));
     }
     if model.session.demo {
         prompt = prompt.with_line("The demo ends with it: its service, scans, captures and practice target.");

@@ -15,6 +15,7 @@ use super::super::review::{Card, Cards, Decided, Facts, Review, TABS};
 use super::moves;
 use crate::contract::Shared;
 use crate::input::Action;
+use crate::text::plural;
 use crate::triage::{CaseId, Change, EventId, Subject, Verdict};
 
 /// Under this name the cards are kept.
@@ -62,10 +63,8 @@ fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
         return model.say(Tone::Plain, "this is the review; esc pauses it");
     }
     if let Some(review) = model.review.take().or_else(|| kept(model).map(Box::new)) {
-        let told = format!(
-            "the paused review of {} goes on, not what is shown; S ends it",
-            super::deletions::counted(review.len() as i64, "card")
-        );
+        let told =
+            format!("the paused review of {} goes on, not what is shown; S ends it", plural(review.len(), "card"));
         model.review = Some(review);
         open(model);
         return model.say(Tone::Plain, told);
@@ -309,7 +308,7 @@ impl Model {
         let count = batches.len();
         let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
         match self.record(drafts, effects) {
-            Some(_) => self.say(Tone::Good, format!("undone: {count} decisions")),
+            Some(_) => self.say(Tone::Good, format!("undone: {}", plural(count, "decision"))),
             None => {
                 let why = self.cannot_decide().unwrap_or_default();
                 self.say(Tone::Bad, why);

@@ -12,6 +12,7 @@ use super::super::prompt::{Prompt, Then};
 use super::moves;
 use crate::contract::Shared;
 use crate::input::{Action, Context};
+use crate::text::plural;
 use crate::triage::verdict::Verdict;
 use crate::triage::{CaseId, Change, Event, EventId, Subject};
 
@@ -138,7 +139,7 @@ fn described(events: &[Arc<Event>]) -> String {
         (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
         (Subject::Finding(identity), many) => {
             let more = if names.len() > 1 { " …" } else { "" };
-            format!("{what} on {} ({}{more})", decide::counted(many), identity.name)
+            format!("{what} on {} ({}{more})", plural(many, "finding"), identity.name)
         }
         _ => what,
     }

@@ -56,7 +56,7 @@ pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     if !ask.is_reading() {
         session.may_change()?;
     }
-    let said = session.client.ask(ask).await?;
+    let said = session.client()?.ask(ask).await?;
     session.out.outside(&said.body);
     Ok(ExitCode::SUCCESS)
 }

@@ -14,14 +14,14 @@ use super::decisions::{self, advised};
 use super::{Session, bundles};
 use crate::app::payloads::OWN;
 use crate::cli::advised::Advised;
-use crate::client;
+use crate::client::{self, TargetQuery};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::Newest;
 use crate::oob::out::Sent;
-use crate::oob::source::{Network, is_own};
+use crate::oob::source::{Hosts, Network, is_own};
 use crate::oob::store::{Opened, Store};
 use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
-use crate::query::Others;
+use crate::query::{Field, Others, Query};
 use crate::text;
 
 /// Captures read at once.
@@ -41,6 +41,8 @@ pub struct Archive<'a> {
     untold: Vec<Archived>,
     /// Addresses of the analyst's own.
     own: Vec<Network>,
+    /// The hosts of the targets, where a query asked about them.
+    hosts: Hosts,
     /// The workspaces in question, once the service has told them.
     workspaces: Option<Vec<Workspace>>,
     /// The workspace of each logger; of none in question where it is empty.
@@ -64,7 +66,39 @@ impl<'a> Archive<'a> {
         let marked = marked.iter().filter_map(|address| address.parse().ok());
         let own = session.own_addresses.iter().copied().chain(marked).collect();
         let (counts, untold, workspaces, homes) = (HashMap::new(), Vec::new(), None, HashMap::new());
-        Ok(Self { session, store, book, newest, counts, untold, own, workspaces, homes })
+        let hosts = Hosts::default();
+        Ok(Self { session, store, book, newest, counts, untold, own, hosts, workspaces, homes })
+    }
+
+    /// Learns the targets of the workspaces in question, where a query asks about them. Those of a service that does
+    /// not answer are the ones that were bundled.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub async fn learn_targets(&mut self, query: Option<&Query>) -> anyhow::Result<()> {
+        if !query.is_some_and(|query| query.asks_about(Field::Target)) {
+            return Ok(());
+        }
+        let targets = match self.targets().await {
+            Err(error) if bundles::silence(&error).is_some() => {
+                let mut bundles = bundles::all(&self.session.memory);
+                bundles.retain(|bundle| self.session.means(&bundle.manifest.workspace));
+                bundles.into_iter().flat_map(|bundle| bundle.targets).map(|target| target.name.clone()).collect()
+            }
+            told => told?,
+        };
+        self.hosts = Hosts::of(&targets);
+        Ok(())
+    }
+
+    async fn targets(&self) -> anyhow::Result<Vec<Shared>> {
+        let mut names = Vec::new();
+        for workspace in self.session.workspaces().await? {
+            let query = TargetQuery { workspace_id: Some(workspace.id), ..TargetQuery::default() };
+            let targets = self.session.client()?.list_all_targets(&query).await?;
+            names.extend(targets.into_iter().map(|target| target.name));
+        }
+        Ok(names)
     }
 
     /// Archives what came in since this was last asked, and tells it. Loggers whose count has not moved are not read:
@@ -104,7 +138,7 @@ impl<'a> Archive<'a> {
 
     /// The loggers of the workspaces in question.
     async fn loggers(&mut self) -> anyhow::Result<Vec<(Shared, Logger)>> {
-        let client = &self.session.client;
+        let client = self.session.client()?;
         let workspaces = match self.workspaces.take() {
             Some(known) => known,
             None => self.session.workspaces().await?,
@@ -132,7 +166,7 @@ impl<'a> Archive<'a> {
     }
 
     async fn read_beyond(&self, logger: &Logger) -> client::Result<Vec<Capture>> {
-        let client = &self.session.client;
+        let client = self.session.client()?;
         let Some(&(newest, date)) = self.newest.get(&logger.id) else {
             return client.list_captures(logger.id, None).await;
         };
@@ -150,12 +184,9 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// What the service refuses, and when the archive cannot be read or written.
     pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
-        match self.look().await {
-            Ok(()) => {}
-            Err(error) if bundles::is_silence(&error) => {
-                eprintln!("scandeck: the service is not reached; what is archived here is told");
-            }
-            Err(error) => return Err(error),
+        if let Err(error) = self.look().await {
+            let Some(why) = bundles::silence(&error) else { return Err(error) };
+            eprintln!("scandeck: {why}; what is archived here is told");
         }
         let new = std::mem::take(&mut self.untold);
         let mut all = if self.store.is_writable() { Vec::new() } else { new };
@@ -201,8 +232,8 @@ impl<'a> Archive<'a> {
                 sent.mentions.iter().filter(|mention| mention.known).map(|mention| mention.token).collect();
             tokens.into_iter().for_each(|token| hits.entry(token).or_default().take(sent.capture.request_date));
         }
-        let offset = self.session.client.clock_offset().map(|offset| offset.as_secs());
-        Known { book: &self.book, own: &self.own, hits, offset }
+        let offset = self.session.clock_offset();
+        Known { book: &self.book, own: &self.own, hosts: &self.hosts, hits, offset }
     }
 
     /// Keeps payloads: they are in the file when this returns.
@@ -248,6 +279,7 @@ pub struct Known<'a> {
     /// What each brought in.
     pub hits: BTreeMap<Token, Hits>,
     own: &'a [Network],
+    hosts: &'a Hosts,
     offset: Option<i64>,
 }
 
@@ -265,6 +297,10 @@ impl Others for Known<'_> {
 
     fn hits(&self, token: Token) -> Option<&Hits> {
         self.hits.get(&token)
+    }
+
+    fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
+        self.hosts.named_in(capture).into_iter().map(|named| named.target).collect()
     }
 
     fn is_own(&self, capture: &Capture) -> bool {

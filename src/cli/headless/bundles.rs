@@ -11,21 +11,26 @@ use crate::triage::bundle::Bundle;
 /// # Errors
 /// The error that came, where it is another than silence or no bundle was taken up.
 pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
-    let mut bundles = if is_silence(&error) { all(&session.memory) } else { Vec::new() };
+    let Some(why) = silence(&error) else { return Err(error) };
+    let mut bundles = all(&session.memory);
     bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
     if bundles.is_empty() {
         return Err(error);
     }
     for Bundle { manifest, .. } in &bundles {
         let (workspace, made) = (text::clean(&manifest.workspace), manifest.made);
-        eprintln!("scandeck: the service is not reached; {workspace} as it was bundled at {made} UTC");
+        eprintln!("scandeck: {why}; {workspace} as it was bundled at {made} UTC");
     }
     Ok(bundles)
 }
 
-/// Whether this tells that the service does not answer.
-pub fn is_silence(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Error>().is_some_and(|error| matches!(error.kind, Kind::Connect | Kind::Timeout))
+/// Why nothing answers, where this tells that.
+pub fn silence(error: &anyhow::Error) -> Option<&'static str> {
+    match error.downcast_ref::<Error>()?.kind {
+        Kind::Absent => Some("no service is configured, and none runs here"),
+        Kind::Connect | Kind::Timeout => Some("the service is not reached"),
+        _ => None,
+    }
 }
 
 /// All bundles that were taken up, by name. Files that cannot be read are left out: they stand in for something else.

@@ -1,6 +1,5 @@
 //! `scandeck captures`: list, show, export, watch. Captured requests as the archive has them, with the payloads in them.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use jiff::Timestamp;
 
 use super::archive::Archive;
 use super::print::stamp;
+use super::save::Destination;
 use super::watch::Pace;
 use super::{ServiceArgs, Session, Table, bundles, exit, save};
 use crate::cli::advised::Advised;
@@ -16,7 +16,7 @@ use crate::contract::{CaptureId, Shared};
 use crate::oob::out::{self, Format, Sent};
 use crate::oob::{Book, Token, request};
 use crate::query::{Kind, Query, Recognised, Rows};
-use crate::text;
+use crate::text::{self, plural};
 
 /// `scandeck captures …`.
 #[derive(Args, Clone, Debug)]
@@ -64,9 +64,8 @@ enum CapturesCommand {
         /// har, jsonl
         #[arg(long, value_parser = format)]
         format: Format,
-        /// The file [default: standard output]
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        to: Destination,
     },
     /// Waits for a request that matches, prints it, and ends: 0 when one came, 3 when none did in time
     Watch {
@@ -129,6 +128,7 @@ fn length(text: &str) -> Result<Duration, String> {
 pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
     let mut archive = Archive::open(&session).await?;
+    archive.learn_targets(args.command.query()).await?;
     let done = match args.command {
         CapturesCommand::List { which, last } => {
             let mut taken = which.of(archive.all().await?, &archive);
@@ -136,19 +136,12 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
             told(&session, &archive.book, &taken)
         }
         CapturesCommand::Show { id, logger, form } => show(&session, &one(archive.all().await?, id, logger)?, form),
-        CapturesCommand::Export { which, format, output } => {
+        CapturesCommand::Export { which, format, to } => {
             let taken = which.of(archive.all().await?, &archive);
-            let written = format.written(&taken);
-            match output {
-                Some(path) => {
-                    save::over(&path, written.as_bytes())?;
-                    eprintln!("scandeck: {} in {}", counted(taken.len()), path.display());
-                }
-                None => session.out.outside(written.as_bytes()),
-            }
-            Ok(())
+            to.write(session.out, format.written(&taken).as_bytes(), &plural(taken.len(), "captured request"))
         }
         CapturesCommand::Watch { which, payload, since, timeout } => {
+            session.client()?;
             let hits = Watch { which, payload, since, timeout }.hits(&mut archive).await?;
             let code = if hits.is_empty() { ExitCode::from(exit::TIMED_OUT) } else { ExitCode::SUCCESS };
             if session.out.json || !hits.is_empty() {
@@ -162,6 +155,15 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     };
     archive.close().await;
     done.map(|()| ExitCode::SUCCESS)
+}
+
+impl CapturesCommand {
+    fn query(&self) -> Option<&Query> {
+        match self {
+            Self::List { which, .. } | Self::Export { which, .. } | Self::Watch { which, .. } => which.query.as_ref(),
+            Self::Show { .. } => None,
+        }
+    }
 }
 
 impl Which {
@@ -217,7 +219,7 @@ impl Watch {
                     silent = false;
                     new
                 }
-                Err(error) if bundles::is_silence(&error) => {
+                Err(error) if bundles::silence(&error).is_some() => {
                     if !std::mem::replace(&mut silent, true) {
                         eprintln!("scandeck: {} (trying again)", text::clean(&format!("{error:#}")));
                     }
@@ -304,8 +306,4 @@ fn table(book: &Book, all: &[Sent]) -> Table {
         ]);
     }
     table
-}
-
-fn counted(count: usize) -> String {
-    if count == 1 { "1 captured request".to_owned() } else { format!("{count} captured requests") }
 }

@@ -170,7 +170,7 @@ async fn told(session: &Session, chosen: &[Row]) -> anyhow::Result<()> {
         .collect();
     let shown: Vec<_> = now.iter().map(crate::export::json::row).collect();
     if !session.out.json {
-        eprintln!("{}", text::clean(&crate::app::decide::counted(now.len())));
+        eprintln!("{}", text::plural(now.len(), "finding"));
     }
     session.out.list(&shown, || findings::table(&now))
 }

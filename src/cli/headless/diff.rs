@@ -14,7 +14,7 @@ use crate::triage::compare::{self, Compared};
 /// # Errors
 /// When a scan is unknown or there is none to compare with, and those of the calls.
 pub async fn run(session: &Session, a: ScanId, b: Option<ScanId>, all: bool) -> anyhow::Result<()> {
-    let workspace = session.client.get_scan(a).await?.workspace_id;
+    let workspace = session.client()?.get_scan(a).await?.workspace_id;
     let rows = Rows::load_one(session, workspace).await?;
     let unknown =
         |id| Advised::new(format!("scan {id} is not among those of its workspace"), "compare scans of one workspace");

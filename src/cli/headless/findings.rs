@@ -1,7 +1,6 @@
 //! `scandeck findings`: list, show, decide, export.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -9,12 +8,13 @@ use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
 use super::rows::Rows;
-use super::{ServiceArgs, Session, Table, save};
-use crate::app::decide::counted;
+use super::save::Destination;
+use super::{ServiceArgs, Session, Table};
 use crate::cli::advised::Advised;
 use crate::contract::{FindingId, Stamp};
 use crate::export::{self, Export, Format, Row};
 use crate::query::{Kind, Query};
+use crate::text::plural;
 
 /// `scandeck findings …`.
 #[derive(Args, Clone, Debug)]
@@ -74,9 +74,8 @@ struct ExportArgs {
     /// csv, markdown, jsonl, defectdojo, sarif, vex, html, json
     #[arg(long, value_parser = format)]
     format: Format,
-    /// The file [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    to: Destination,
 }
 
 fn format(text: &str) -> Result<Format, String> {
@@ -131,14 +130,7 @@ async fn write(session: &Session, args: &ExportArgs) -> anyhow::Result<()> {
     };
     let export = Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string() };
     let bytes = export::write(args.format, &export)?;
-    match &args.output {
-        Some(path) => {
-            save::over(path, &bytes)?;
-            eprintln!("scandeck: {} in {}", counted(rows.len()), path.display());
-        }
-        None => session.out.outside(&bytes),
-    }
-    Ok(())
+    args.to.write(session.out, &bytes, &plural(rows.len(), "finding"))
 }
 
 async fn show(session: &Session, id: &str) -> anyhow::Result<()> {
@@ -147,7 +139,7 @@ async fn show(session: &Session, id: &str) -> anyhow::Result<()> {
         Some(row) => session.out.single(&export::json::row(row)),
         None => match id.parse::<FindingId>() {
             // One that no list tells may still be there.
-            Ok(id) => session.out.single(&session.client.get_finding(id).await?),
+            Ok(id) => session.out.single(&session.client()?.get_finding(id).await?),
             Err(_) => {
                 Err(Advised::new(format!("there is no finding {id:?}"), "`scandeck findings list` shows them").into())
             }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::print::stamp;
 use super::{ServiceArgs, Session, Table};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
+use crate::text::plural;
 
 /// `scandeck loggers …`.
 #[derive(Args, Clone, Debug)]
@@ -67,7 +68,7 @@ enum LoggersCommand {
 /// What the service refuses.
 pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
-    let (client, out) = (&session.client, session.out);
+    let (client, out) = (session.client()?, session.out);
     match args.command {
         LoggersCommand::List => {
             let all = client.list_loggers(session.workspace().await?).await?;
@@ -85,12 +86,23 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
         }
         LoggersCommand::Clear { id, yes } => {
             let one = client.get_logger(id).await?;
-            session.may_delete(yes, &format!("{} captured requests of the logger {}", one.num_requests, one.label))?;
+            session.may_delete(
+                yes,
+                &format!(
+                    "{} of the logger {}",
+                    plural(one.num_requests.max(0) as usize, "captured request"),
+                    one.label
+                ),
+            )?;
             client.clear_captures(id).await?;
         }
         LoggersCommand::Delete { id, yes } => {
             let one = client.get_logger(id).await?;
-            let what = format!("the logger {} with {} captured requests", one.label, one.num_requests);
+            let what = format!(
+                "the logger {} with {}",
+                one.label,
+                plural(one.num_requests.max(0) as usize, "captured request")
+            );
             session.may_delete(yes, &what)?;
             client.delete_logger(id).await?;
         }

@@ -126,8 +126,8 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.output {
         save::new(path, lines.as_bytes())?;
         eprintln!(
-            "scandeck: {} payloads of logger {} in {}",
-            payloads.len(),
+            "scandeck: {} of logger {} in {}",
+            text::plural(payloads.len(), "payload"),
             text::clean(&logger.label),
             path.display()
         );
@@ -147,7 +147,7 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
 async fn logger(session: &Session, named: &str) -> anyhow::Result<(Shared, Logger)> {
     let mut all = Vec::new();
     for workspace in session.workspaces().await? {
-        let its = session.client.list_loggers(Some(workspace.id)).await?;
+        let its = session.client()?.list_loggers(Some(workspace.id)).await?;
         all.extend(its.into_iter().map(|logger| (workspace.name.clone(), logger)));
     }
     let mut called = all.clone();
@@ -200,7 +200,7 @@ impl NewArgs {
             workspace: workspace.clone(),
             who: session.memory.who.as_str().into(),
             at: Some(Stamp(Timestamp::now())),
-            offset: session.client.clock_offset().map(|offset| offset.as_secs()),
+            offset: session.clock_offset(),
         };
         let numbers: Vec<u64> = (0..planting.count + SPARE).map(|_| rand::random()).collect();
         let placed = |payload: &Arc<Payload>| Payload {

@@ -98,7 +98,7 @@ fn known<T>(value: Option<T>, names: &str) -> Result<T, String> {
 /// What the service refuses, and files that cannot be written.
 pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
-    let (client, out) = (&session.client, session.out);
+    let (client, out) = (session.client()?, session.out);
     match args.command {
         ReportsCommand::List => {
             let all = client.list_reports().await?;
@@ -184,7 +184,7 @@ fn names(all: &Map<String, Value>) -> String {
 async fn ready(session: &Session, id: ReportId, wait: bool) -> anyhow::Result<File> {
     let mut pace = Pace::new(Duration::from_millis(200), Duration::from_secs(5));
     loop {
-        match session.client.download_report(id).await? {
+        match session.client()?.download_report(id).await? {
             Download::Ready(file) => return Ok(file),
             Download::NoData => {
                 return Err(
@@ -197,7 +197,7 @@ async fn ready(session: &Session, id: ReportId, wait: bool) -> anyhow::Result<Fi
             Download::Pending => {}
         }
         // A report that failed stays pending on some services.
-        if session.client.get_report(id).await?.status == ReportStatus::Failed {
+        if session.client()?.get_report(id).await?.status == ReportStatus::Failed {
             return Err(Advised::new("the report could not be made", "look at its filters, and make it again").into());
         }
         pace.next().await;
@@ -218,7 +218,7 @@ async fn over(file: File, path: PathBuf) -> anyhow::Result<String> {
 async fn beside(session: &Session, id: ReportId, file: File) -> anyhow::Result<String> {
     let name = match &file.name {
         Some(name) => name.clone(),
-        None => session.client.get_report(id).await?.download_name.to_string(),
+        None => session.client()?.get_report(id).await?.download_name.to_string(),
     };
     let new = NewFile::create(&NewFile::here().map_err(Advised::from)?, &name).map_err(Advised::from)?;
     file.save_to(new.writer().map_err(Advised::from)?).await?;

@@ -100,7 +100,7 @@ impl Rows {
     pub async fn load_one(session: &Session, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
         let Some(id) = workspace else { return Self::load(session).await };
         let mut rows = Self::empty(session).await?;
-        rows.read(session, &session.client.get_workspace(id).await?).await?;
+        rows.read(session, &session.client()?.get_workspace(id).await?).await?;
         Ok(rows)
     }
 
@@ -117,7 +117,7 @@ impl Rows {
     }
 
     async fn read(&mut self, session: &Session, workspace: &Workspace) -> anyhow::Result<()> {
-        let (client, id) = (&session.client, Some(workspace.id));
+        let (client, id) = (session.client()?, Some(workspace.id));
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;

@@ -1,12 +1,39 @@
 //! Files that a command writes under the name it was given.
 
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 
+use super::Output;
 use crate::cli::advised::Advised;
 use crate::runtime::files::numbered;
+
+/// Where an export goes.
+#[derive(Args, Clone, Debug)]
+pub struct Destination {
+    /// Into this file, over what may be there [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Destination {
+    /// Writes there; of a file it is said what is in it.
+    ///
+    /// # Errors
+    /// When the directory or the disk refuses.
+    pub fn write(&self, out: Output, bytes: &[u8], what: &str) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) => {
+                over(path, bytes)?;
+                eprintln!("scandeck: {what} in {}", path.display());
+            }
+            None => out.outside(bytes),
+        }
+        Ok(())
+    }
+}
 
 /// Writes a file whole or not at all, over what may be there; others cannot read it, for findings are nobody else's.
 ///

@@ -151,7 +151,7 @@ impl<'a> Named<'a> {
 /// What the service refuses.
 pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
-    let (client, out) = (&session.client, session.out);
+    let (client, out) = (session.client()?, session.out);
     match args.command {
         ScansCommand::List(which) => list(&session, which).await?,
         ScansCommand::Show { id } => show(&session, &client.get_scan(id).await?).await?,
@@ -218,7 +218,7 @@ pub(super) async fn of_workspaces(session: &Session, asked: &ScanQuery) -> anyho
     let mut scans = Vec::new();
     for workspace in session.workspaces().await? {
         let query = ScanQuery { workspace_id: Some(workspace.id), ..asked.clone() };
-        scans.extend(session.client.list_all_scans(&query).await?);
+        scans.extend(session.client()?.list_all_scans(&query).await?);
     }
     scans.sort_by_key(|scan| std::cmp::Reverse(scan.id));
     scans.dedup_by_key(|scan| scan.id);
@@ -226,14 +226,14 @@ pub(super) async fn of_workspaces(session: &Session, asked: &ScanQuery) -> anyho
 }
 
 async fn target_names(session: &Session) -> anyhow::Result<HashMap<TargetId, Shared>> {
-    let all = session.client.list_all_targets(&TargetQuery::default()).await?;
+    let all = session.client()?.list_all_targets(&TargetQuery::default()).await?;
     Ok(all.into_iter().map(|target| (target.id, target.name)).collect())
 }
 
 /// One scan with the names of what it refers to.
 pub(super) async fn show(session: &Session, scan: &Scan) -> anyhow::Result<()> {
     // A target that is gone does not hide the scan.
-    let target = session.client.get_target(scan.target_id).await.ok();
+    let target = session.client()?.get_target(scan.target_id).await.ok();
     session.out.single(&Named::new(scan, target.map(|target| target.name)))
 }
 

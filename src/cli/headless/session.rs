@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::print::Output;
 use crate::cli::advised::Advised;
-use crate::client::{Client, ClientSettings};
+use crate::client::{self, Client, ClientSettings};
 use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
 use crate::contract::{Shared, Workspace, WorkspaceId};
 use crate::oob::source::Network;
@@ -46,8 +46,8 @@ pub struct ServiceArgs {
 /// A service ready to be asked.
 #[derive(Debug)]
 pub struct Session {
-    /// Speaks to it.
-    pub client: Client,
+    /// Speaks to it, where there is one.
+    client: Option<Client>,
     /// Where answers go.
     pub out: Output,
     /// What the configuration calls it.
@@ -79,20 +79,23 @@ impl Session {
     /// Finds the service.
     ///
     /// # Errors
-    /// When the configuration is wrong, or no service is configured and none runs here.
+    /// When the configuration is wrong, or no service is configured, none runs here and nothing is kept here either.
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
         let (environment, config) = configured(args)?;
         let (settings, service) = match &config.connection {
             Connection::At { base, key } => {
                 let key = key.read().await.map_err(Advised::from)?;
-                (ClientSettings::new(base.clone(), key), config.service(base))
+                (Some(ClientSettings::new(base.clone(), key)), config.service(base))
             }
             Connection::Here => (local(&environment, true).await?, ServiceName::Local),
             Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
         };
         let memory = memory(&environment, &config, &service);
+        if settings.is_none() && !memory.directory.exists() {
+            return Err(client::Error::absent().into());
+        }
         Ok(Self {
-            client: Client::new(settings)?,
+            client: settings.map(Client::new).transpose()?,
             out: Output::new(args.json),
             name: config.name,
             memory,
@@ -101,6 +104,19 @@ impl Session {
             workspace: args.workspace.clone(),
             read_only: config.read_only,
         })
+    }
+
+    /// Speaks to the service.
+    ///
+    /// # Errors
+    /// When none is configured, and none runs here.
+    pub fn client(&self) -> client::Result<&Client> {
+        self.client.as_ref().ok_or_else(client::Error::absent)
+    }
+
+    /// The service's clock minus this machine's in seconds, where an answer told it.
+    pub fn clock_offset(&self) -> Option<i64> {
+        self.client.as_ref()?.clock_offset().map(|offset| offset.as_secs())
     }
 
     /// Whether a workspace of this name is in question.
@@ -140,7 +156,7 @@ impl Session {
     /// # Errors
     /// When the named one is not there, and those of the call.
     pub async fn workspaces(&self) -> anyhow::Result<Vec<Workspace>> {
-        let all = self.client.list_workspaces().await?;
+        let all = self.client()?.list_workspaces().await?;
         let Some(named) = &self.workspace else { return Ok(all) };
         let by_id = all.iter().find(|one| named.parse() == Ok(one.id));
         let by_name = || all.iter().find(|one| one.name.trim().to_lowercase() == named.trim().to_lowercase());
@@ -200,24 +216,15 @@ fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> 
 }
 
 #[cfg(feature = "service")]
-async fn local(environment: &Environment, start: bool) -> anyhow::Result<ClientSettings> {
+async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
     use crate::runtime::local::{find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
-    match found.map_err(|error| Advised::new(&error, error.hint()))? {
-        Some(service) => Ok(ClientSettings::new(service.base, service.key)),
-        None => Err(unconfigured().into()),
-    }
+    let found = found.map_err(|error| Advised::new(&error, error.hint()))?;
+    Ok(found.map(|service| ClientSettings::new(service.base, service.key)))
 }
 
 #[cfg(not(feature = "service"))]
-async fn local(_: &Environment, _: bool) -> anyhow::Result<ClientSettings> {
-    Err(unconfigured().into())
-}
-
-fn unconfigured() -> Advised {
-    Advised::new(
-        "no service is configured, and none runs here",
-        "give --base-url with SCANDECK_API_KEY, or --profile, or start one with `scandeck serve`",
-    )
+async fn local(_: &Environment, _: bool) -> anyhow::Result<Option<ClientSettings>> {
+    Ok(None)
 }

@@ -64,7 +64,7 @@ pub async fn run(session: &Session, args: StartArgs) -> anyhow::Result<ExitCode>
     session.may_change()?;
     let (wait, fail_on) = (args.wait, args.fail_on.clone());
     let new = new(session, args).await?;
-    let created = session.client.create_scan(&new).await?;
+    let created = session.client()?.create_scan(&new).await?;
     let Some(id) = created.created_id else {
         let hint = "`scandeck scans list` shows what runs";
         return Err(Advised::new("the scan was started, but the service does not tell its id", hint).into());
@@ -112,7 +112,7 @@ async fn finish(session: &Session, id: ScanId, scan: Scan, fail_on: Option<Query
 async fn new(session: &Session, args: StartArgs) -> anyhow::Result<NewScan> {
     let workspace = session.workspace().await?;
     let known = match args.target.parse::<TargetId>() {
-        Ok(id) => Some(session.client.get_target(id).await?),
+        Ok(id) => Some(session.client()?.get_target(id).await?),
         Err(_) => targets::find(session, &args.target).await?,
     };
     let tool_params = args.params.map(|params| api::json("--params", &params)).transpose()?;

@@ -68,7 +68,7 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         TargetsCommand::List { kind } => {
             let query = TargetQuery { workspace_id: session.workspace().await?, kind, ..TargetQuery::default() };
-            let all = session.client.list_all_targets(&query).await?;
+            let all = session.client()?.list_all_targets(&query).await?;
             session.out.list(&all, || table(&all))?;
         }
         TargetsCommand::Show { target } => session.out.single(&named(&session, &target).await?)?,
@@ -78,7 +78,7 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
             let mut made = Vec::new();
             for name in names {
                 let new = NewTarget { name, description: description.clone(), workspace_id };
-                let id = session.client.create_target(&new).await?;
+                let id = session.client()?.create_target(&new).await?;
                 if !session.out.json {
                     session.out.created("created_id", id.0)?;
                 }
@@ -91,7 +91,7 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
         TargetsCommand::Delete { target, yes } => {
             let target = named(&session, &target).await?;
             session.may_delete(yes, &format!("the target {} with its scans and their findings", target.name))?;
-            session.client.delete_target(target.id).await?;
+            session.client()?.delete_target(target.id).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -117,7 +117,7 @@ fn table(all: &[Target]) -> Table {
 /// When there is none, or more than one of this name; and those of the calls.
 pub(super) async fn named(session: &Session, text: &str) -> anyhow::Result<Target> {
     if let Ok(id) = text.parse::<TargetId>() {
-        return Ok(session.client.get_target(id).await?);
+        return Ok(session.client()?.get_target(id).await?);
     }
     find(session, text).await?.ok_or_else(|| {
         Advised::new(format!("there is no target {text:?}"), "`scandeck targets list` shows them").into()
@@ -127,7 +127,7 @@ pub(super) async fn named(session: &Session, text: &str) -> anyhow::Result<Targe
 /// The target of this name, if there is one.
 pub(super) async fn find(session: &Session, name: &str) -> anyhow::Result<Option<Target>> {
     let query = TargetQuery { workspace_id: session.workspace().await?, ..TargetQuery::default() };
-    let mut all = session.client.list_all_targets(&query).await?;
+    let mut all = session.client()?.list_all_targets(&query).await?;
     let wanted = crate::triage::identity::asset(name);
     all.retain(|target| &*target.name == name || crate::triage::identity::asset(&target.name) == wanted);
     match all.as_slice() {

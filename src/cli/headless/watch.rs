@@ -51,7 +51,7 @@ pub async fn until_ended(session: &Session, ids: &[ScanId]) -> anyhow::Result<Ve
     loop {
         let mut scans = Vec::new();
         for &id in ids {
-            match session.client.get_scan(id).await {
+            match session.client()?.get_scan(id).await {
                 Ok(scan) => scans.push(scan),
                 Err(error) if error.is_passing() => {
                     wait_out(&mut line, &error).await;

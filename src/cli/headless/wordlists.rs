@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use super::{Session, Table};
 use crate::contract::WordlistId;
+use crate::text::plural;
 
 /// What the API does with word lists.
 #[derive(Subcommand, Clone, Debug)]
@@ -37,7 +38,7 @@ pub enum WordlistsCall {
 /// # Errors
 /// What the service refuses.
 pub async fn run(session: &Session, call: WordlistsCall) -> anyhow::Result<ExitCode> {
-    let (client, out) = (&session.client, session.out);
+    let (client, out) = (session.client()?, session.out);
     match call {
         WordlistsCall::List => {
             let all = client.list_wordlists().await?;
@@ -67,7 +68,8 @@ pub async fn run(session: &Session, call: WordlistsCall) -> anyhow::Result<ExitC
         }
         WordlistsCall::Delete { id, yes } => {
             let one = client.get_wordlist(id).await?;
-            session.may_delete(yes, &format!("the word list {} with {} words", one.name, one.num_words))?;
+            let words = plural(one.num_words.max(0) as usize, "word");
+            session.may_delete(yes, &format!("the word list {} with {words}", one.name))?;
             client.delete_wordlist(id).await?;
         }
     }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::{ServiceArgs, Session, Table};
 use crate::cli::advised::Advised;
 use crate::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
+use crate::text::plural;
 
 /// `scandeck workspaces …`.
 #[derive(Args, Clone, Debug)]
@@ -64,7 +65,7 @@ enum WorkspacesCommand {
 /// What the service refuses.
 pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
     let session = Session::open(&args.service).await?;
-    let client = &session.client;
+    let client = session.client()?;
     match args.command {
         WorkspacesCommand::List => {
             let all = session.workspaces().await?;
@@ -97,9 +98,9 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
         }
         WorkspacesCommand::Delete { id, yes } => {
             let one = client.get_workspace(id).await?;
-            let what =
-                format!("the workspace {} with {} targets and {} scans", one.name, one.target_count, one.scan_count);
-            session.may_delete(yes, &what)?;
+            let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
+            let (targets, scans) = (counted(one.target_count, "target"), counted(one.scan_count, "scan"));
+            session.may_delete(yes, &format!("the workspace {} with {targets} and {scans}", one.name))?;
             client.delete_workspace(id).await?;
         }
     }

@@ -10,6 +10,7 @@ use sqlx::sqlite::SqliteRow;
 use super::{Archived, KIND, Store, StoreError};
 use crate::oob::{Book, Payload};
 use crate::sqlite::{Aside, SharedFile, Turn};
+use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/oob");
 
@@ -75,7 +76,7 @@ async fn rescued(
     let captures = aside.rows("captures", |row| Some(Archived::from_row(row)?.1)).await;
     let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
     let payloads: Vec<Arc<Payload>> = aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect();
-    let read = format!("{} captures and {} payloads", captures.len(), payloads.len());
+    let read = format!("{} and {}", plural(captures.len(), "capture"), plural(payloads.len(), "payload"));
     match begun_with(captures, payloads, directory, migrations).await {
         Ok(mut opened) => {
             opened.notes.push(aside.close(path, why, &read).await);

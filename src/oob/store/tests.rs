@@ -230,7 +230,7 @@ async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
-    assert!(opened.notes.iter().any(|note| note.contains("2000 captures and 0 payloads")), "{:?}", opened.notes);
+    assert!(opened.notes.iter().any(|note| note.contains("2 000 captures and 0 payloads")), "{:?}", opened.notes);
     assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
     assert_eq!(fs::read(temp.path().join("captures.db.broken-1")).unwrap(), bytes, "untouched");
 }

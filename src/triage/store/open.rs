@@ -10,6 +10,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{Event, KIND, Key, Store, StoreError};
 use crate::sqlite::{Aside, SharedFile, Turn};
+use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/triage");
 
@@ -91,7 +92,8 @@ impl Left {
 
     fn told(&self) -> String {
         let (events, settings, seen) = (self.events.len(), self.settings.len(), self.seen.len());
-        format!("{events} decisions, {settings} settings and {seen} marks of seen findings")
+        let (decisions, settings) = (plural(events, "decision"), plural(settings, "setting"));
+        format!("{decisions}, {settings} and {} on seen findings", plural(seen, "mark"))
     }
 }
 
@@ -141,7 +143,10 @@ async fn read((file, mut notes): (SharedFile, Vec<String>)) -> Result<Opened, St
     let (events, unread) = store.read_events("").await?;
     if unread > 0 {
         let file = store.file.path.display();
-        notes.push(format!("{unread} decisions in {file} cannot be read and count for nothing; they are left there"));
+        notes.push(format!(
+            "{} in {file} not to be read: left there, and counted for nothing",
+            plural(unread, "decision")
+        ));
     }
     Ok(Opened { store, events, notes })
 }

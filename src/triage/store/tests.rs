@@ -172,7 +172,7 @@ async fn a_row_that_is_no_event_is_told_and_left() {
     store.close().await;
     let opened = open(temp.path()).await;
     assert_eq!(opened.events.len(), 1);
-    assert!(opened.notes[0].starts_with("1 decisions in") && !opened.notes[0].contains("broken"), "{:?}", opened.notes);
+    assert!(opened.notes[0].starts_with("1 decision in") && !opened.notes[0].contains("broken"), "{:?}", opened.notes);
 }
 
 #[tokio::test]

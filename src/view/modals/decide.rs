@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 use crate::app::decide::menu::{Choice, DecideMenu, Entry};
-use crate::app::decide::{Scope, Wish, counted, words as verdict_words};
+use crate::app::decide::{Scope, Wish, words as verdict_words};
 use crate::input::{Action, Context};
 use crate::text;
 use crate::view::context::{Cx, words};
@@ -67,8 +67,8 @@ fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
 
 fn of(menu: &DecideMenu) -> String {
     match menu.alone {
-        true => format!("on {}", counted(menu.ids.len())),
-        false => counted(menu.ids.len()),
+        true => format!("on {}", text::plural(menu.ids.len(), "finding")),
+        false => text::plural(menu.ids.len(), "finding"),
     }
 }
 

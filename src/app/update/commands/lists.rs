@@ -11,6 +11,7 @@ use super::super::super::table::{Item, Table};
 use super::super::moves;
 use crate::input::Action;
 use crate::query::{Bits, Query};
+use crate::text::plural;
 
 /// The commands of this area.
 pub(super) static COMMANDS: &[Command] = &[
@@ -111,7 +112,7 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         }
     }
     drop(cursor);
-    model.say(Tone::Plain, if on { format!("{count} marked") } else { format!("{count} marks taken off") });
+    model.say(Tone::Plain, if on { format!("{count} marked") } else { format!("{} taken off", plural(count, "mark")) });
     Ok(())
 }
 

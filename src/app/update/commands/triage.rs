@@ -10,6 +10,7 @@ use super::super::super::prompt::{Prompt, Then};
 use super::super::decide::decide;
 use super::lists::taken;
 use crate::input::Action;
+use crate::text::plural;
 use crate::triage::verdict::Verdict;
 use crate::triage::{Baseline, CaseId, Change, Subject};
 
@@ -130,7 +131,7 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     }
     // What a query takes is not on the screen as a whole: its number is named first.
     let words = draft.verdict.map(decide::words).unwrap_or_default();
-    let question = format!("{} become {words}: {query}", decide::counted(ids.len()));
+    let question = format!("{} become {words}: {query}", plural(ids.len(), "finding"));
     let deed = Deed { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
     Ok(())
@@ -145,7 +146,7 @@ fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Resul
         model.say(Tone::Plain, format!("no decision is offered to {query}"));
         return Ok(());
     }
-    let question = format!("{} take over what is offered: {query}", decide::counted(ids.len()));
+    let question = format!("{} take over what is offered: {query}", plural(ids.len(), "finding"));
     let deed = Deed { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
     Ok(())
@@ -157,7 +158,7 @@ fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Strin
     let decision = draft.decision(None, model.today()).ok_or("which verdict?")?;
     let words = decide::words(decision.verdict);
     let wish = model.rule(0, query.as_str().into(), decision);
-    let question = format!("A rule: {words} on {query}, {} now", decide::counted(now));
+    let question = format!("A rule: {words} on {query}, {} now", plural(now, "finding"));
     let then = Then::Record(vec![wish]);
     let prompt = Prompt::new(question, then).with_line("What a person decides beats it; undo takes it back.");
     model.open_prompt(prompt.with_enter());
@@ -174,7 +175,7 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();
     let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
-    model.say(Tone::Plain, format!("{} counted as seen", decide::counted(keys.len())));
+    model.say(Tone::Plain, format!("{} counted as seen", plural(keys.len(), "finding")));
     model.see(keys, effects);
     Ok(())
 }

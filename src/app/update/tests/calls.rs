@@ -91,7 +91,7 @@ fn clearing_a_logger_says_that_the_service_forgets_and_the_archive_does_not() {
     desk.keys("5 D");
     assert_eq!(
         desk.prompt().lines,
-        ["The service forgets these 3 requests for good.", "Those that were seen stay here."]
+        ["The service forgets 3 recorded requests for good.", "Those that were seen stay here."]
     );
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger(LoggerId(1)));

@@ -80,7 +80,7 @@ fn part_lines(theme: Theme, one: &Compared, lines: &mut Vec<Line<'static>>) {
             new.iter().take(LINES).for_each(|line| row(String::new(), "", "+ ", line));
             let left = old.len().saturating_sub(LINES) + new.len().saturating_sub(LINES);
             if left > 0 {
-                row(String::new(), "", "", &format!("{left} more lines differ"));
+                row(String::new(), "", "", &format!("and {}", format::plural(left, "more line")));
             }
         }
         (true, _, _) => row(name, fate, "", &format::bytes(before.or(after).map_or(0, str::len))),

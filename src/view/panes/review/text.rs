@@ -98,7 +98,8 @@ fn kinds(cx: &Cx<'_>, evidence: &Evidence, members: usize, width: usize, lines: 
         lines.push(kind_line(cx, label, kind, width));
     }
     if evidence.kinds.len() > KINDS {
-        let more = format!("  {} {} more kinds", cx.theme.glyphs.ellipsis, evidence.kinds.len() - KINDS);
+        let more =
+            format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(evidence.kinds.len() - KINDS, "more kind"));
         lines.push(words(more, cx.theme.dim()));
     }
 }

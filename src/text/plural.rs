@@ -1,0 +1,30 @@
+//! Numbers as people read them, with the noun that is counted.
+
+/// A number with thousands apart: `100 000`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A noun with its number: `1 scan`, `7 scans`.
+pub fn plural(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(number as u64)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_one_and_many_are_read_in_thousands() {
+        let told = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
+        assert_eq!(told, ["0 scans", "1 scan", "2 scans", "1 000 scans", "1 234 567 scans"]);
+    }
+}
