@@ -5,60 +5,161 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use criterion::{Criterion, criterion_group, criterion_main};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use scandeck::app::effect::Effect;
 use scandeck::app::model::{Model, Pane, Session};
 use scandeck::app::msg::{Msg, Now, OobNews};
 use scandeck::app::screen::Size;
-use scandeck::app::stream::{By, Caught};
+use scandeck::app::stream::Caught;
 use scandeck::app::update;
-use scandeck::contract::{Capture, CaptureId, Stamp};
+use scandeck::contract::{Capture, CaptureId, Shared, Stamp};
 use scandeck::oob::store::Store;
 use scandeck::oob::{Archived, Token};
 use scandeck::view::{Theme, ViewCache, draw_into};
 
+/// A dashboard with the captures in front, and what it is drawn into.
+struct Desk {
+    model: Model,
+    cache: ViewCache,
+    buffer: Buffer,
+    /// The id of the next capture.
+    next: i64,
+    body: Shared,
+}
+
+/// A captured request of 1,000 a second, with a body in base64.
+fn caught(id: i64, body: &Shared) -> Caught {
+    let capture = Capture {
+        id: CaptureId(id),
+        ip_address: "203.0.113.9".into(),
+        request_method: "GET".into(),
+        url_params: format!("t={}", Token::of(id as u64)).into(),
+        http_headers: vec!["Host: probe".into(), "User-Agent: curl/8.5.0".into()],
+        request_date: Some(Stamp(Timestamp::from_millisecond(1_700_000_000_000 + id).unwrap())),
+        request_body_base64: body.clone(),
+        ..Capture::default()
+    };
+    Caught::new(&Archived { capture: Arc::new(capture), ..Archived::default() }, Arc::default())
+}
+
+impl Desk {
+    /// A ring that is full: 100,000 captures, or 128 MB of them.
+    fn full(body: Shared) -> Self {
+        let model = Model::new(Session::default(), Size { columns: 200, rows: 60 }).with_focus(Pane::Captures);
+        let (cache, buffer) = (ViewCache::new(Theme::default()), Buffer::empty(AREA));
+        let mut desk = Self { model, cache, buffer, next: 0, body };
+        desk.come(110_000);
+        desk.ask_to_the_end();
+        desk
+    }
+
+    fn come(&mut self, count: i64) -> Vec<Effect> {
+        self.next += count;
+        let new = (self.next - count..self.next).map(|id| caught(id, &self.body)).collect();
+        self.send(Msg::Oob(OobNews::Captures { generation: 0, new }))
+    }
+
+    fn send(&mut self, msg: Msg) -> Vec<Effect> {
+        let now = Now { mono: Duration::from_secs(1), wall: Timestamp::UNIX_EPOCH };
+        update(&mut self.model, now, msg)
+    }
+
+    fn key(&mut self, code: KeyCode) -> Vec<Effect> {
+        self.send(Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+    }
+
+    fn keys(&mut self, text: &str) {
+        text.chars().for_each(|letter| _ = self.key(KeyCode::Char(letter)));
+        self.ask_to_the_end();
+    }
+
+    fn draw(&mut self) {
+        self.buffer.reset();
+        draw_into(&self.model, &mut self.buffer, AREA, &mut self.cache);
+    }
+
+    fn ask_to_the_end(&mut self) {
+        while self.model.lists.captures.unasked() > 0 {
+            self.send(Msg::AskOn);
+        }
+    }
+}
+
+const AREA: Rect = Rect::new(0, 0, 200, 60);
+
 /// 1,000 captures a second into a full ring: a batch of 100 taken, its rows made, the list drawn. At 1,000 a second that
 /// happens ten times, and a key waits for one of them at most.
 fn stream(criterion: &mut Criterion) {
-    let caught = |id: i64| {
-        let capture = Capture {
-            id: CaptureId(id),
-            ip_address: "203.0.113.9".into(),
-            request_method: "GET".into(),
-            url_params: format!("t={}", Token::of(id as u64)).into(),
-            http_headers: vec!["Host: probe".into(), "User-Agent: curl/8.5.0".into()],
-            request_date: Some(Stamp(Timestamp::from_second(1_700_000_000 + id / 1_000).unwrap())),
-            ..Capture::default()
-        };
-        Caught::new(&Archived { capture: Arc::new(capture), ..Archived::default() }, Arc::default())
-    };
-    let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 }).with_focus(Pane::Captures);
-    let tell = |model: &mut Model, ids: std::ops::Range<i64>| {
-        let news = OobNews::Captures { generation: 0, new: ids.map(caught).collect() };
-        let now = Now { mono: Duration::from_secs(1), wall: Timestamp::UNIX_EPOCH };
-        update(model, now, Msg::Oob(news));
-    };
-    tell(&mut model, 0..100_000);
-    let (mut cache, mut next) = (ViewCache::new(Theme::default()), 100_000);
-    let area = Rect::new(0, 0, 200, 60);
-    let mut buffer = Buffer::empty(area);
-    for grouped in [false, true] {
-        let by = grouped.then_some(By::Source);
-        model.lists.captures.group(&model.data.captures, by);
-        let how = if grouped { ", grouped" } else { "" };
-        criterion.bench_function(&format!("100 captures into 100,000{how}"), |bench| {
+    let mut desk = Desk::full("eHh4".into());
+    let mut measure = |desk: &mut Desk, name: &str| {
+        criterion.bench_function(name, |bench| {
             bench.iter(|| {
-                next += 100;
-                tell(&mut model, next - 100..next);
-                buffer.reset();
-                draw_into(&model, &mut buffer, area, &mut cache);
+                desk.come(100);
+                desk.draw();
             });
         });
-    }
+    };
+    measure(&mut desk, "100 captures into 100,000");
+    desk.keys("bs");
+    measure(&mut desk, "100 captures into 100,000, grouped");
+    desk.keys("bn/body:x");
+    desk.key(KeyCode::Enter);
+    measure(&mut desk, "100 captures into 100,000, filtered by their bodies");
+    desk.keys("/");
+    (0..6).for_each(|_| _ = desk.key(KeyCode::Backspace));
+    desk.key(KeyCode::Enter);
+    desk.ask_to_the_end();
+    criterion.bench_function("100 captures that come three seconds late into 100,000", |bench| {
+        bench.iter(|| {
+            // Of three, two are missing at first.
+            desk.next += 300;
+            let (late, body) = (desk.next - 3_300, desk.body.clone());
+            let new = (0..100).map(|at| caught(desk.next - 300 + 3 * at, &body));
+            let new = new.chain((0..100).map(|at| caught(late + 3 * at + 1, &body))).collect();
+            desk.send(Msg::Oob(OobNews::Captures { generation: 0, new }));
+            desk.draw();
+        });
+    });
+}
+
+/// The longest that any step holds the screen while a filter that decodes every body is typed over a full ring, each key
+/// asked to the end: what a key waits for at most.
+fn typing(criterion: &mut Criterion) {
+    let body = STANDARD.encode("<p>what a page sends</p> ".repeat(41)).as_str().into();
+    let mut desk = Desk::full(body);
+    let held = desk.model.data.captures.caught.len();
+    criterion.bench_function(&format!("longest step of a body filter over {held}, 1 kB each"), |bench| {
+        bench.iter_custom(|times| {
+            let mut sum = Duration::ZERO;
+            for _ in 0..times {
+                let (mut longest, mut letters) = (Duration::ZERO, "/body:page".chars());
+                loop {
+                    let begun = Instant::now();
+                    match desk.model.lists.captures.unasked() {
+                        0 => match letters.next() {
+                            Some(letter) => _ = desk.key(KeyCode::Char(letter)),
+                            None => break,
+                        },
+                        _ => _ = desk.send(Msg::AskOn),
+                    }
+                    desk.draw();
+                    longest = longest.max(begun.elapsed());
+                }
+                sum += longest;
+                desk.key(KeyCode::Esc);
+                desk.ask_to_the_end();
+            }
+            sum
+        });
+    });
 }
 
 /// An archive of 1,000,000 captures shows its newest within some tens of milliseconds.
@@ -92,5 +193,5 @@ fn archive(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, stream, archive);
+criterion_group!(benches, stream, typing, archive);
 criterion_main!(benches);

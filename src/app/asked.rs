@@ -316,7 +316,7 @@ impl Model {
             Pane::Captures => {
                 let (others, now) = (self.world(), self.service_now().as_second());
                 let world = stream::World { only: self.scope.logger, others: &others, now };
-                Some(ask(&mut Evaluator::default(), &stream::Part::all(&data.captures, world)))
+                Some(ask(&mut Evaluator::default(), &stream::Part::newest(&data.captures, world)))
             }
         }
     }

@@ -37,11 +37,7 @@ impl Model {
 
     /// The marked ones that are in memory, oldest first.
     pub(in crate::app) fn marked_captures(&self) -> Vec<&Caught> {
-        let marks = &self.lists.captures.marks;
-        if marks.is_empty() {
-            return Vec::new();
-        }
-        self.data.captures.caught.iter().filter(|caught| marks.contains(&caught.id())).collect()
+        self.lists.captures.marked(&self.data.captures)
     }
 
     /// The capture that the selected one is compared with: the other one of two that are marked, else the last before

@@ -201,7 +201,7 @@ impl Cursor for StreamRows<'_> {
     }
     fn marked(&self) -> (usize, usize) {
         let marks = &self.list.marks;
-        (marks.len(), marks.iter().filter(|&&id| !self.list.has(self.stream, id)).count())
+        (marks.len(), self.list.hidden_marks(self.stream).count())
     }
     fn range(&self) -> Option<usize> {
         self.list.place(self.stream, self.list.range_from?)
@@ -225,8 +225,7 @@ impl Cursor for StreamRows<'_> {
         self.list.id_at(self.stream, at).map(|id| id.capture.0)
     }
     fn hidden_marks(&self) -> Vec<i64> {
-        let hidden = self.list.marks.iter().filter(|&&id| !self.list.has(self.stream, id));
-        hidden.map(|id| id.capture.0).collect()
+        self.list.hidden_marks(self.stream).map(|id| id.capture.0).collect()
     }
 }
 

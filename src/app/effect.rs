@@ -87,6 +87,8 @@ pub enum Effect {
         /// The new tokens.
         grown: Book,
     },
+    /// Come back with `Msg::AskOn`, behind the keys that wait.
+    AskOn,
     /// Keep one of several settings of a kind: what another dashboard keeps of the others stays.
     RememberOne {
         /// The kind, such as `alert`.

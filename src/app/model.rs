@@ -1,6 +1,6 @@
 //! Everything the dashboard knows and shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::board::{Board, BoardRow};
 use super::decide::Guards;
 use super::detail::Detail;
-use super::effect::Ticket;
+use super::effect::{ExportedCaptures, Ticket};
 use super::form::{Form, FormTag};
 use super::group::Groups;
 use super::list::List;
@@ -27,7 +27,7 @@ use super::review::Review;
 use super::screen::{Measures, Size};
 use super::signals::Signals;
 use super::since::Since;
-use super::stream::{Stream, StreamList};
+use super::stream::{Gathering, Stream, StreamList};
 use super::table::Table;
 use super::tabs::Tabs;
 use super::triage::Triage;
@@ -120,6 +120,10 @@ pub struct Model {
     pub(super) looking: Option<(Pane, i64, Duration)>,
     /// When ctrl-c was pressed last.
     pub(super) cancelled: Option<Duration>,
+    /// Files of captures that are being gathered.
+    pub(super) exports: VecDeque<(ExportedCaptures, Gathering)>,
+    /// `Effect::AskOn` is under way.
+    pub(super) asks_on: bool,
     /// How many requests of each logger were there when the stream was looked at last.
     pub(super) seen_requests: BTreeMap<LoggerId, i64>,
     /// The key being handled, for prompts that it opens.
@@ -295,6 +299,8 @@ impl Model {
             tickets: Ticket::default(),
             looking: None,
             cancelled: None,
+            exports: VecDeque::new(),
+            asks_on: false,
             seen_requests: BTreeMap::new(),
             key: None,
         }

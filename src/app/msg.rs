@@ -75,6 +75,8 @@ pub enum Msg {
     Drawn(Box<Planting>, Vec<u64>),
     /// The command of a signal did not work.
     SignalFailed(Problem),
+    /// What was left to be asked of the captures is to be asked on, by a piece.
+    AskOn,
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::effect::Effect;
-use super::model::Model;
+use super::model::{Model, Pane};
 use super::plan::{Generation, Known};
 use super::problem::Problem;
 use super::rows::query_of;
@@ -59,7 +59,7 @@ impl Model {
         }
         self.oob.hosts = hosts;
         if query_of(&self.lists.captures.filter, Kind::Captures).asks_about(Field::Target) {
-            self.show_captures(None);
+            self.show_rows(Pane::Captures);
         }
     }
 

@@ -8,16 +8,21 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::asked::Asked;
+use super::effect::Effect;
 use super::list::List;
 use super::model::{Lists, Model, Pane};
+use super::notices::Tone;
 use super::sorts;
-use super::stream;
+use super::stream::{self, Asking, StreamList};
 use super::table::{Item, Table};
 use crate::contract::{Scan, Target, TargetId};
 use crate::oob::Payload;
 use crate::query::explain::explain;
 use crate::query::{Bits, Kind, Query, Source};
 use crate::triage::Case;
+
+/// Said where something is to be done with all captures that a query takes, before it was asked about all of them.
+pub(super) const STILL_ASKING: &str = "the filter is still being asked about older captures: once more in a moment";
 
 impl Model {
     /// Makes the rows of a pane anew, after its data, filter, scope or order changed.
@@ -33,7 +38,7 @@ impl Model {
             Pane::Targets => self.show_targets(),
             Pane::Scans => self.show_scans(),
             Pane::Findings => self.show_findings(),
-            Pane::Captures => self.show_captures(None),
+            Pane::Captures => self.ask_captures(StreamList::show),
         }
     }
 
@@ -102,17 +107,49 @@ impl Model {
         }
     }
 
-    /// All rows of the captures; or, where some came at the end, those from a row number on.
-    pub(super) fn show_captures(&mut self, from: Option<u64>) {
+    /// Asks the query of the captures: about all of them, those that came or changed, or a piece of what is left.
+    pub(super) fn ask_captures(&mut self, ask: impl FnOnce(&mut StreamList, &Asking<'_>)) {
         let mut list = std::mem::take(&mut self.lists.captures);
         let query = query_of(&list.filter, Kind::Captures);
         let (others, now) = (self.world(), self.service_now().as_second());
         let world = stream::World { only: self.scope.logger, others: &others, now };
-        match from {
-            Some(from) => list.extend(&self.data.captures, from, &query, world),
-            None => list.show(&self.data.captures, &query, world),
-        }
+        ask(&mut list, &Asking { stream: &self.data.captures, query: &query, world, piece: stream::PIECE });
         self.lists.captures = list;
+    }
+
+    /// Goes on with the file of captures that was asked for first.
+    pub(super) fn gather(&mut self, effects: &mut Vec<Effect>) {
+        let Some((mut exported, mut gathering)) = self.exports.pop_front() else { return };
+        let (others, now) = (self.world(), self.service_now().as_second());
+        let world = stream::World { only: gathering.only, others: &others, now };
+        let query = gathering.query.clone();
+        let asking = Asking { stream: &self.data.captures, query: &query, world, piece: stream::PIECE };
+        match gathering.go_on(&asking) {
+            None => self.exports.push_front((exported, gathering)),
+            Some(found) if found.is_empty() => self.say(Tone::Bad, "there is no captured request to export"),
+            Some(found) => {
+                exported.sent = found.iter().map(|caught| self.sent(caught)).collect();
+                effects.push(Effect::ExportCaptures(Box::new(exported)));
+            }
+        }
+    }
+
+    /// Whether what is to be done with all captures that are shown must wait, which is said: they are not all known yet.
+    pub(super) fn must_wait(&mut self, pane: Pane) -> bool {
+        let waits = pane == Pane::Captures && self.lists.captures.unasked() > 0;
+        if waits {
+            self.say(Tone::Plain, STILL_ASKING);
+        }
+        waits
+    }
+
+    /// What is left to be asked of the captures is asked when the keys that wait were heard.
+    pub(super) fn ask_on(&mut self, effects: &mut Vec<Effect>) {
+        let more = self.lists.captures.unasked() > 0 || !self.exports.is_empty();
+        if more && !self.asks_on {
+            self.asks_on = true;
+            effects.push(Effect::AskOn);
+        }
     }
 
     fn rows_of<T: Item>(

@@ -69,6 +69,8 @@ impl Desk {
                 let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
                 Msg::Oob(OobNews::Recognised(changed))
             }),
+            // Not into the queue, which is worked off before a key is looked at. The desk hears itself.
+            Effect::AskOn => _ = self.answers.0.send(Answered::Msg(Box::new(Msg::AskOn))),
             Effect::Signal(heard) => self.signal(*heard),
             Effect::Draw(planting) => {
                 // Some more: a token that is taken already is left out.

@@ -124,7 +124,7 @@ impl StreamAnchor {
     /// The place of the first row to draw of `height` rows.
     pub fn resolve(&mut self, list: &StreamList, height: usize) -> usize {
         let first = window(list.place_near(self.0), list.at, list.len(), height);
-        self.0 = list.rows_at(first).last().copied().unwrap_or_default();
+        self.0 = list.rows_at(first).next_back().unwrap_or_default();
         first
     }
 }

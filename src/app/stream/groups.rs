@@ -2,10 +2,17 @@
 //!
 //! Groups stand in the order of their newest capture, so that the end of the list is still what came last. A group of one
 //! is that capture. A head stands for its newest capture where one is asked about, for all of them where many are.
+//!
+//! ```text
+//!   row ─► key ─► number ─► group: its rows ─► order: by the newest row ─► places, with those below unfolded heads
+//! ```
+//!
+//! A row that comes or leaves touches its own group only; places are counted from the order, never written down.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::vec_deque::Iter;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::{Caught, Stream};
+use super::Caught;
 use crate::contract::{LoggerId, Shared};
 use crate::oob::Token;
 
@@ -53,22 +60,15 @@ impl Key {
     }
 }
 
-/// A group of two captures or more.
+/// A group of captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its name.
     pub key: Key,
     /// Row numbers of its captures, oldest first.
-    pub rows: Vec<u64>,
+    pub rows: VecDeque<u64>,
     /// They have rows of their own.
     pub open: bool,
-}
-
-/// What is drawn and walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Head(u32),
-    One(u64),
 }
 
 /// The captures in groups. Off as long as `by` is none.
@@ -77,54 +77,77 @@ pub struct Groups {
     /// By what.
     pub by: Option<By>,
     open: BTreeSet<Key>,
+    /// By their number.
     groups: Vec<Group>,
-    places: Vec<Place>,
+    numbers: HashMap<Key, u32>,
+    /// Numbers of groups that have no rows any more.
+    free: Vec<u32>,
+    /// The newest row of each group, with its number.
+    order: Vec<(u64, u32)>,
+    /// Numbers of groups that the order is not up to.
+    touched: Vec<u32>,
+    /// Places of unfolded heads, and how many rows are below each.
+    unfolded: Vec<(usize, usize)>,
 }
 
 impl Groups {
     /// Places there are.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.order.len() + self.unfolded.iter().map(|(_, rows)| rows).sum::<usize>()
     }
 
     /// The group whose head is at a place.
     pub(super) fn head(&self, at: usize) -> Option<&Group> {
-        match self.places.get(at)? {
-            Place::Head(group) => self.groups.get(*group as usize),
-            Place::One(_) => None,
-        }
+        let (group, below) = self.at(at)?;
+        (below.is_none() && group.rows.len() > 1).then_some(group)
     }
 
     /// Row numbers that a place stands for.
-    pub(super) fn rows(&self, at: usize) -> &[u64] {
-        match self.places.get(at) {
-            Some(Place::Head(group)) => self.groups.get(*group as usize).map_or(&[], |group| &group.rows),
-            Some(Place::One(row)) => std::slice::from_ref(row),
-            None => &[],
+    pub(super) fn rows(&self, at: usize) -> Iter<'_, u64> {
+        match self.at(at) {
+            Some((group, Some(below))) => group.rows.range(below..=below),
+            Some((group, None)) => group.rows.iter(),
+            None => Iter::default(),
         }
     }
 
-    /// The place of a row number; of one that is folded away, that of its head.
-    pub(super) fn place(&self, row: u64) -> Option<usize> {
-        let one = self.places.iter().rposition(|&place| place == Place::One(row));
-        one.or_else(|| {
-            let group = self.groups.iter().position(|group| group.rows.binary_search(&row).is_ok())?;
-            self.place_of_head(group)
-        })
+    /// The group that a place belongs to; of a row below its head, which one.
+    fn at(&self, at: usize) -> Option<(&Group, Option<usize>)> {
+        let mut before = 0;
+        for &(head, rows) in self.unfolded.iter().take_while(|(head, _)| *head < at) {
+            if at <= head + rows {
+                return Some((self.group(self.order[head - before].1), Some(at - head - 1)));
+            }
+            before += rows;
+        }
+        Some((self.group(self.order.get(at - before)?.1), None))
+    }
+
+    /// The place of a row of a group; of one that is folded away, that of its head.
+    pub(super) fn place(&self, number: u32, row: u64) -> Option<usize> {
+        let (head, group) = (self.place_of_head(number)?, self.group(number));
+        let below = (group.open && group.rows.len() > 1).then(|| group.rows.binary_search(&row).ok()).flatten();
+        Some(below.map_or(head, |below| head + 1 + below))
     }
 
     /// The place of a head.
     pub(super) fn place_of(&self, key: &Key) -> Option<usize> {
-        self.place_of_head(self.groups.iter().position(|group| group.key == *key)?)
+        self.place_of_head(*self.numbers.get(key)?)
     }
 
-    fn place_of_head(&self, group: usize) -> Option<usize> {
-        self.places.iter().position(|&place| place == Place::Head(group as u32))
+    pub(super) fn place_of_head(&self, number: u32) -> Option<usize> {
+        let below = |place, &(head, rows): &(usize, usize)| if head < place { place + rows } else { place };
+        Some(self.unfolded.iter().fold(self.index(number)?, below))
     }
 
-    /// The group that holds a row number.
-    pub(super) fn group_of(&self, row: u64) -> Option<&Key> {
-        self.groups.iter().find(|group| group.rows.binary_search(&row).is_ok()).map(|group| &group.key)
+    fn group(&self, number: u32) -> &Group {
+        &self.groups[number as usize]
+    }
+
+    /// Where a group is in the order.
+    fn index(&self, number: u32) -> Option<usize> {
+        let newest = *self.groups.get(number as usize)?.rows.back()?;
+        self.order.binary_search(&(newest, number)).ok()
     }
 
     /// Unfolds a group, or folds it.
@@ -133,34 +156,96 @@ impl Groups {
             true => self.open.insert(key.clone()),
             false => self.open.remove(key),
         };
+        if let Some(&number) = self.numbers.get(key) {
+            self.groups[number as usize].open = open;
+        }
+        self.unfold();
     }
 
-    /// Makes the groups of the rows of the list anew.
-    pub(super) fn collect(&mut self, rows: impl Iterator<Item = u64>, stream: &Stream) {
-        self.groups.clear();
-        self.places.clear();
-        let Some(by) = self.by else { return };
-        let mut numbers: HashMap<Key, usize> = HashMap::new();
-        for row in rows {
-            let Some(caught) = stream.get(row) else { continue };
-            let key = Key::of(by, caught);
-            let number = *numbers.entry(key.clone()).or_insert_with(|| {
-                let open = self.open.contains(&key);
-                self.groups.push(Group { key, rows: Vec::new(), open });
-                self.groups.len() - 1
-            });
-            self.groups[number].rows.push(row);
+    /// There are no rows.
+    pub(super) fn clear(&mut self) {
+        *self = Self { by: self.by, open: std::mem::take(&mut self.open), ..Self::default() };
+    }
+
+    /// A row comes; the number of its group. To be followed by [`Groups::arrange`], as what leaves.
+    pub(super) fn put(&mut self, row: u64, caught: &Caught) -> u32 {
+        let Some(by) = self.by else { return 0 };
+        let key = Key::of(by, caught);
+        let number = self.numbers.get(&key).copied().unwrap_or_else(|| self.begin(key));
+        self.groups[number as usize].rows.push_back(row);
+        self.touched.push(number);
+        number
+    }
+
+    fn begin(&mut self, key: Key) -> u32 {
+        let group = Group { open: self.open.contains(&key), key: key.clone(), rows: VecDeque::new() };
+        let number = self.free.pop().unwrap_or(self.groups.len() as u32);
+        match self.groups.get_mut(number as usize) {
+            Some(free) => *free = group,
+            None => self.groups.push(group),
         }
-        self.groups.sort_by_key(|group| group.rows.last().copied());
-        for (number, group) in self.groups.iter().enumerate() {
-            match group.rows.as_slice() {
-                [one] => self.places.push(Place::One(*one)),
-                rows => {
-                    self.places.push(Place::Head(number as u32));
-                    let shown = if group.open { rows } else { &[] };
-                    self.places.extend(shown.iter().map(|&row| Place::One(row)));
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// A row leaves its group.
+    pub(super) fn leave(&mut self, number: u32, row: u64) {
+        if self.by.is_none() {
+            return;
+        }
+        let rows = &mut self.groups[number as usize].rows;
+        // Mostly the oldest of all or the newest.
+        if rows.front() == Some(&row) {
+            rows.pop_front();
+        } else if rows.back() == Some(&row) {
+            rows.pop_back();
+        } else if let Ok(at) = rows.binary_search(&row) {
+            rows.remove(at);
+        }
+        self.touched.push(number);
+    }
+
+    /// Brings the order up to the groups that were touched.
+    pub(super) fn arrange(&mut self) {
+        if self.touched.is_empty() {
+            return;
+        }
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        let mut is_touched = vec![false; self.groups.len()];
+        touched.iter().for_each(|&number| is_touched[number as usize] = true);
+        self.order.retain(|(_, number)| !is_touched[*number as usize]);
+        for number in touched {
+            let group = &mut self.groups[number as usize];
+            if !group.rows.iter().is_sorted() {
+                group.rows.make_contiguous().sort();
+            }
+            match group.rows.back() {
+                Some(&newest) => self.order.push((newest, number)),
+                None => {
+                    self.numbers.remove(&group.key);
+                    self.free.push(number);
                 }
             }
         }
+        // Two or three runs, each in order.
+        self.order.sort();
+        self.unfold();
+    }
+
+    /// Finds the places of the unfolded heads anew.
+    fn unfold(&mut self) {
+        let numbers = self.open.iter().filter_map(|key| self.numbers.get(key).copied());
+        let many = numbers.filter(|&number| self.group(number).rows.len() > 1);
+        let mut heads: Vec<usize> = many.filter_map(|number| self.index(number)).collect();
+        heads.sort_unstable();
+        let mut before = 0;
+        let unfolded = heads.into_iter().map(|head| {
+            let rows = self.group(self.order[head].1).rows.len();
+            before += rows;
+            (head + before - rows, rows)
+        });
+        self.unfolded = unfolded.collect();
     }
 }

@@ -1,10 +1,13 @@
 //! The list of the captures. It follows the end as long as the selection is there and it is not paused.
+//!
+//! It asks its query in pieces ([`super::asking`]): rows that were not asked yet are not shown.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
+use super::asking::{Asking, Unasked};
 use super::groups::{By, Group, Groups, Key};
-use super::{Caught, CaughtId, Stream, World};
-use crate::query::Query;
+use super::{Caught, CaughtId, START, Stream};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -23,16 +26,20 @@ pub struct StreamList {
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
-    /// Row numbers that the query takes, oldest first.
-    rows: VecDeque<u64>,
+    /// Row numbers that the query takes, oldest first, each with the number of its group.
+    rows: VecDeque<(u64, u32)>,
     /// The same in groups, where they are.
     groups: Groups,
+    /// Row numbers of the ring, as far as it was told here.
+    known: Range<u64>,
+    /// Those of them that the query was not asked about yet.
+    unasked: Unasked,
     /// The selection goes along when something comes.
     pub follow: bool,
     /// `=`: nothing moves, what comes is counted.
     pub paused: bool,
-    /// Rows that came below since it stopped following: `▼ N new`.
-    pub below: usize,
+    /// The row after the last that was there when it stopped following.
+    seen: u64,
 }
 
 impl Default for StreamList {
@@ -47,9 +54,11 @@ impl Default for StreamList {
             earlier: Vec::new(),
             rows: VecDeque::new(),
             groups: Groups::default(),
+            known: START..START,
+            unasked: Unasked::default(),
             follow: true,
             paused: false,
-            below: 0,
+            seen: START,
         }
     }
 }
@@ -65,9 +74,25 @@ impl StreamList {
         self.len() == 0
     }
 
-    /// Captures that the query takes, folded or not.
+    /// Captures that the query takes, folded or not, as far as it was asked.
     pub fn taken(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Captures that the query was not asked about yet.
+    pub fn unasked(&self) -> usize {
+        self.unasked.len()
+    }
+
+    /// Captures that came below since it stopped following: `▼ N new`.
+    pub fn below(&self) -> usize {
+        self.rows.len() - self.rows.partition_point(|&(row, _)| row < self.seen)
+    }
+
+    /// Marked captures that are not shown.
+    pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaughtId> + 'a {
+        let all_shown = self.rows.len() == stream.caught.len();
+        self.marks.iter().copied().filter(move |&id| !all_shown && !self.has(stream, id))
     }
 
     /// By what they are grouped.
@@ -81,10 +106,10 @@ impl StreamList {
     }
 
     /// Row numbers that a place stands for, oldest first.
-    pub fn rows_at(&self, at: usize) -> &[u64] {
+    pub fn rows_at(&self, at: usize) -> Box<dyn DoubleEndedIterator<Item = u64> + '_> {
         match self.by() {
-            Some(_) => self.groups.rows(at),
-            None => self.rows.get(at).map_or(&[], std::slice::from_ref),
+            Some(_) => Box::new(self.groups.rows(at).copied()),
+            None => Box::new(self.rows.get(at).map(|&(row, _)| row).into_iter()),
         }
     }
 
@@ -94,50 +119,90 @@ impl StreamList {
     }
 
     fn place_of_row(&self, row: u64) -> Option<usize> {
+        let at = self.find(row)?;
         match self.by() {
-            Some(_) => self.groups.place(row),
-            None => self.rows.binary_search(&row).ok(),
+            Some(_) => self.groups.place(self.rows[at].1, row),
+            None => Some(at),
         }
+    }
+
+    fn find(&self, row: u64) -> Option<usize> {
+        self.rows.binary_search_by_key(&row, |&(row, _)| row).ok()
     }
 
     /// The place that a row number is at or would be: what was at the top of the screen stays there.
     pub fn place_near(&self, row: u64) -> usize {
         match self.by() {
-            Some(_) => self.groups.place(row).unwrap_or_default(),
-            None => self.rows.partition_point(|&other| other < row),
+            Some(_) => self.place_of_row(row).unwrap_or_default(),
+            None => self.rows.partition_point(|&(other, _)| other < row),
         }
     }
 
-    /// Makes the rows anew.
-    pub fn show(&mut self, stream: &Stream, query: &Query, world: World<'_>) {
-        self.rows = stream.matching(stream.first, query, world).collect();
-        self.regroup(stream);
+    /// Asks everything anew.
+    pub fn show(&mut self, asking: &Asking<'_>) {
+        self.rows.clear();
+        self.groups.clear();
+        self.known = asking.stream.first..asking.stream.end();
+        self.unasked = Unasked::default();
+        self.unasked.add([self.known.clone()]);
+        self.ask_on(asking);
     }
 
-    /// Adds the rows from a number on, and takes off those that have left the ring.
-    pub fn extend(&mut self, stream: &Stream, from: u64, query: &Query, world: World<'_>) {
-        let mut left = 0;
-        while self.rows.front().is_some_and(|&row| row < stream.first) {
-            self.rows.pop_front();
-            left += 1;
+    /// Takes up what came: rows from a number on are new or have moved, those in front of what was known are new, and
+    /// those that have left the ring leave.
+    pub fn extend(&mut self, asking: &Asking<'_>, from: u64) {
+        let stream = asking.stream;
+        let kept = stream.first..from.min(self.known.end);
+        while let Some((row, group)) = self.rows.pop_front_if(|(row, _)| *row < kept.start) {
+            self.groups.leave(group, row);
         }
-        let before = self.rows.len();
-        self.rows.extend(stream.matching(from, query, world));
-        self.below += self.rows.len() - before;
-        if self.by().is_some() {
-            return self.regroup(stream);
+        while let Some((row, group)) = self.rows.pop_back_if(|(row, _)| *row >= kept.end) {
+            self.groups.leave(group, row);
         }
-        self.at = self.at.saturating_sub(left);
-        match self.id_at(stream, self.at) {
-            id if id == self.selected && !self.goes_along() => {}
-            _ => self.settle(stream),
-        }
+        self.unasked.keep(&kept);
+        self.unasked.add([stream.first..self.known.start, kept.end.max(stream.first)..stream.end()]);
+        self.known = stream.first..stream.end();
+        self.ask_on(asking);
     }
 
-    /// Groups the captures, or no more.
-    pub fn group(&mut self, stream: &Stream, by: Option<By>) {
+    /// Something else is said about captures of these row numbers, ascending.
+    pub fn ask_again(&mut self, asking: &Asking<'_>, rows: &[u64]) {
+        let groups = &mut self.groups;
+        self.rows.retain(|&(row, group)| {
+            let again = rows.binary_search(&row).is_ok();
+            if again {
+                groups.leave(group, row);
+            }
+            !again
+        });
+        self.unasked.add(rows.iter().map(|&row| row..row + 1));
+        self.ask_on(asking);
+    }
+
+    /// Asks about a piece of what was not asked yet: the selected capture, which so stays selected, then the newest.
+    pub fn ask_on(&mut self, asking: &Asking<'_>) {
+        let stream = asking.stream;
+        let selected = self.selected.filter(|_| !self.goes_along()).and_then(|id| stream.row_of(id));
+        let selected = selected.filter(|&row| self.unasked.take(row)).map(|row| row..row + 1);
+        let piece = self.unasked.piece(stream, asking.piece).into_iter().chain(selected);
+        let mut taken: Vec<u64> = piece.flat_map(|rows| asking.taken(rows)).collect();
+        taken.sort_unstable();
+        let at_end = self.rows.back().zip(taken.first()).is_none_or(|((last, _), first)| last < first);
+        let groups = &mut self.groups;
+        let new = taken.into_iter().filter_map(|row| Some((row, groups.put(row, stream.get(row)?))));
+        self.rows.extend(new);
+        self.groups.arrange();
+        if !at_end {
+            // Two or three runs, each in order.
+            self.rows.make_contiguous().sort();
+        }
+        self.settle(stream);
+    }
+
+    /// Groups the captures, or no more. They are to be shown anew.
+    pub fn group(&mut self, by: Option<By>) {
+        self.groups.clear();
         (self.groups.by, self.head) = (by, None);
-        self.regroup(stream);
     }
 
     /// A folded head is unfolded, from an unfolded one the selection goes to its first capture. False where no head is
@@ -149,7 +214,7 @@ impl StreamList {
             self.select_at(stream, self.at + 1);
         } else {
             self.groups.fold(&key, true);
-            self.regroup_in_place(stream);
+            self.select_at(stream, self.at);
         }
         true
     }
@@ -159,43 +224,37 @@ impl StreamList {
         match self.head_at(self.at).map(|head| (head.key.clone(), head.open)) {
             Some((key, true)) => {
                 self.groups.fold(&key, false);
-                self.regroup_in_place(stream);
+                self.select_at(stream, self.at);
                 true
             }
             Some((_, false)) => false,
             None => {
-                let row = self.rows_at(self.at).first().copied();
-                let head = row.and_then(|row| self.groups.group_of(row)).and_then(|key| self.groups.place_of(key));
+                let row = self.rows_at(self.at).next().and_then(|row| self.find(row));
+                let head = row.and_then(|at| self.groups.place_of_head(self.rows[at].1)).filter(|&at| at != self.at);
                 head.inspect(|&at| self.select_at(stream, at)).is_some()
             }
         }
     }
 
-    fn regroup(&mut self, stream: &Stream) {
-        self.groups.collect(self.rows.iter().copied(), stream);
-        self.settle(stream);
-    }
-
-    /// The selection stays where it is, also at the end.
-    fn regroup_in_place(&mut self, stream: &Stream) {
-        self.groups.collect(self.rows.iter().copied(), stream);
-        self.select_at(stream, self.at);
-    }
-
-    /// Puts the selection on its capture, on the last one when following, else where it was.
+    /// Puts the selection on its capture, on the last one when following, else on the one that comes after it.
     fn settle(&mut self, stream: &Stream) {
         let goes_along = self.goes_along();
         let head = || self.head.as_ref().and_then(|key| self.groups.place_of(key));
-        let kept = if goes_along { None } else { head().or_else(|| self.place(stream, self.selected?)) };
-        match kept {
-            Some(at) => self.put_at(stream, at),
-            None if goes_along => self.select_at(stream, usize::MAX),
-            None => self.select_at(stream, self.at),
+        let row = self.selected.and_then(|id| stream.row_of(id));
+        let kept = if goes_along { None } else { head().or_else(|| self.place_of_row(row?)) };
+        match (kept, self.by()) {
+            (Some(at), _) => self.put_at(stream, at),
+            (None, _) if goes_along => self.select_at(stream, usize::MAX),
+            (None, Some(_)) => self.select_at(stream, self.at),
+            (None, None) => self.select_at(stream, row.map_or(0, |row| self.place_near(row))),
         }
         if goes_along {
-            self.below = 0;
+            self.seen = stream.end();
         }
-        self.marks.retain(|id| stream.holds(*id));
+        let oldest = stream.caught.front().map(Caught::id);
+        while self.marks.first().is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest)) {
+            self.marks.pop_first();
+        }
     }
 
     /// The selection goes along with the end.
@@ -208,7 +267,7 @@ impl StreamList {
         self.put_at(stream, at.min(self.len().saturating_sub(1)));
         self.follow = !self.paused && self.at + 1 >= self.len();
         if self.follow {
-            self.below = 0;
+            self.seen = stream.end();
         }
     }
 
@@ -220,39 +279,40 @@ impl StreamList {
 
     /// The capture at a place of the list; of a head its newest.
     pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaughtId> {
-        stream.get(*self.rows_at(at).last()?).map(Caught::id)
+        stream.get(self.rows_at(at).next_back()?).map(Caught::id)
     }
 
-    /// Every capture that the query takes, oldest first.
+    /// Every capture that the query takes, oldest first, as far as it was asked.
     pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Caught> + 'a {
-        self.rows.iter().filter_map(|&row| stream.get(row))
+        self.rows.iter().filter_map(|&(row, _)| stream.get(row))
     }
 
     /// Every capture that a place stands for.
     pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaughtId> + 'a {
-        self.rows_at(at).iter().filter_map(|&row| stream.get(row)).map(Caught::id)
+        self.rows_at(at).filter_map(|row| stream.get(row)).map(Caught::id)
     }
 
     /// The selected capture.
     pub fn current<'a>(&self, stream: &'a Stream) -> Option<&'a Caught> {
-        let there = self.rows_at(self.at).last().and_then(|&row| stream.get(row));
+        let there = self.rows_at(self.at).next_back().and_then(|row| stream.get(row));
         there.filter(|caught| Some(caught.id()) == self.selected)
     }
 
     /// Whether a capture is shown, folded or not.
     pub fn has(&self, stream: &Stream, id: CaughtId) -> bool {
-        stream.row_of(id).is_some_and(|row| self.rows.binary_search(&row).is_ok())
+        stream.row_of(id).is_some_and(|row| self.find(row).is_some())
     }
 
     /// What an action is about: the marked captures that are there, else those that the selection stands for, in order.
     pub fn chosen<'a>(&self, stream: &'a Stream) -> Vec<&'a Caught> {
-        let marked: Vec<&Caught> = match self.marks.is_empty() {
-            true => Vec::new(),
-            false => stream.caught.iter().filter(|caught| self.marks.contains(&caught.id())).collect(),
-        };
-        match marked.is_empty() {
-            true => self.rows_at(self.at).iter().filter_map(|&row| stream.get(row)).collect(),
-            false => marked,
+        match self.marked(stream) {
+            none if none.is_empty() => self.rows_at(self.at).filter_map(|row| stream.get(row)).collect(),
+            marked => marked,
         }
+    }
+
+    /// The marked captures, oldest first, shown or not.
+    pub fn marked<'a>(&self, stream: &'a Stream) -> Vec<&'a Caught> {
+        self.marks.iter().filter_map(|&id| stream.get(stream.row_of(id)?)).collect()
     }
 }

@@ -6,21 +6,27 @@
 //!   loggers ─► archive ─► at the end┘     └─► the oldest leave when it is full; the archive keeps them
 //! ```
 //!
-//! Rows are numbered once and for all: row number − `first` is the place in memory.
+//! Row number − `first` is the place in memory. Numbers stay as they are when something comes in front or at the end; a
+//! capture that comes late moves those after it.
 
+mod asking;
+mod gathering;
 mod groups;
 mod list;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::recognize::mentions;
 use crate::oob::{Archived, Book, Mention, Token};
-use crate::query::{Bits, Builder, Field, Kind, Others, Query, Recognised, Row, Source};
+use crate::query::{Recognised, Row};
 
+pub(super) use asking::Part;
+pub use asking::{Asking, PIECE, World};
+pub use gathering::Gathering;
 pub use groups::{By, Group, Groups, Key};
 pub use list::StreamList;
 
@@ -50,12 +56,13 @@ pub struct Caught {
 }
 
 /// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
+/// Ids are ordered as the captures are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub struct CaughtId {
-    pub logger: LoggerId,
-    pub capture: CaptureId,
     pub date: Option<Stamp>,
+    pub capture: CaptureId,
+    pub logger: LoggerId,
 }
 
 impl Caught {
@@ -102,11 +109,6 @@ impl Caught {
         Recognised { capture: &self.capture, label: &self.label, mentions: &self.mentions }
     }
 
-    /// The order of the stream.
-    fn key(&self) -> (Option<Stamp>, CaptureId, LoggerId) {
-        (self.capture.request_date, self.capture.id, self.logger)
-    }
-
     /// What it takes in memory, about.
     pub fn bytes(&self) -> usize {
         let capture = &self.capture;
@@ -115,7 +117,7 @@ impl Caught {
     }
 }
 
-/// The captures held in memory; the oldest go first when it is full.
+/// The captures held in memory, each once; the oldest go first when it is full.
 #[derive(Debug)]
 pub struct Stream {
     /// What is held, oldest first.
@@ -128,8 +130,11 @@ pub struct Stream {
     pub older: bool,
     /// Why the last attempt to read them failed.
     pub problem: Option<Arc<crate::app::Problem>>,
-    held: HashSet<CaughtId>,
     bytes: usize,
+    /// How many came from each address.
+    sources: HashMap<Shared, usize>,
+    /// So many are held at most.
+    most: usize,
 }
 
 impl Default for Stream {
@@ -140,19 +145,11 @@ impl Default for Stream {
             dropped: 0,
             older: false,
             problem: None,
-            held: HashSet::new(),
             bytes: 0,
+            sources: HashMap::new(),
+            most: MOST,
         }
     }
-}
-
-/// What taking captures did to the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// All came after what was there: rows from this number on are new.
-    Appended(u64),
-    /// Some belong between older ones: every row number may have changed.
-    Merged,
 }
 
 impl Stream {
@@ -168,79 +165,88 @@ impl Stream {
 
     /// Whether a capture is in memory.
     pub fn holds(&self, id: CaughtId) -> bool {
-        self.held.contains(&id)
+        self.row_of(id).is_some()
+    }
+
+    /// How many came from an address.
+    pub fn count_from(&self, address: &Shared) -> usize {
+        self.sources.get(address).copied().unwrap_or_default()
     }
 
     /// Whether a capture was not held before. One older than all that are here may have been, and left.
     pub fn is_new(&self, caught: &Caught) -> bool {
         let full = self.dropped > 0 || self.older;
-        let before_all = self.caught.front().is_some_and(|first| caught.key() < first.key());
+        let before_all = self.caught.front().is_some_and(|first| caught.id() < first.id());
         !(full && before_all || self.holds(caught.id()))
     }
 
     /// The row number of a capture.
     pub fn row_of(&self, id: CaughtId) -> Option<u64> {
-        if !self.held.contains(&id) {
-            return None;
-        }
-        let at = self.caught.iter().rposition(|caught| caught.id() == id)?;
+        let at = self.caught.binary_search_by_key(&id, Caught::id).ok()?;
         Some(self.first + at as u64)
     }
 
-    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left.
-    pub fn take(&mut self, new: Vec<Caught>) -> Taken {
+    /// How many captures are before an id.
+    fn place_of(&self, id: CaughtId) -> usize {
+        self.caught.partition_point(|caught| caught.id() < id)
+    }
+
+    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left. Tells from
+    /// which row number on rows are new or have moved; those in front of all, of which there may be some, are new.
+    pub fn take(&mut self, mut new: Vec<Caught>) -> u64 {
         self.problem = None;
-        let from = self.end();
-        let mut in_order = true;
-        for caught in new {
-            if !self.is_new(&caught) {
-                continue;
-            }
-            self.held.insert(caught.id());
-            in_order &= self.caught.back().is_none_or(|last| last.key() <= caught.key());
-            self.bytes += caught.bytes();
-            self.caught.push_back(caught);
-        }
-        if !in_order {
-            self.caught.make_contiguous().sort_by_key(Caught::key);
-        }
+        new.retain(|caught| self.is_new(caught));
+        let from = self.insert(new);
         while self.is_over() {
             self.drop_oldest();
+            self.dropped += 1;
         }
-        if in_order { Taken::Appended(from) } else { Taken::Merged }
+        from
     }
 
-    /// Takes older captures from the archive, in order. True when all of them came before what was there.
-    pub fn recall(&mut self, older: Vec<Caught>) -> bool {
-        let mut before = true;
-        for caught in older.into_iter().rev() {
-            if !self.held.insert(caught.id()) {
-                continue;
-            }
-            before &= self.caught.front().is_none_or(|first| caught.key() <= first.key());
+    /// Takes older captures from the archive, as many as fit. Tells the same as [`Stream::take`].
+    pub fn recall(&mut self, older: Vec<Caught>) -> u64 {
+        let from = self.insert(older);
+        while self.is_over() {
+            self.drop_oldest();
+            self.older = true;
+        }
+        from
+    }
+
+    /// Puts captures in their places: those in front count down, those at the end count up. Only what comes after one
+    /// in between moves.
+    fn insert(&mut self, mut new: Vec<Caught>) -> u64 {
+        new.sort_by_key(Caught::id);
+        new.dedup_by_key(|caught| caught.id());
+        new.retain(|caught| !self.holds(caught.id()));
+        for caught in &new {
             self.bytes += caught.bytes();
-            self.caught.push_front(caught);
-            self.first -= 1;
-            if self.is_over() {
-                self.drop_oldest();
-                self.older = true;
-                break;
-            }
+            *self.sources.entry(caught.capture.ip_address.clone()).or_default() += 1;
         }
-        if !before {
-            self.caught.make_contiguous().sort_by_key(Caught::key);
-        }
-        before
+        let first = self.caught.front().map(Caught::id);
+        let later = new.split_off(first.map_or(0, |first| new.partition_point(|caught| caught.id() < first)));
+        self.first -= new.len() as u64;
+        new.into_iter().rev().for_each(|caught| self.caught.push_front(caught));
+        let Some(lowest) = later.first().map(Caught::id) else { return self.end() };
+        let at = self.place_of(lowest);
+        let mut tail: Vec<Caught> = self.caught.drain(at..).chain(later).collect();
+        tail.sort_by_key(Caught::id);
+        self.caught.extend(tail);
+        self.first + at as u64
     }
 
-    /// Some of the captures mention something else now.
-    pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) {
-        let changed: HashMap<CaughtId, &Arc<[Mention]>> = changed.iter().map(|(id, now)| (*id, now)).collect();
-        for caught in &mut self.caught {
-            if let Some(now) = changed.get(&caught.id()) {
-                caught.mentions = Arc::clone(now);
+    /// Some of the captures mention something else now; their row numbers, ascending.
+    pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) -> Vec<u64> {
+        let mut rows = Vec::new();
+        for (id, now) in changed {
+            if let Ok(at) = self.caught.binary_search_by_key(id, Caught::id) {
+                self.caught[at].mentions = Arc::clone(now);
+                rows.push(self.first + at as u64);
             }
         }
+        rows.sort_unstable();
+        rows
     }
 
     /// Those that came after a time, oldest first.
@@ -250,82 +256,17 @@ impl Stream {
     }
 
     fn is_over(&self) -> bool {
-        self.caught.len() > MOST || (self.bytes > MOST_BYTES && self.caught.len() > 1)
+        self.caught.len() > self.most || (self.bytes > MOST_BYTES && self.caught.len() > 1)
     }
 
     fn drop_oldest(&mut self) {
         if let Some(oldest) = self.caught.pop_front() {
             self.bytes -= oldest.bytes();
-            self.held.remove(&oldest.id());
             self.first += 1;
-            self.dropped += 1;
+            match self.sources.get_mut(&oldest.capture.ip_address) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => _ = self.sources.remove(&oldest.capture.ip_address),
+            }
         }
-    }
-}
-
-/// What decides about captures beside the query.
-#[derive(Clone, Copy)]
-pub struct World<'a> {
-    /// Only this logger's.
-    pub only: Option<LoggerId>,
-    /// What other lists tell.
-    pub others: &'a dyn Others,
-    /// Seconds since 1970.
-    pub now: i64,
-}
-
-impl Stream {
-    /// Row numbers that a query takes, from one on.
-    fn matching(&self, from: u64, query: &Query, world: World<'_>) -> impl Iterator<Item = u64> + '_ {
-        let from = from.max(self.first);
-        let part = Part { stream: self, from, world };
-        let only = world.only;
-        let taken = if query.is_empty() { Bits::all(part.len()) } else { query.matches(&part) };
-        let here = move |row: &usize| {
-            only.is_none_or(|logger| self.caught(from, *row).is_some_and(|caught| caught.logger == logger))
-        };
-        (0..taken.len()).filter(move |&row| taken.has(row)).filter(here).map(move |row| from + row as u64)
-    }
-
-    fn caught(&self, from: u64, row: usize) -> Option<&Caught> {
-        self.get(from + row as u64)
-    }
-}
-
-/// The captures from a row number on, to be queried.
-pub(super) struct Part<'a> {
-    stream: &'a Stream,
-    from: u64,
-    world: World<'a>,
-}
-
-impl<'a> Part<'a> {
-    /// All of them.
-    pub(super) fn all(stream: &'a Stream, world: World<'a>) -> Self {
-        Self { stream, from: stream.first, world }
-    }
-}
-
-impl Source for Part<'_> {
-    fn kind(&self) -> Kind {
-        Kind::Captures
-    }
-
-    fn len(&self) -> usize {
-        self.stream.end().saturating_sub(self.from) as usize
-    }
-
-    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
-        let Some(caught) = self.stream.caught(self.from, row) else { return };
-        caught.recognised().tell(field, self.world.others, to);
-    }
-
-    fn with_text(&self, text: &str) -> Bits {
-        let has = |caught: &Caught| memchr::memmem::find(caught.text.as_bytes(), text.as_bytes()).is_some();
-        Bits::of(self.len(), |row| self.stream.caught(self.from, row).is_some_and(has))
-    }
-
-    fn now(&self) -> i64 {
-        self.world.now
     }
 }

@@ -1,6 +1,10 @@
 //! What the ring and its list promise.
 
+mod pieces;
+mod properties;
+
 use super::*;
+use crate::query::{Kind, Query};
 
 fn capture(id: i64) -> Capture {
     let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
@@ -28,26 +32,41 @@ fn ids(stream: &Stream) -> Vec<i64> {
     stream.caught.iter().map(|caught| caught.capture.id.0).collect()
 }
 
+fn asking<'a>(stream: &'a Stream, query: &'a Query) -> Asking<'a> {
+    let world = World { only: None, others: &crate::query::Alone, now: 0 };
+    Asking { stream, query, world, piece: PIECE }
+}
+
+fn even() -> Query {
+    Query::parse("even", Kind::Captures).unwrap()
+}
+
 #[test]
 fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
-    let (mut stream, mut list) = (Stream::default(), StreamList::default());
-    let query = Query::parse("even", Kind::Captures).unwrap();
-    let world = World { only: None, others: &crate::query::Alone, now: 0 };
-    let most = MOST as i64;
-    let from = stream.take(some(1..=most));
-    assert_eq!(from, Taken::Appended(START));
-    list.show(&stream, &query, world);
-    list.select_at(&stream, 2_000);
+    let (mut stream, mut list) = (Stream { most: 1_000, ..Stream::default() }, StreamList::default());
+    assert_eq!(stream.take(some(1..=1_000)), START);
+    list.show(&asking(&stream, &even()));
+    list.select_at(&stream, 200);
     let selected = list.selected;
-    let Taken::Appended(from) = stream.take(some(most + 1..=most + 10)) else {
-        panic!("out of order");
-    };
-    list.extend(&stream, from, &query, world);
-    assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10));
-    assert_eq!((list.selected, list.at, list.below), (selected, 1_995, 5));
+    let from = stream.take(some(1_001..=1_010));
+    list.extend(&asking(&stream, &even()), from);
+    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10));
+    assert_eq!((list.selected, list.at, list.below()), (selected, 195, 5));
     assert_eq!(list.current(&stream).map(Caught::id), selected);
     stream.take(some(3..=5));
-    assert_eq!((stream.caught.len(), stream.dropped), (MOST, 10), "what has left does not come back");
+    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10), "what has left does not come back");
+}
+
+#[test]
+fn what_comes_late_moves_only_what_comes_after_it() {
+    let mut stream = Stream::default();
+    assert_eq!(stream.take(some([1, 2, 3, 8, 9])), START);
+    assert_eq!(stream.take(some([11, 10])), START + 5, "at the end nothing moves");
+    assert_eq!(stream.take(some([12, 7, 5, 9])), START + 3);
+    assert_eq!(ids(&stream), [1, 2, 3, 5, 7, 8, 9, 10, 11, 12]);
+    assert_eq!(stream.take(some([9])), stream.end(), "it is here");
+    assert_eq!(stream.take(some([-1, 0])), stream.end(), "in front nothing moves either");
+    assert_eq!((stream.first, stream.row_of(caught(capture(5)).id())), (START - 2, Some(START + 3)));
 }
 
 #[test]
@@ -66,11 +85,11 @@ fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() 
     let mut stream = Stream::default();
     stream.take(some([7, 8, 9]));
     let seven = stream.row_of(caught(capture(7)).id());
-    assert!(stream.recall(some([4, 5, 6, 7])));
+    assert_eq!(stream.recall(some([4, 5, 6, 7])), START + 3, "none of those known moved");
     assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
     stream.take(some([5, 9, 10]));
     assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
-    assert!(!stream.recall(some([3, 11])), "one came in meanwhile");
+    assert_eq!(stream.recall(some([3, 11])), START + 4, "one came in meanwhile");
     assert_eq!(ids(&stream), (3..=11).collect::<Vec<_>>());
 }
 

@@ -38,7 +38,8 @@ fn on_captures(model: &Model) -> bool {
 fn group_captures(model: &mut Model, by: Option<stream::By>) {
     model.focus.pane = Pane::Captures;
     model.focus.in_detail = false;
-    model.lists.captures.group(&model.data.captures, by);
+    model.lists.captures.group(by);
+    model.show_rows(Pane::Captures);
 }
 
 fn fold_captures(model: &mut Model, open: bool) -> bool {

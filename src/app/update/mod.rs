@@ -48,6 +48,7 @@ use super::model::{Model, Pane};
 use super::msg::{Msg, Now};
 use super::notices::Tone;
 use super::seen::SEEN_AFTER;
+use super::stream::StreamList;
 use crate::contract::ScanId;
 
 /// Takes a message: changes the model, says what is wanted from the outside.
@@ -77,6 +78,14 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
         Msg::Drawn(planting, numbers) => payloads::handle_drawn(model, &planting, &numbers, &mut effects),
         Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
+        Msg::AskOn => {
+            model.asks_on = false;
+            model.dirty = true;
+            match model.lists.captures.unasked() {
+                0 => model.gather(&mut effects),
+                _ => model.ask_captures(StreamList::ask_on),
+            }
+        }
         Msg::Woke => model.dirty = true,
     }
     decide::guard(model, rows, by_hand);
@@ -86,6 +95,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.count_tabs();
     model.arrange(&mut effects);
     model.remember_looked(workspace, &mut effects);
+    model.ask_on(&mut effects);
     effects
 }
 

@@ -206,6 +206,9 @@ impl Model {
         self.board = None;
         self.data.loggers = Remote::Unknown;
         self.data.captures = Default::default();
+        if !std::mem::take(&mut self.exports).is_empty() {
+            self.say(Tone::Bad, "the file of captures was not written: it was of the other workspace");
+        }
         self.data.scan_parts = Default::default();
         let lists = std::mem::take(&mut self.lists);
         self.lists.workspaces = lists.workspaces;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::super::effect::Effect;
-use super::super::model::{Model, Pane};
+use super::super::model::Model;
 use super::super::msg::{OobKept, OobNews, Recalled};
 use super::super::notices::Tone;
 use super::super::oob::Archive;
-use super::super::stream::{Caught, Taken};
+use super::super::stream::Caught;
 use crate::contract::Stamp;
 use crate::oob::{Book, Payload};
 use crate::text::plural;
@@ -43,10 +43,10 @@ impl Model {
             OobNews::Recalled(_) | OobNews::Captures { .. } => {}
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognised(changed) => {
-                self.data.captures.mention(&changed);
+                let rows = self.data.captures.mention(&changed);
                 self.count_hits();
                 self.hear_recognised(&changed, effects);
-                self.show_rows(Pane::Captures);
+                self.ask_captures(|list, asking| list.ask_again(asking, &rows));
             }
             OobNews::Waits(problem) => self.say_problem("captures", &problem),
             OobNews::Failed(problem) => {
@@ -84,25 +84,16 @@ impl Model {
         if let Some(newest) = recalled.newest {
             self.oob.archive = Archive::Recalled(recalled.generation, newest);
         }
-        self.data.captures.recall(recalled.captures);
+        let from = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
         self.count_hits();
-        self.show_rows(Pane::Captures);
+        self.ask_captures(|list, asking| list.extend(asking, from));
         self.count_since();
     }
 
     fn handle_captures(&mut self, new: Vec<Caught>) {
-        match self.data.captures.take(new) {
-            Taken::Appended(from) => self.show_captures(Some(from)),
-            Taken::Merged => {
-                let before = self.lists.captures.taken();
-                self.show_rows(Pane::Captures);
-                let list = &mut self.lists.captures;
-                if !list.goes_along() {
-                    list.below += list.taken().saturating_sub(before);
-                }
-            }
-        }
+        let from = self.data.captures.take(new);
+        self.ask_captures(|list, asking| list.extend(asking, from));
         self.count_since_caught();
     }
 }

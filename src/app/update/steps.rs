@@ -123,6 +123,10 @@ fn mark(model: &mut Model) {
 
 /// `v` begins a range; a second one marks what is between.
 fn range(model: &mut Model) {
+    let begun = model.cursor(model.focus.pane).range().is_some();
+    if begun && model.must_wait(model.focus.pane) {
+        return;
+    }
     let mut cursor = model.cursor(model.focus.pane);
     match cursor.range() {
         None => cursor.begin_range(),
@@ -137,6 +141,9 @@ fn range(model: &mut Model) {
 }
 
 fn mark_all(model: &mut Model) {
+    if model.must_wait(model.focus.pane) {
+        return;
+    }
     let mut cursor = model.cursor(model.focus.pane);
     let rows = cursor.len();
     let all = (0..rows).all(|at| cursor.is_marked(at));
@@ -148,6 +155,9 @@ fn mark_all(model: &mut Model) {
 }
 
 fn invert(model: &mut Model) {
+    if model.must_wait(model.focus.pane) {
+        return;
+    }
     model.cursor(model.focus.pane).invert();
 }
 

@@ -23,7 +23,6 @@ use crate::view::widgets::table::Row;
 
 pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut StreamAnchor) -> u16 {
     let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
-    let hidden = list.marks.iter().filter(|&&id| !list.has(stream, id)).count();
     let pane = ListPane {
         columns: cells::COLUMNS,
         note: follow_note(cx),
@@ -31,16 +30,16 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         invitation: invitation(cx),
         known: Known::of(&cx.model.data.loggers),
         filter: &list.filter,
-        total: stream.caught.len(),
+        total: stream.caught.len() - list.unasked(),
         shown: list.len(),
         at: list.at,
-        marks: (list.marks.len(), hidden),
+        marks: (list.marks.len(), list.hidden_marks(stream).count()),
         place: list.by().map(|by| format!("{} by {}", format::plural(list.taken(), "capture"), by.word())),
         ..pane_of(Pane::Captures, &cx.model.data.loggers)
     };
     let range = list.range_from.and_then(|id| list.place(stream, id));
     let row = |at: usize, _: &[u16]| {
-        let newest = stream.get(*list.rows_at(at).last()?)?;
+        let newest = stream.get(list.rows_at(at).next_back()?)?;
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
         let marked = !list.marks.is_empty() && list.ids_at(stream, at).all(|id| list.marks.contains(&id));
         Some(Row {
@@ -107,7 +106,7 @@ fn invitation(cx: &Cx<'_>) -> String {
     )
 }
 
-/// `following at the end`, `paused`, `▼ 37 new`, and what fell out of memory.
+/// `following at the end`, `paused`, `▼ 37 new`, what fell out of memory, and how far the filter was asked.
 fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
@@ -115,7 +114,12 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
         let dropped = format::thousands(cx.model.data.captures.dropped);
         line.push_span(Span::styled(format!("{dropped} older put away  "), theme.dim()));
     }
-    line.push_span(match (list.below, list.paused, list.follow) {
+    if list.unasked() > 0 {
+        let held = cx.model.data.captures.caught.len();
+        let (asked, held) = (format::thousands((held - list.unasked()) as u64), format::thousands(held as u64));
+        line.push_span(Span::styled(format!("{asked} of {held} asked  "), theme.warn()));
+    }
+    line.push_span(match (list.below(), list.paused, list.follow) {
         (new @ 1.., paused, _) => {
             let paused = if paused { "paused, " } else { "" };
             Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())

@@ -2,7 +2,9 @@
 
 use super::super::super::command::{Args, Command, Shape, Slot};
 use super::super::super::effect::{Effect, ExportedCaptures};
-use super::super::super::model::{Model, Pane};
+use super::super::super::model::Model;
+use super::super::super::rows::query_of;
+use super::super::super::stream::Gathering;
 use super::super::captures::ask_replay;
 use crate::input::Action;
 use crate::oob::out::{Format, Sent};
@@ -31,29 +33,24 @@ pub(super) static COMMANDS: &[Command] = &[
     .or(Action::Replay),
 ];
 
+/// What the query takes is gathered in pieces; the marked ones are at hand.
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let format = args.choice().and_then(Format::named).ok_or("which format?")?;
-    let sent = chosen(model, args.query())?;
-    if sent.is_empty() {
-        return Err("there is no captured request to export".to_owned());
-    }
+    let marked: Vec<Sent> = model.marked_captures().into_iter().map(|caught| model.sent(caught)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
     let name = args.text().unwrap_or_else(|| format!("captures-{workspace}.{}", format.ending()));
-    effects.push(Effect::ExportCaptures(Box::new(ExportedCaptures { name, format, sent })));
+    let exported = ExportedCaptures { name, format, sent: marked };
+    let gathering = match args.query() {
+        Some(query) => Gathering::new(Query::parse(&query, Kind::Captures).map_err(|error| error.to_string())?, None),
+        None if exported.sent.is_empty() => {
+            Gathering::new(query_of(&model.lists.captures.filter, Kind::Captures), model.scope.logger)
+        }
+        None => {
+            effects.push(Effect::ExportCaptures(Box::new(exported)));
+            return Ok(());
+        }
+    };
+    model.exports.push_back((exported, gathering));
+    model.gather(effects);
     Ok(())
-}
-
-/// In the order of time.
-fn chosen(model: &mut Model, query: Option<String>) -> Result<Vec<Sent>, String> {
-    if let Some(query) = query {
-        let query = Query::parse(&query, Kind::Captures).map_err(|error| error.to_string())?;
-        let taken = model.ask_list(Pane::Captures, |evaluator, source| evaluator.matches(&query, source));
-        let taken = taken.ok_or("the captures are not known yet")?;
-        let caught = taken.rows().filter_map(|row| model.data.captures.caught.get(row));
-        return Ok(caught.map(|caught| model.sent(caught)).collect());
-    }
-    let marked = model.marked_captures();
-    let shown = model.lists.captures.all(&model.data.captures);
-    let chosen = if marked.is_empty() { shown.collect() } else { marked };
-    Ok(chosen.into_iter().map(|caught| model.sent(caught)).collect())
 }

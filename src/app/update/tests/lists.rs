@@ -126,12 +126,12 @@ fn a_stream_follows_its_end_only_from_there() {
     assert_eq!(desk.model.selected_id(Pane::Captures), Some(5));
     desk.keys("k k");
     desk.capture(1, 6..=8);
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(3), 3));
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(3), 3));
     desk.keys("G");
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(8), 0));
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 0));
     desk.keys("=");
     desk.capture(1, 9..=9);
-    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below), (Some(8), 1));
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 1));
     desk.keys("=");
     assert_eq!(desk.model.selected_id(Pane::Captures), Some(9));
 }
@@ -198,7 +198,7 @@ fn captures_that_belong_between_older_ones_count_below_too() {
     desk.capture(1, 10..=10);
     desk.keys("5 k k");
     desk.capture(2, 5..=6);
-    assert_eq!(desk.model.lists.captures.below, 2);
+    assert_eq!(desk.model.lists.captures.below(), 2);
 }
 
 #[test]

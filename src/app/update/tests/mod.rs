@@ -139,6 +139,11 @@ impl Desk {
                 effects.extend(update(&mut self.model, now, Msg::Drawn(planting, numbers)));
             }
         }
+        // The captures are asked on until all were asked.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::AskOn)) {
+            effects.remove(at);
+            effects.extend(update(&mut self.model, now, Msg::AskOn));
+        }
         // A frame is drawn after each message, as the runtime does it when nothing more is queued.
         let row = self.model.row_id(self.model.focus.pane);
         let measures = Measures { row, ..self.model.measures };

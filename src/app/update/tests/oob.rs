@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Desk, capture, caught, table};
+use base64::Engine;
+
+use super::super::update;
+use super::{Desk, capture, caught, events, table};
 use crate::app::effect::Effect;
-use crate::app::model::Pane;
+use crate::app::model::{Model, Pane};
 use crate::app::msg::{Msg, OobKept, OobNews, Recalled};
 use crate::app::oob::Archive;
 use crate::app::plan::{Known, News};
-use crate::app::stream::Caught;
+use crate::app::stream::{Caught, PIECE};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
 use crate::oob::{Mention, Payload, Place, Token};
 
@@ -156,4 +159,76 @@ fn a_logger_that_comes_to_its_end_is_named_once() {
     assert!(!desk.told().contains("left"), "{}", desk.told());
     desk.feed(News::Loggers(table([logger(0, 899)])));
     assert!(desk.told().contains("logger probe: records no more"), "{}", desk.told());
+}
+
+/// A capture whose body is half a piece of what is asked at once; every other one has a word in it.
+fn long(id: i64) -> Caught {
+    let word = if id % 2 == 0 { "even" } else { "odd" };
+    let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(PIECE / 2 / word.len()));
+    caught(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
+}
+
+/// The ids of the captures shown.
+fn shown(model: &mut Model) -> Vec<i64> {
+    model.cursor(Pane::Captures).shown_ids()
+}
+
+#[test]
+fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    let model = &mut desk.model;
+    let presses = |model: &mut Model, script: &str| -> Vec<Effect> {
+        events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
+    };
+    let effects = presses(model, "/ 'body:even'");
+    assert_eq!(effects, [Effect::AskOn], "however many keys: one is under way");
+    let before = shown(model);
+    assert!(before.len() < 5 && before.ends_with(&[18]), "{before:?}");
+    presses(model, "ctrl-u");
+    presses(model, "'body:odd' enter");
+    let refused = presses(model, "*");
+    assert!(model.lists.captures.marks.is_empty() && refused.is_empty(), "not on a part");
+    assert!(model.notices.iter().any(|notice| notice.text.contains("still being asked")));
+    let mut pieces = 0;
+    while !update(model, now, Msg::AskOn).is_empty() {
+        pieces += 1;
+    }
+    assert!(pieces > 2, "{pieces}");
+    assert_eq!(shown(model), [11, 13, 15, 17, 19]);
+    assert_eq!(model.selected_id(Pane::Captures), Some(19), "the end was followed throughout");
+    presses(model, "*");
+    assert_eq!(model.lists.captures.marks.len(), 5);
+}
+
+#[test]
+fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    comes(&mut desk, (10..20).map(long).collect());
+    let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
+        effects.iter().find_map(|effect| match effect {
+            Effect::ExportCaptures(exported) => Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect()),
+            _ => None,
+        })
+    };
+    assert_eq!(exported(desk.keys(": 'export captures har body:even' enter")), Some(vec![10, 12, 14, 16, 18]));
+    desk.keys("/ 'body:odd' enter");
+    assert_eq!(exported(desk.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
+    assert_eq!(exported(desk.keys(": 'export captures har body:neither' enter")), None);
+    assert!(desk.told().contains("there is no captured request to export"), "{}", desk.told());
+}
+
+#[test]
+fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_said() {
+    let mut desk = Desk::new();
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    for event in events(": 'export captures har body:even' enter") {
+        update(&mut desk.model, now, Msg::Key(event));
+    }
+    assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
+    assert!(desk.told().contains("was not written"), "{}", desk.told());
 }

@@ -220,14 +220,15 @@ impl<'a> Page<'a> {
 
 /// What else came from the same address, as far as it is in memory.
 fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
-    let from = &caught.capture.ip_address;
+    let (stream, from) = (&cx.model.data.captures, &caught.capture.ip_address);
+    let others = stream.count_from(from).saturating_sub(1);
     let same = |other: &&Caught| other.capture.ip_address == *from && other.id() != caught.id();
-    let others: Vec<&Caught> = cx.model.data.captures.caught.iter().filter(same).collect();
-    let newest = others.iter().rev().take(ALSO).rev();
-    let times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
-    let last = if others.len() > ALSO { " last" } else { "" };
-    let count = format::thousands(others.len() as u64);
-    (!others.is_empty()).then(|| format!("Also from {}: {count} more,{last} {}", text::clean(from), times.join(", ")))
+    let newest = stream.caught.iter().rev().filter(same).take(others.min(ALSO));
+    let mut times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
+    times.reverse();
+    let last = if others > ALSO { " last" } else { "" };
+    let count = format::thousands(others as u64);
+    (others > 0).then(|| format!("Also from {}: {count} more,{last} {}", text::clean(from), times.join(", ")))
 }
 
 fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {

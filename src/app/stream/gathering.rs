@@ -1,0 +1,40 @@
+//! All captures that a query takes, gathered in pieces: what goes into a file is never a part, and holds no key.
+
+use super::asking::{Asking, Unasked};
+use super::{Caught, CaughtId};
+use crate::contract::LoggerId;
+use crate::query::Query;
+
+/// See the module. What comes or leaves meanwhile is not missed or taken twice: it goes by ids, not by rows.
+#[derive(Debug)]
+pub struct Gathering {
+    /// What is asked.
+    pub query: Query,
+    /// Only this logger's.
+    pub only: Option<LoggerId>,
+    /// Only older ones are left to be asked about.
+    before: Option<CaughtId>,
+    /// What was found, the newest first.
+    found: Vec<Caught>,
+}
+
+impl Gathering {
+    /// Nothing is gathered yet.
+    pub fn new(query: Query, only: Option<LoggerId>) -> Self {
+        Self { query, only, before: None, found: Vec::new() }
+    }
+
+    /// Asks about a piece; everything that was found, oldest first, once all are asked.
+    pub fn go_on(&mut self, asking: &Asking<'_>) -> Option<Vec<Caught>> {
+        let stream = asking.stream;
+        let end = self.before.map_or(stream.end(), |before| stream.first + stream.place_of(before) as u64);
+        let mut unasked = Unasked::default();
+        unasked.add([stream.first..end]);
+        let piece = unasked.piece(stream, asking.piece).pop().unwrap_or_default();
+        self.before = stream.get(piece.start).map(Caught::id);
+        let taken = asking.taken(piece);
+        self.found.extend(taken.into_iter().rev().filter_map(|row| stream.get(row)).cloned());
+        let done = unasked.len() == 0;
+        done.then(|| std::mem::take(&mut self.found).into_iter().rev().collect())
+    }
+}
