@@ -67,6 +67,8 @@ pub struct Areas {
     pub since: Rect,
     /// Names and counts of the panes that are not shown.
     pub tabs: Rect,
+    /// Left free for notices.
+    pub notices: Rect,
     /// Key hints.
     pub footer: Rect,
     /// The panes.
@@ -82,6 +84,8 @@ pub struct Places {
     pub detail: Pane,
     /// There is something to tell since one last looked.
     pub since: bool,
+    /// Rows above the key hints that are left to notices.
+    pub notices: u16,
 }
 
 /// The areas at a size.
@@ -89,8 +93,9 @@ pub fn areas(size: Size, focus: Focus, places: Places) -> Areas {
     let whole = Rect::new(0, 0, size.columns, size.rows);
     let (header, rest) = take_top(whole, 1);
     let (rest, footer) = take_bottom(rest, 1);
+    let (rest, notices) = take_bottom(rest, places.notices);
     let (since, rest) = take_top(rest, u16::from(places.since && size.rows >= SINCE_FROM));
-    let mut areas = Areas { header, since, tabs: Rect::ZERO, footer, slots: Vec::new() };
+    let mut areas = Areas { header, since, tabs: Rect::ZERO, notices, footer, slots: Vec::new() };
     let layout = Layout::of(size);
     if focus.zoomed || layout == Layout::Stacked {
         let (pane, part) = if focus.in_detail { (places.detail, Part::Detail) } else { (focus.pane, Part::List) };
@@ -153,24 +158,23 @@ fn portrait(body: Rect, focus: Focus, places: Places) -> Vec<Slot> {
     slots
 }
 
-/// A pop-up in the middle, of at most this size.
-pub fn popup(size: Size, columns: u16, rows: u16) -> Rect {
-    let width = columns.min(POPUP_COLUMNS).min(size.columns);
-    let height = rows.min(size.rows.saturating_sub(2).max(1)).min(size.rows);
-    Rect::new((size.columns - width) / 2, (size.rows - height) / 2, width, height)
+/// A pop-up in the middle of a screen, of at most this size.
+pub fn popup(screen: Rect, columns: u16, rows: u16) -> Rect {
+    let width = columns.min(POPUP_COLUMNS).min(screen.width);
+    let height = rows.min(screen.height.saturating_sub(2).max(1)).min(screen.height);
+    Rect::new(screen.x + (screen.width - width) / 2, screen.y + (screen.height - height) / 2, width, height)
 }
 
 /// A pop-up over the whole width at the lower end, leaving the list above visible.
-pub fn sheet(size: Size, rows: u16) -> Rect {
-    let height = rows.min(size.rows.saturating_sub(2));
-    Rect::new(0, size.rows.saturating_sub(1 + height), size.columns, height)
+pub fn sheet(screen: Rect, rows: u16) -> Rect {
+    let (above, _) = take_bottom(screen, 1);
+    take_bottom(above, rows.min(screen.height.saturating_sub(2))).1
 }
 
 /// The command line over the last row, with room above it for what is offered, its head and a line about it.
-pub fn command_sheet(size: Size, offers: usize) -> Rect {
-    let most = usize::from(size.rows / 2).clamp(1, COMMAND_OFFERS);
-    let height = (offers.min(most) as u16 + 3).min(size.rows);
-    Rect::new(0, size.rows - height, size.columns, height)
+pub fn command_sheet(screen: Rect, offers: usize) -> Rect {
+    let most = usize::from(screen.height / 2).clamp(1, COMMAND_OFFERS);
+    take_bottom(screen, offers.min(most) as u16 + 3).1
 }
 
 /// Cuts rows off the top.
@@ -204,7 +208,11 @@ mod tests {
 
     fn shown(columns: u16, rows: u16, pane: Pane) -> Vec<(Pane, Part)> {
         let focus = Focus { pane, in_detail: false, zoomed: false };
-        let areas = areas(Size { columns, rows }, focus, Places { fifth: Pane::Captures, detail: pane, since: false });
+        let areas = areas(
+            Size { columns, rows },
+            focus,
+            Places { fifth: Pane::Captures, detail: pane, since: false, notices: 0 },
+        );
         areas.slots.iter().map(|slot| (slot.pane, slot.part)).collect()
     }
 
@@ -226,12 +234,12 @@ mod tests {
         #[test]
         fn areas_stay_on_the_screen_and_apart(
             columns in 1u16..=500, rows in 1u16..=200, pane in 0usize..8, in_detail: bool, zoomed: bool,
-            since: bool,
+            since: bool, notices in 0u16..4,
         ) {
             let size = Size { columns, rows };
             let focus = Focus { pane: Pane::ALL[pane], in_detail, zoomed };
-            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since });
-            let mut all = vec![found.header, found.since, found.tabs, found.footer];
+            let found = areas(size, focus, Places { fifth: Pane::Loggers, detail: focus.pane, since, notices });
+            let mut all = vec![found.header, found.since, found.tabs, found.notices, found.footer];
             all.extend(found.slots.iter().map(|slot| slot.area));
             let whole = Rect::new(0, 0, columns, rows);
             let cells: u32 = all.iter().map(|area| area.area()).sum();
@@ -240,7 +248,7 @@ mod tests {
             for (i, one) in all.iter().enumerate() {
                 prop_assert!(all[i + 1..].iter().all(|other| one.intersection(*other).is_empty()));
             }
-            for pop in [popup(size, 60, 12), sheet(size, 9), command_sheet(size, 40)] {
+            for pop in [popup(whole, 60, 12), sheet(whole, 9), command_sheet(whole, 40)] {
                 prop_assert!(pop.is_empty() || whole.intersection(pop) == pop);
             }
         }

@@ -31,12 +31,13 @@ pub use theme::{Scheme, Theme};
 
 use crate::app::Model;
 use crate::app::batch::Batch;
+use crate::app::modal::Modal;
 use crate::app::notices::Tone;
 use crate::app::screen::{Measures, Size};
 use context::Cx;
-use layout::{LEAST, Places, Slot};
+use layout::{LEAST, Places, take_bottom};
 use widgets::lines::draw_line;
-use widgets::toast::draw_toasts;
+use widgets::toast::Toasts;
 
 /// Draws the whole screen. What it measured is in the cache afterwards.
 pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {
@@ -57,24 +58,27 @@ pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCa
     }
     let facts = cache.facts_of(&model.data);
     let cx = Cx::new(model, cache.theme, facts);
-    let areas = layout::areas(
-        size,
-        model.focus,
-        Places { fifth: model.fifth, detail: model.detail_pane(), since: model.since.is_shown() },
-    );
+    let notices = notices(&cx, area);
+    // The last one stands beside the key hints; where it would stand over the command line, above it.
+    let beside_hints = !matches!(model.modals.last(), Some(Modal::Command(_)));
+    let rows = notices.rows().saturating_sub(u16::from(beside_hints));
+    let places =
+        Places { fifth: model.fifth, detail: model.detail_pane(), since: model.since.is_shown(), notices: rows };
+    let areas = layout::areas(size, model.focus, places);
     header::draw_header(&cx, buf, areas.header);
     since::draw_since(&cx, buf, areas.since);
     footer::draw_tabs(&cx, buf, areas.tabs);
     for slot in &areas.slots {
         panes::draw_slot(&cx, buf, slot, cache);
     }
-    footer::draw_footer(&cx, buf, areas.footer);
-    modals::draw_modals(&cx, buf, area);
-    draw_notices(&cx, buf, area, &areas.slots);
+    let taken = if beside_hints { notices.columns() } else { 0 };
+    footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - taken, ..areas.footer });
+    modals::draw_modals(&cx, buf, take_bottom(area, rows).0);
+    notices.draw(buf, area);
 }
 
-/// Notices and the progress of what is under way, lower right, never over the selected row.
-fn draw_notices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, slots: &[Slot]) {
+/// Notices and the progress of what is under way, lower right. They cover nothing: panes give up their rows for them.
+fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
     let theme = cx.theme;
     let mut notices: Vec<_> = cx
         .model
@@ -90,9 +94,7 @@ fn draw_notices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, slots: &[Slot]) {
         })
         .collect();
     notices.extend(cx.model.batches.iter().filter_map(under_way).map(|text| (theme.chosen(), text)));
-    let above_footer = Rect { height: area.height.saturating_sub(1), ..area };
-    let selected = selected_row(buf, slots, theme);
-    draw_toasts(buf, above_footer, selected, &notices);
+    Toasts::of(&notices, area)
 }
 
 fn text_of(outside: &str) -> String {
@@ -105,11 +107,4 @@ fn under_way(batch: &Batch) -> Option<String> {
     let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
     (progress.total > 1 && !batch.is_over())
         .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))
-}
-
-/// The row of the screen on which the focused list has its selection bar.
-fn selected_row(buf: &Buffer, slots: &[Slot], theme: Theme) -> Option<u16> {
-    let slot = slots.iter().find(|slot| slot.part == layout::Part::List && slot.area.width > 2)?;
-    let x = slot.area.x + u16::from(slot.framed);
-    (slot.area.top()..slot.area.bottom()).find(|&y| buf[(x, y)].symbol() == theme.glyphs.selected)
 }

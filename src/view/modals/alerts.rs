@@ -16,7 +16,7 @@ const COLUMNS: u16 = 72;
 
 pub(super) fn draw_alerts(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, at: usize) {
     let alerts = &cx.model.signals.alerts;
-    let spot = popup(cx.model.size, COLUMNS.min(area.width), alerts.len() as u16 + 4);
+    let spot = popup(area, COLUMNS.min(area.width), alerts.len() as u16 + 4);
     let title = format!("Alerts {}", alerts.len());
     let inner = draw_box(buf, spot, cx.theme, &title, words(" a capture they take is heard ", cx.theme.dim()));
     let rows = usize::from(inner.height).max(1);

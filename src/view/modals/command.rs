@@ -17,7 +17,7 @@ use crate::view::widgets::input::input_spans_in;
 use crate::view::widgets::lines::{draw_line, draw_sides, restyle, row_of};
 
 pub(super) fn draw_command(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, line: &CommandLine) {
-    let spot = command_sheet(cx.model.size, line.offers.len()).intersection(area);
+    let spot = command_sheet(area, line.offers.len());
     Clear.render(spot, buf);
     let (head, rest) = take_top(spot, u16::from(spot.height > 2));
     let (rest, input) = take_bottom(rest, 1);

@@ -31,8 +31,8 @@ const OPTIONS: u16 = 31;
 /// Columns of the name of an option.
 const NAME: usize = 12;
 
-pub(super) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, _: Rect, menu: &DecideMenu) {
-    let spot = sheet(cx.model.size, ROWS);
+pub(super) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let spot = sheet(area, ROWS);
     Clear.render(spot, buf);
     let (head, rest) = take_top(spot, 1);
     draw_head(cx, buf, head, menu);

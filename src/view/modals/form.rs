@@ -35,10 +35,10 @@ struct FormRow {
 }
 
 pub(super) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) {
-    let width = popup(cx.model.size, area.width, 1).width;
+    let width = popup(area, area.width, 1).width;
     let inner_width = width.saturating_sub(if width < 30 { 0 } else { 4 });
     let rows = form_rows(cx, form, inner_width);
-    let spot = popup(cx.model.size, width, rows.len() as u16 + 2);
+    let spot = popup(area, width, rows.len() as u16 + 2);
     let inner = draw_box(buf, spot, cx.theme, &text::clean(&form.title), Line::default());
     let first = first_row(&rows, form.at, usize::from(inner.height));
     for (y, row) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {

@@ -21,7 +21,7 @@ const KEYS: usize = 18;
 
 pub(super) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) {
     let theme = cx.theme;
-    let spot = popup(cx.model.size, area.width, area.height.saturating_sub(2));
+    let spot = popup(area, area.width, area.height.saturating_sub(2));
     let inner = draw_box(buf, spot, theme, "Keys", Line::default());
     let (line, rest) = take_top(inner, 1);
     let mut filter = Line::from(Span::styled("filter: ", theme.dim()));

@@ -18,7 +18,7 @@ pub(super) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prefix: Prefi
     let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
     let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
     let rows = hints.len().div_ceil(per_line) as u16 + 1;
-    let spot = sheet(cx.model.size, rows);
+    let spot = sheet(area, rows);
     Clear.render(spot, buf);
     let (head, rest) = take_top(spot, 1);
     let rule = theme.glyphs.rule;

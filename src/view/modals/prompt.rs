@@ -27,7 +27,7 @@ pub(super) fn draw_prompt(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prompt: &Pr
     let mut lines = wrap(lines, width.saturating_sub(4));
     let answers = answer_lines(cx, prompt, width.saturating_sub(4));
     let rows = (lines.len() + answers.len() + 2) as u16;
-    let spot = popup(cx.model.size, width, rows);
+    let spot = popup(area, width, rows);
     let inner = draw_box(buf, spot, theme, "Sure?", Line::default());
     // The answer is always visible, however long the question is.
     let room = usize::from(inner.height).saturating_sub(answers.len());

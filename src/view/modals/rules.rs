@@ -19,7 +19,7 @@ const COLUMNS: u16 = 92;
 
 pub(super) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();
-    let spot = popup(cx.model.size, COLUMNS.min(area.width), rules.len() as u16 + 5);
+    let spot = popup(area, COLUMNS.min(area.width), rules.len() as u16 + 5);
     let title = format!("Rules {}", rules.len());
     let inner = draw_box(buf, spot, cx.theme, &title, words(" a person's decision beats a rule ", cx.theme.dim()));
     let rows = usize::from(inner.height.saturating_sub(2)).max(1);

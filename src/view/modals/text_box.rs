@@ -14,7 +14,7 @@ use crate::view::widgets::wrap::{plain, wrap};
 
 pub(super) fn draw_text_box(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &TextBox) {
     let body = text::clean_text(&shown.body);
-    let spot = popup(cx.model.size, area.width, area.height.saturating_sub(2));
+    let spot = popup(area, area.width, area.height.saturating_sub(2));
     let title = text::clean(&shown.title);
     // Whole lines before the scrolled one are skipped unwrapped: a list of a million words is drawn at once.
     let total = body.split('\n').count();
