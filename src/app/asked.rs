@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::list::List;
 use super::model::{Data, Lists, Model, Pane};
-use super::payloads::{Payloads, is_beyond_memory};
+use super::payloads::Payloads;
 use super::signals::Signals;
 use super::stream;
 use super::table::{Item, Table};
@@ -83,8 +83,8 @@ impl Others for World<'_> {
         self.payloads.hits.get(&token)
     }
 
-    fn is_beyond_memory(&self, payload: &Payload) -> bool {
-        is_beyond_memory(payload, &self.data.captures, self.clock_offset)
+    fn are_hits_known(&self) -> bool {
+        self.payloads.counted
     }
 
     fn is_awaited(&self, token: Token) -> bool {

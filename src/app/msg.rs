@@ -18,7 +18,7 @@ use super::stream::{Caught, CaughtId};
 use crate::contract::{LoggerId, Shared};
 use crate::oob::archived::Newest;
 use crate::oob::out::Sent;
-use crate::oob::{Book, Mention, Payload};
+use crate::oob::{Book, Hits, Mention, Payload, Token};
 use crate::triage::{Arranged, Event, Key, Pen, State};
 
 /// The time of a message. The core has no clock: time arrives with what happens.
@@ -106,6 +106,15 @@ pub enum OobNews {
         generation: Generation,
         /// New to this dashboard.
         new: Vec<Caught>,
+    },
+    /// What payloads brought in, as the archive counts it: all that is not named stands as it was told before.
+    Hits {
+        /// Of the workspace with this generation.
+        generation: Generation,
+        /// How it stands now.
+        hits: Vec<(Token, Hits)>,
+        /// Everything archived was looked through: a payload that was never named brought in nothing.
+        all: bool,
     },
     /// Payloads that another dashboard or command recorded or changed.
     Payloads(Vec<Arc<Payload>>),

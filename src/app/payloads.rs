@@ -3,12 +3,11 @@
 //!
 //! ```text
 //!   p ─► Effect::Draw(Planting) ─► Msg::Drawn(Planting, random numbers) ─► Payload ─► Effect::Plant, Effect::Copy
-//!   captures ─► Mentions ─► hits ─► Payloads pane, signals, waits
+//!   captures ─► Mentions ─► signals, waits          archive ─► hits ─► Payloads pane
 //! ```
 //!
 //! The core has no randomness: tokens must not be guessed, so each is made of numbers that the runtime draws.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,6 @@ use std::time::Duration;
 use super::effect::Effect;
 use super::model::{Model, Pane};
 use super::notices::Tone;
-use super::stream::Stream;
 use super::table::Table;
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::oob::payload::Form;
@@ -32,6 +30,8 @@ pub const OWN: &str = "own_addresses";
 pub struct Payloads {
     /// What each brought in.
     pub hits: Arc<imbl::OrdMap<Token, Hits>>,
+    /// The archive has told all of it: one that is not named there brought in nothing.
+    pub counted: bool,
     /// The one made last.
     pub last: Option<Token>,
     /// It was made by the key before, at this time: `e` is about it.
@@ -119,12 +119,11 @@ impl Payloads {
         self.hits.get(&token).copied().unwrap_or_default()
     }
 
-    /// A request carried a token.
+    /// A request carried a token, and is not archived.
     pub fn hit(&mut self, token: Token, came: Option<Stamp>) {
-        let hits = Arc::make_mut(&mut self.hits);
-        let mut all = hits.get(&token).copied().unwrap_or_default();
+        let mut all = self.hits_of(token);
         all.take(came);
-        hits.insert(token, all);
+        Arc::make_mut(&mut self.hits).insert(token, all);
     }
 }
 
@@ -148,16 +147,18 @@ impl Model {
         }
     }
 
-    /// Payloads of the workspace that brought nothing in yet.
-    pub fn payloads_waiting(&self) -> usize {
-        let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();
-        let none = all.iter().filter(|payload| !self.payloads.hits.contains_key(&payload.token));
-        none.filter(|payload| !self.is_beyond_memory(payload)).count()
+    /// The archive counts what payloads brought in.
+    pub(super) fn handle_hits(&mut self, hits: Vec<(Token, Hits)>, all: bool) {
+        self.payloads.counted |= all;
+        Arc::make_mut(&mut self.payloads.hits).extend(hits);
+        self.payloads_changed();
     }
 
-    /// Whether what a payload brought in may be in the archive alone.
-    pub fn is_beyond_memory(&self, payload: &Payload) -> bool {
-        is_beyond_memory(payload, &self.data.captures, self.clock_offset)
+    /// Payloads of the workspace that brought nothing in yet; none as long as that is not known.
+    pub fn payloads_waiting(&self) -> usize {
+        let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();
+        let waits = |payload: &&Arc<Payload>| !self.payloads.hits.contains_key(&payload.token);
+        if self.payloads.counted { all.iter().filter(waits).count() } else { 0 }
     }
 
     /// What came in was looked at.
@@ -221,26 +222,4 @@ impl Model {
         self.say(Tone::Good, told);
         Ok(())
     }
-
-    /// Counts anew what came for each payload. What has left the memory stays counted.
-    pub(super) fn count_hits(&mut self) {
-        let mut all: BTreeMap<Token, Hits> = BTreeMap::new();
-        for caught in &self.data.captures.caught {
-            caught.tokens().for_each(|token| all.entry(token).or_default().take(caught.capture.request_date));
-        }
-        let hits = Arc::make_mut(&mut self.payloads.hits);
-        for (token, now) in all {
-            let before = hits.get(&token).copied().unwrap_or_default();
-            hits.insert(token, if before.count > now.count { before } else { now });
-        }
-        self.show_rows(Pane::Payloads);
-    }
-}
-
-/// It was made before the oldest capture in memory, and there are older ones.
-pub(super) fn is_beyond_memory(payload: &Payload, stream: &Stream, offset: Option<i64>) -> bool {
-    let offset = payload.offset.or(offset).unwrap_or(0);
-    let made = payload.at.map(|at| at.as_second() + offset);
-    let first = stream.caught.front().and_then(|first| first.capture.request_date).map(Stamp::as_second);
-    stream.older && made.zip(first).is_none_or(|(made, first)| made <= first)
 }

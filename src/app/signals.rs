@@ -131,7 +131,7 @@ enum Why<'a> {
 }
 
 impl Model {
-    /// Captures came in: they are counted for their payloads, and heard.
+    /// Captures came in: they are heard, and counted for their payloads where the archive does not do that.
     pub(super) fn hear_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
         let new: Vec<&Caught> = new.iter().filter(|caught| self.data.captures.row_of(caught.id()).is_none()).collect();
         let alerts = self.alerted(&new);
@@ -139,7 +139,9 @@ impl Model {
         for (caught, alert) in new.into_iter().zip(alerts) {
             let mut known = false;
             for token in caught.tokens() {
-                self.payloads.hit(token, caught.capture.request_date);
+                if !self.oob.writable {
+                    self.payloads.hit(token, caught.capture.request_date);
+                }
                 known |= self.hear(token, caught, alert.as_deref(), effects);
             }
             if let Some(query) = alert.filter(|_| !known && !self.is_old(&caught.capture)) {

@@ -150,8 +150,13 @@ fn told(
     let seen = ["mark of a seen finding", "marks of seen findings"];
     let of_kept = kept
         .map(|kept| [(kept.events, ["event", "events"]), (kept.settings, ["setting", "settings"]), (kept.seen, seen)]);
-    let of_caught =
-        caught.map(|caught| [(caught.captures, ["capture", "captures"]), (caught.payloads, ["payload", "payloads"])]);
+    let of_caught = caught.map(|caught| {
+        [
+            (caught.captures, ["capture", "captures"]),
+            (caught.payloads, ["payload", "payloads"]),
+            (caught.hits, ["hit", "hits"]),
+        ]
+    });
     let counts = of_kept.into_iter().flatten().chain(of_caught.into_iter().flatten());
     let lists = known.iter().any(|one| matches!(one, Known::Lists(_))).then(|| "the last known data".to_owned());
     let copies = kept.iter().flat_map(|kept| &kept.copies).chain(caught.iter().flat_map(|caught| &caught.copies));

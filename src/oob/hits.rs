@@ -1,7 +1,24 @@
 //! What a payload brought in: how often, and when.
 
-use super::{Delay, Payload};
-use crate::contract::Stamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Delay, Payload, Token};
+use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
+
+/// That a request carried the token of a payload, as the archive keeps it: longer than the request.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Hit {
+    pub token: Token,
+    /// Name of the workspace.
+    pub workspace: Shared,
+    pub logger: LoggerId,
+    pub id: CaptureId,
+    /// Of date and content: a service may give an id twice.
+    pub digest: i64,
+    /// When it came, by the service's clock.
+    pub at: Option<Stamp>,
+}
 
 /// The requests that carried one token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +34,14 @@ pub struct Hits {
 impl Hits {
     /// One more.
     pub fn take(&mut self, came: Option<Stamp>) {
-        self.count += 1;
-        self.first = [self.first, came].into_iter().flatten().min();
-        self.last = self.last.max(came);
+        self.join(Self { count: 1, first: came, last: came });
+    }
+
+    /// As many more.
+    pub fn join(&mut self, others: Self) {
+        self.count += others.count;
+        self.first = [self.first, others.first].into_iter().flatten().min();
+        self.last = self.last.max(others.last);
     }
 
     /// From the payload to the first of them.

@@ -27,7 +27,7 @@ pub mod token;
 
 pub use archived::Archived;
 pub use book::Book;
-pub use hits::Hits;
+pub use hits::{Hit, Hits};
 pub use mention::{Mention, Place};
 pub use payload::{Delay, Payload};
 pub use recognize::mentions;

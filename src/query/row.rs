@@ -53,9 +53,9 @@ pub trait Others {
     fn hits(&self, _: Token) -> Option<&Hits> {
         None
     }
-    /// Whether what a payload brought in may be in captures that were not read.
-    fn is_beyond_memory(&self, _: &Payload) -> bool {
-        false
+    /// Whether a payload that is told to have brought in nothing did not.
+    fn are_hits_known(&self) -> bool {
+        true
     }
     /// Whether a payload is waited for.
     fn is_awaited(&self, _: Token) -> bool {

@@ -244,15 +244,15 @@ impl SharedFile {
         }
     }
 
-    /// Deletes rows so that no byte of them stays: `what` is the condition, with a workspace in its place.
+    /// Deletes rows so that no byte of them stays: each text is a table and a condition on a workspace, `?1`.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn wipe(&mut self, tables: &[&str], workspace: &str) -> Result<(), StoreError> {
+    pub async fn wipe(&mut self, rows: &[&str], workspace: &str) -> Result<(), StoreError> {
         let failed = self.failed();
         let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
-        for table in tables {
-            let query = sqlx::AssertSqlSafe(format!("DELETE FROM {table} WHERE workspace = ?"));
+        for rows in rows {
+            let query = sqlx::AssertSqlSafe(format!("DELETE FROM {rows}"));
             sqlx::query(query).bind(workspace).execute(&mut *change).await.map_err(&failed)?;
         }
         change.commit().await.map_err(&failed)?;
@@ -266,15 +266,15 @@ impl SharedFile {
         Ok(())
     }
 
-    /// Rows of each table about a workspace.
+    /// How many rows there are, as in [`wipe`](Self::wipe).
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn count<const N: usize>(&mut self, tables: [&str; N], workspace: &str) -> Result<[i64; N], StoreError> {
+    pub async fn count<const N: usize>(&mut self, rows: [&str; N], workspace: &str) -> Result<[i64; N], StoreError> {
         let mut counts = [0; N];
-        for (count, table) in counts.iter_mut().zip(tables) {
+        for (count, rows) in counts.iter_mut().zip(rows) {
             let failed = self.failed();
-            let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table} WHERE workspace = ?"));
+            let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {rows}"));
             *count = sqlx::query_scalar(query).bind(workspace).fetch_one(&mut self.connection).await.map_err(failed)?;
         }
         Ok(counts)

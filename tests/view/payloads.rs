@@ -55,10 +55,13 @@ fn book(columns: u16, rows: u16) -> Model {
     let kept = OobKept { book, writable: true, ..OobKept::default() };
     tell(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));
     let [first, second, third] = [0, 1, 2].map(|at: usize| payloads()[at].token);
-    let hits = Arc::make_mut(&mut model.payloads.hits);
     let came = |made: i64, after: i64| -> Option<Stamp> { Some(ago(made - after)) };
-    hits.insert(first, Hits { count: 2, first: came(60, 4), last: came(60, 9) });
-    hits.insert(payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) });
+    let hits = vec![
+        (first, Hits { count: 2, first: came(60, 4), last: came(60, 9) }),
+        (payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) }),
+    ];
+    let generation = model.generation;
+    tell(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));
     model.signals.waits = vec![
         Wait { token: second, until: Some(model.now.mono + std::time::Duration::from_secs(600)) },
         Wait { token: third, until: None },

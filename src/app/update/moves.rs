@@ -98,6 +98,8 @@ fn back(model: &mut Model) {
         // The line is away: that was all.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
+    } else if super::payloads::came_from_book(model) {
+        go(model, Pane::Payloads);
     } else {
         model.say(Tone::Plain, "nothing is open here; q leaves");
     }
@@ -219,6 +221,7 @@ impl Model {
         self.load_tabs();
         self.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
         self.payloads.hits = Default::default();
+        self.payloads.counted = false;
         self.list_payloads();
         self.show_rows(Pane::Workspaces);
         self.watch = Default::default();

@@ -40,11 +40,11 @@ impl Model {
                 self.hear_captures(&new, effects);
                 self.handle_captures(new);
             }
-            OobNews::Recalled(_) | OobNews::Captures { .. } => {}
+            OobNews::Hits { generation, hits, all } if generation == self.generation => self.handle_hits(hits, all),
+            OobNews::Recalled(_) | OobNews::Captures { .. } | OobNews::Hits { .. } => {}
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognised(changed) => {
                 let rows = self.data.captures.mention(&changed);
-                self.count_hits();
                 self.hear_recognised(&changed, effects);
                 self.ask_captures(|list, asking| list.ask_again(asking, &rows));
             }
@@ -86,7 +86,6 @@ impl Model {
         }
         let from = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
-        self.count_hits();
         self.ask_captures(|list, asking| list.extend(asking, from));
         self.count_since();
     }

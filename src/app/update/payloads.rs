@@ -9,6 +9,7 @@ use super::super::modal::Modal;
 use super::super::model::{Model, Pane, Prefix, Scope};
 use super::super::notices::Tone;
 use super::super::payloads::{Planting, Stamped, over};
+use super::super::stream::Caught;
 use super::moves;
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::input::{Action, Context, Key};
@@ -222,16 +223,44 @@ fn change(model: &mut Model, tokens: &[Token], put: impl Fn(&mut Payload), effec
     model.plant(changed, effects);
 }
 
-/// enter in the payload book: the captures that carry the payload.
+/// enter in the payload book: the captures that carry the payload. Of those that are not in memory it is told how to see
+/// them.
 pub(super) fn to_captures(model: &mut Model) {
     let Some(token) = model.lists.payloads.selected else { return };
-    moves::go(model, Pane::Captures);
-    moves::set_scope(model, Scope { logger: None, ..model.scope.clone() });
-    let shown = model.set_query(model.focus.pane, &format!("payload:{token}"));
-    if shown.is_err() {
-        // Without a logger pane 5 has no captures.
-        model.say(Tone::Plain, "there is no logger, so nothing was captured");
+    let carries = |caught: &&Caught| caught.tokens().any(|one| one == token);
+    let here = model.data.captures.caught.iter().filter(carries).count() as u64;
+    let came = model.payloads.hits_of(token).count.max(here);
+    let archived = format!("scandeck captures list --query {} tells what is archived", query_of(token));
+    // Without a logger pane 5 has no captures.
+    let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
+    match here {
+        _ if came == 0 && !model.payloads.counted => model.say(Tone::Plain, "what it brought in is not known yet"),
+        _ if came == 0 => {
+            model.say(Tone::Plain, format!("nothing came for it yet; wait payload {token} tells when something does"));
+        }
+        _ if no_logger => model.say(Tone::Plain, format!("{came} came, and there is no logger any more; {archived}")),
+        0 => model.say(Tone::Plain, format!("{came} came, and none of them is in memory; {archived}")),
+        _ => {
+            moves::go(model, Pane::Captures);
+            moves::set_scope(model, Scope { logger: None, ..model.scope.clone() });
+            // It is one.
+            let _ = model.set_query(Pane::Captures, &query_of(token));
+            if here < came {
+                model.say(Tone::Plain, format!("{here} of {came} are in memory; {archived}"));
+            }
+        }
     }
+}
+
+fn query_of(token: Token) -> String {
+    format!("payload:{token}")
+}
+
+/// Whether the captures are shown because of enter in the book.
+pub(super) fn came_from_book(model: &Model) -> bool {
+    let of = model.lists.payloads.selected.filter(|_| model.focus.pane == Pane::Captures);
+    let from = model.previous.as_ref().is_some_and(|(focus, _)| focus.pane == Pane::Payloads);
+    from && of.is_some_and(|token| model.lists.captures.filter == query_of(token))
 }
 
 /// `g f` in the payload book: the finding the payload was made for.

@@ -2,10 +2,11 @@
 //! as the dashboard does it, and into the same file.
 //!
 //! ```text
-//!   loggers in question ─► count moved ─► captures beyond the newest known ─► archive ─► recognised ─► Sent
+//!   loggers in question ─► count moved ─► captures beyond the newest known ─► archive ─► looked through ─► hits
+//!                                                                             └─► recognised ─► Sent
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -58,6 +59,9 @@ impl<'a> Archive<'a> {
         let Opened { mut store, book, notes } = Store::open(&session.memory.directory).await.map_err(advised)?;
         for note in notes {
             eprintln!("scandeck: {}", text::clean(&note));
+        }
+        if let Some(oldest) = session.memory.oldest_kept().filter(|_| store.is_writable()) {
+            store.forget_before(oldest, &book).await.map_err(advised)?;
         }
         let newest = store.newest().await.map_err(advised)?;
         let (_, settings) = decisions::read(&session.memory).await?;
@@ -133,6 +137,12 @@ impl<'a> Archive<'a> {
         }
         // A payload is kept before it is planted: the book of now has whatever can be mentioned.
         self.book.take(self.store.news().await.map_err(advised)?.payloads);
+        self.look_through().await
+    }
+
+    /// Keeps the hits in what was archived, here and by others.
+    async fn look_through(&mut self) -> anyhow::Result<()> {
+        while self.store.is_writable() && !self.store.look_through(&mut self.book).await.map_err(advised)?.ended {}
         Ok(())
     }
 
@@ -184,12 +194,7 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// What the service refuses, and when the archive cannot be read or written.
     pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
-        if let Err(error) = self.look().await {
-            let Some(why) = bundles::silence(&error) else { return Err(error) };
-            eprintln!("scandeck: {why}; what is archived here is told");
-        }
-        let new = std::mem::take(&mut self.untold);
-        let mut all = if self.store.is_writable() { Vec::new() } else { new };
+        let mut all = self.look_if_reached().await?;
         for workspace in self.in_question().await? {
             let mut before = None;
             loop {
@@ -204,6 +209,37 @@ impl<'a> Archive<'a> {
         }
         all.sort_by_key(|one| (one.capture.request_date, one.capture.id, one.logger));
         Ok(self.recognised(all).await)
+    }
+
+    /// What payloads brought in to the workspaces in question, after a look at the service as for [`all`](Self::all).
+    ///
+    /// # Errors
+    /// What the service refuses, and when the archive cannot be read or written.
+    pub async fn hits(&mut self) -> anyhow::Result<BTreeMap<Token, Hits>> {
+        let unkept = self.look_if_reached().await?;
+        let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
+        for workspace in self.in_question().await? {
+            for count in self.store.counts_of(&workspace).await.map_err(advised)? {
+                hits.entry(count.token).or_default().join(count.hits);
+            }
+        }
+        for one in unkept {
+            for hit in one.hits(&mentions(&one.capture, &self.book)) {
+                hits.entry(hit.token).or_default().take(hit.at);
+            }
+        }
+        Ok(hits)
+    }
+
+    /// Looks at the service, if it answers; what could not be archived.
+    async fn look_if_reached(&mut self) -> anyhow::Result<Vec<Archived>> {
+        if let Err(error) = self.look().await {
+            let Some(why) = bundles::silence(&error) else { return Err(error) };
+            eprintln!("scandeck: {why}; what is archived here is told");
+            self.look_through().await?;
+        }
+        let new = std::mem::take(&mut self.untold);
+        Ok(if self.store.is_writable() { Vec::new() } else { new })
     }
 
     /// The workspaces that the service told, and of those that are only archived the ones in question.
@@ -224,14 +260,8 @@ impl<'a> Archive<'a> {
         all
     }
 
-    /// What is known of payloads, for queries: with what these captures, which are all, brought them in.
-    pub fn known(&self, all: &[Sent]) -> Known<'_> {
-        let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
-        for sent in all {
-            let tokens: BTreeSet<Token> =
-                sent.mentions.iter().filter(|mention| mention.known).map(|mention| mention.token).collect();
-            tokens.into_iter().for_each(|token| hits.entry(token).or_default().take(sent.capture.request_date));
-        }
+    /// What is known of payloads, for queries.
+    pub fn known(&self, hits: BTreeMap<Token, Hits>) -> Known<'_> {
         let offset = self.session.clock_offset();
         Known { book: &self.book, own: &self.own, hosts: &self.hosts, hits, offset }
     }

@@ -1,5 +1,6 @@
 //! `scandeck captures`: list, show, export, watch. Captured requests as the archive has them, with the payloads in them.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -179,7 +180,7 @@ impl Which {
             Recognised { capture, label, mentions }
         };
         let (rows, now): (Vec<Recognised>, i64) = ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
-        let taken = query.matches(&Rows { rows: &rows, others: &archive.known(&all), now });
+        let taken = query.matches(&Rows { rows: &rows, others: &archive.known(BTreeMap::new()), now });
         taken.rows().map(|at| all[at].clone()).collect()
     }
 }

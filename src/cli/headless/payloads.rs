@@ -224,8 +224,8 @@ fn value(payload: &Payload) -> Value {
 
 async fn list(session: &Session, query: Option<&Query>, hit: bool) -> anyhow::Result<()> {
     let mut archive = Archive::open(session).await?;
-    let all = archive.all().await?;
-    let known = archive.known(&all);
+    let hits = archive.hits().await?;
+    let known = archive.known(hits);
     let mut payloads = archive.payloads();
     payloads.retain(|payload| !hit || known.hits.contains_key(&payload.token));
     if let Some(query) = query {

@@ -9,6 +9,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{BATCH, Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
+use crate::oob::Book;
 use crate::oob::archived::Archived;
 
 /// Where a capture stands among those of its workspace: by time, then in the order of archiving.
@@ -67,7 +68,7 @@ impl Archived {
 }
 
 /// Of date and content: of the fields that the contract names, so that a later program finds the same.
-fn digest(capture: &Capture) -> i64 {
+pub(super) fn digest(capture: &Capture) -> i64 {
     let mut hash = Sha256::new();
     // To the second, as JSON tells it: a bundle brings no more.
     let date = capture.request_date.map(Stamp::as_second).unwrap_or_default();
@@ -118,11 +119,13 @@ impl Store {
         Ok(all.into_iter().map(|(_, archived)| archived).collect())
     }
 
-    /// Deletes captures from before a time, a batch after the other; how many there were. Payloads stay.
+    /// Deletes captures from before a time, a batch after the other; how many there were. Payloads of this book, which
+    /// is all, stay, and what they brought in.
     ///
     /// # Errors
     /// When the file cannot be written; what was deleted before stays deleted.
-    pub async fn forget_before(&mut self, time: Stamp) -> Result<u64, StoreError> {
+    pub async fn forget_before(&mut self, time: Stamp, book: &Book) -> Result<u64, StoreError> {
+        self.look_before(time, book).await?;
         let failed = self.file.failed();
         let mut gone = 0;
         // By workspace, for the index.
@@ -157,7 +160,7 @@ impl Store {
 }
 
 /// On a thread of its own: a hundred thousand rows take their time.
-async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(Place, Archived)>, StoreError> {
+pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(Place, Archived)>, StoreError> {
     let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(Archived::from_row).collect());
     read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
 }

@@ -2,14 +2,16 @@
 //! commands at once.
 //!
 //! ```text
-//!   captures.db      captures, payloads      *.bak-N      before a migration
-//!                                            *.broken-N   what could not be read, kept aside
+//!   captures.db      captures, payloads, hits      *.bak-N      before a migration
+//!                                                  *.broken-N   what could not be read, kept aside
 //! ```
 //!
-//! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of two versions of a payload
-//! the later stands. Nothing here ever counts or reads all captures: years of them open at once.
+//! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of
+//! two versions of a payload the later stands. Nothing here ever counts or reads all captures: years of them open at
+//! once.
 
 mod archived;
+mod hits;
 mod open;
 mod payloads;
 mod purge;
@@ -29,6 +31,7 @@ use crate::sqlite::{Kind, SharedFile};
 
 pub use crate::sqlite::StoreError;
 pub use archived::Place;
+pub use hits::{Count, Looked, Rows};
 pub use open::Opened;
 pub use purge::Kept;
 
@@ -51,6 +54,9 @@ pub struct Store {
     /// The last rows that were read or written.
     last_capture: i64,
     last_payload: i64,
+    last_count: i64,
+    /// One of before hits were kept, which cannot be written, has none.
+    keeps_hits: bool,
 }
 
 /// What others wrote.
@@ -60,6 +66,10 @@ pub struct News {
     pub payloads: Vec<Arc<Payload>>,
     /// New captures, of any workspace.
     pub captures: Vec<Archived>,
+    /// What payloads brought in, where it has changed, of any workspace.
+    pub counts: Vec<Count>,
+    /// Something was archived that nobody looked through for payloads yet.
+    pub behind: bool,
 }
 
 impl Store {
@@ -79,19 +89,21 @@ impl Store {
     }
 
     /// Archives captures, a batch after the other. Those that are there already are left as they are, so what failed can
-    /// be asked for again.
+    /// be asked for again. Tells where the new ones stand, as far as nobody else archived between two batches.
     ///
     /// # Errors
     /// When the file cannot be written; nothing of the batch in question was kept then.
-    pub async fn archive(&mut self, mut captures: Vec<Archived>) -> Result<(), StoreError> {
-        while captures.len() > BATCH {
-            let later = captures.split_off(BATCH);
-            self.archive_batch(std::mem::replace(&mut captures, later)).await?;
+    pub async fn archive(&mut self, mut captures: Vec<Archived>) -> Result<Rows, StoreError> {
+        let mut later = captures.split_off(captures.len().min(BATCH));
+        let mut rows = self.archive_batch(captures).await?;
+        while !later.is_empty() {
+            let next = later.split_off(later.len().min(BATCH));
+            rows = rows.and(self.archive_batch(std::mem::replace(&mut later, next)).await?);
         }
-        self.archive_batch(captures).await
+        Ok(rows)
     }
 
-    async fn archive_batch(&mut self, captures: Vec<Archived>) -> Result<(), StoreError> {
+    async fn archive_batch(&mut self, captures: Vec<Archived>) -> Result<Rows, StoreError> {
         let rows = tokio::task::spawn_blocking(move || captures.iter().map(Archived::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
@@ -99,6 +111,7 @@ impl Store {
         let known = self.file.data_version();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         let version: i64 = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *change).await.map_err(&failed)?;
+        let after = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
         for chunk in rows.chunks(CHUNK) {
             let columns = "(workspace, logger, label, handler_url, id, at, seen_at, digest, json) ";
             let mut query = QueryBuilder::<Sqlite>::new(format!("INSERT OR IGNORE INTO captures {columns}"));
@@ -109,14 +122,13 @@ impl Store {
             });
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
-        let last = sqlx::query_scalar("SELECT coalesce(max(row), 0) FROM captures");
-        let last: i64 = last.fetch_one(&mut *change).await.map_err(&failed)?;
+        let last = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
         change.commit().await.map_err(&failed)?;
         // Nobody else wrote before: there is nothing to be told behind what was written here.
         if version == known {
             self.last_capture = last;
         }
-        Ok(())
+        Ok(Rows { after, last })
     }
 
     /// What others wrote since this was last asked; it may hold what was written here, too.
@@ -127,17 +139,22 @@ impl Store {
         if !self.file.others_wrote().await? {
             return Ok(News::default());
         }
-        let before = (self.last_capture, self.last_payload);
+        let before = (self.last_capture, self.last_payload, self.last_count);
         let news = self.read_news().await;
         if news.is_err() {
-            (self.last_capture, self.last_payload) = before;
+            (self.last_capture, self.last_payload, self.last_count) = before;
             self.file.look_again();
         }
         news
     }
 
     async fn read_news(&mut self) -> Result<News, StoreError> {
-        Ok(News { payloads: self.new_payloads().await?, captures: self.new_captures().await? })
+        Ok(News {
+            payloads: self.new_payloads().await?,
+            captures: self.new_captures().await?,
+            counts: self.new_counts().await?,
+            behind: self.is_behind().await?,
+        })
     }
 
     /// The last capture archived of each logger, by the order of archiving: ids may begin anew.
@@ -169,6 +186,8 @@ impl Store {
                 SELECT min(workspace) FROM captures UNION
                 SELECT (SELECT min(workspace) FROM captures WHERE workspace > name) FROM names WHERE name IS NOT NULL
             ) SELECT name FROM names WHERE name IS NOT NULL UNION SELECT workspace FROM payloads";
+        let hits = if self.keeps_hits { " UNION SELECT workspace FROM counts" } else { "" };
+        let query = sqlx::AssertSqlSafe(format!("{query}{hits}"));
         let rows: Vec<String> = sqlx::query_scalar(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
         Ok(rows.into_iter().map(Shared::from).collect())
     }
@@ -177,4 +196,9 @@ impl Store {
     pub async fn close(self) {
         self.file.close().await;
     }
+}
+
+/// The last number of a table.
+fn last_row(table: &str) -> sqlx::query::QueryScalar<'static, Sqlite, i64, sqlx::sqlite::SqliteArguments> {
+    sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT coalesce(max(row), 0) FROM {table}")))
 }

@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Archived, KIND, Store, StoreError};
-use crate::oob::{Book, Payload};
+use super::{Archived, KIND, Rows, Store, StoreError, last_row};
+use crate::oob::{Book, Hit, Payload};
 use crate::sqlite::{Aside, SharedFile, Turn};
 use crate::text::plural;
 
@@ -55,15 +55,50 @@ async fn opened(directory: &Path, migrations: &Migrator) -> Result<Opened, Store
     read(SharedFile::open(directory, &KIND, migrations).await?).await
 }
 
-async fn read((file, notes): (SharedFile, Vec<String>)) -> Result<Opened, StoreError> {
-    let mut store = Store { file, last_capture: 0, last_payload: 0 };
+pub(super) async fn read((file, notes): (SharedFile, Vec<String>)) -> Result<Opened, StoreError> {
+    let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, keeps_hits: false };
     store.file.begin_to_look().await?;
     let failed = store.file.failed();
-    let last = sqlx::query_scalar("SELECT coalesce(max(row), 0) FROM captures");
-    store.last_capture = last.fetch_one(&mut store.file.connection).await.map_err(failed)?;
+    let connection = &mut store.file.connection;
+    let hits = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
+    store.keeps_hits = hits.fetch_one(&mut *connection).await.map_err(&failed)?;
+    store.last_capture = last_row("captures").fetch_one(&mut *connection).await.map_err(&failed)?;
+    if store.keeps_hits {
+        store.last_count = last_row("counts").fetch_one(connection).await.map_err(&failed)?;
+    }
     let mut book = Book::default();
     book.take(store.new_payloads().await?);
     Ok(Opened { store, book, notes })
+}
+
+/// What could be read of a broken file.
+struct Left {
+    captures: Vec<Archived>,
+    payloads: Vec<Arc<Payload>>,
+    /// Those of captures that have left, too.
+    hits: Vec<Hit>,
+}
+
+impl Left {
+    async fn of(aside: &mut Aside) -> Self {
+        let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
+        Self {
+            captures: aside.rows("captures", |row| Some(Archived::from_row(row)?.1)).await,
+            payloads: aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
+            hits: aside.ordered("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
+        }
+    }
+
+    async fn keep_in(&self, store: &mut Store) -> Result<(), StoreError> {
+        store.archive(self.captures.clone()).await?;
+        store.plant(&self.payloads).await?;
+        store.keep_hits(&self.hits, Rows::default()).await
+    }
+
+    fn told(&self) -> String {
+        let (captures, payloads) = (plural(self.captures.len(), "capture"), plural(self.payloads.len(), "payload"));
+        format!("{captures} and {payloads} with {}", plural(self.hits.len(), "hit"))
+    }
 }
 
 async fn rescued(
@@ -73,13 +108,11 @@ async fn rescued(
     why: &sqlx::Error,
 ) -> Result<Opened, StoreError> {
     let mut aside = Aside::put(path, KIND.what).await?;
-    let captures = aside.rows("captures", |row| Some(Archived::from_row(row)?.1)).await;
-    let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
-    let payloads: Vec<Arc<Payload>> = aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect();
-    let read = format!("{} and {}", plural(captures.len(), "capture"), plural(payloads.len(), "payload"));
-    match begun_with(captures, payloads, directory, migrations).await {
+    let left = Left::of(&mut aside).await;
+    match begun_with(&left, directory, migrations).await {
         Ok(mut opened) => {
-            opened.notes.push(aside.close(path, why, &read).await);
+            opened.notes.push(aside.close(path, why, &left.told()).await);
+            opened.book.take(left.payloads);
             Ok(opened)
         }
         // An empty file in its place would look as if nothing had ever come.
@@ -91,22 +124,10 @@ async fn rescued(
 }
 
 /// A new file with what is left of the old one; closed again where that cannot be kept.
-async fn begun_with(
-    captures: Vec<Archived>,
-    payloads: Vec<Arc<Payload>>,
-    directory: &Path,
-    migrations: &Migrator,
-) -> Result<Opened, StoreError> {
+async fn begun_with(left: &Left, directory: &Path, migrations: &Migrator) -> Result<Opened, StoreError> {
     let mut opened = opened(directory, migrations).await?;
-    let kept = match opened.store.archive(captures).await {
-        Ok(_) => opened.store.plant(&payloads).await,
-        Err(error) => Err(error),
-    };
-    match kept {
-        Ok(_) => {
-            opened.book.take(payloads);
-            Ok(opened)
-        }
+    match left.keep_in(&mut opened.store).await {
+        Ok(()) => Ok(opened),
         Err(error) => {
             opened.store.close().await;
             Err(error)

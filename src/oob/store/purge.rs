@@ -4,7 +4,13 @@ use std::path::PathBuf;
 
 use super::{Store, StoreError};
 
-const TABLES: [&str; 2] = ["captures", "payloads"];
+/// Its rows; a hit is also of the workspace that its payload is of.
+const ROWS: [&str; 4] = [
+    "captures WHERE workspace = ?1",
+    "hits WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)",
+    "counts WHERE workspace = ?1 OR token IN (SELECT token FROM payloads WHERE workspace = ?1)",
+    "payloads WHERE workspace = ?1",
+];
 
 /// What there is about a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +19,8 @@ pub struct Kept {
     pub captures: i64,
     /// Payloads.
     pub payloads: i64,
+    /// Requests that they brought in, also those that have left.
+    pub hits: i64,
     /// Copies from before a migration or of a broken file: they go whole, whatever workspace they tell about.
     pub copies: Vec<PathBuf>,
 }
@@ -30,8 +38,8 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn kept_about(&mut self, workspace: &str) -> Result<Kept, StoreError> {
-        let [captures, payloads] = self.file.count(TABLES, workspace).await?;
-        Ok(Kept { captures, payloads, copies: self.file.copies() })
+        let [captures, hits, _, payloads] = self.file.count(ROWS, workspace).await?;
+        Ok(Kept { captures, payloads, hits, copies: self.file.copies() })
     }
 
     /// Deletes it. Nobody else may have the archive open: what they know they would write again.
@@ -40,7 +48,7 @@ impl Store {
     /// [`StoreError::InUse`] while somebody has it open; when the file cannot be written.
     pub async fn purge(mut self, workspace: &str) -> Result<(), StoreError> {
         self.file.take_alone()?;
-        self.file.wipe(&TABLES, workspace).await?;
+        self.file.wipe(&ROWS, workspace).await?;
         self.close().await;
         Ok(())
     }

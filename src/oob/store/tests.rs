@@ -8,17 +8,17 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::contract::{Capture, CaptureId, Stamp};
-use crate::oob::Token;
+use crate::oob::{Book, Token};
 
-async fn open(directory: &Path) -> Opened {
+pub(super) async fn open(directory: &Path) -> Opened {
     Store::open(directory).await.unwrap()
 }
 
-fn stamp(second: i64) -> Stamp {
+pub(super) fn stamp(second: i64) -> Stamp {
     Stamp(Timestamp::from_second(1_800_000_000 + second).unwrap())
 }
 
-fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
+pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
     let capture = Capture {
         id: CaptureId(id),
         url_params: format!("t={id}").as_str().into(),
@@ -36,7 +36,7 @@ fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
     }
 }
 
-fn payload(number: u64, workspace: &str, version: i64, note: &str) -> Arc<Payload> {
+pub(super) fn payload(number: u64, workspace: &str, version: i64, note: &str) -> Arc<Payload> {
     let (token, workspace, note) = (Token::of(number), workspace.into(), note.into());
     Arc::new(Payload { token, workspace, version, note, ..Payload::default() })
 }
@@ -71,7 +71,7 @@ impl Store {
 }
 
 /// Whether any file of a directory holds a word.
-fn holds(directory: &Path, word: &str) -> bool {
+pub(super) fn holds(directory: &Path, word: &str) -> bool {
     let files = fs::read_dir(directory).unwrap().flatten();
     let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
     held.any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
@@ -216,6 +216,10 @@ async fn broken(directory: &Path) -> Vec<u8> {
     let mut store = open(directory).await.store;
     store.archive((1..=2000).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
     store.plant(&[payload(1, "Acme", 1, "kept")]).await.unwrap();
+    break_payloads(store, directory).await
+}
+
+pub(super) async fn break_payloads(store: Store, directory: &Path) -> Vec<u8> {
     store.close().await;
     let file = directory.join("captures.db");
     let page = root_page(directory, "payloads").await as usize;
@@ -243,6 +247,8 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
     fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
+    let second = include_str!("../../../assets/migrations/oob/0002_hits.sql");
+    fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
     let error = open::open_with(temp.path(), &migrator).await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
@@ -281,7 +287,7 @@ async fn what_is_big_is_written_and_forgotten_in_transactions_that_let_others_in
     store.archive((1..=4_500).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
     assert_eq!(transactions.load(Ordering::Relaxed), 3);
     assert_eq!(other.news().await.unwrap().captures.len(), 4_500);
-    assert_eq!(store.forget_before(stamp(4_490)).await.unwrap(), 4_489);
+    assert_eq!(store.forget_before(stamp(4_490), &Book::default()).await.unwrap(), 4_489);
     assert_eq!(transactions.load(Ordering::Relaxed), 6);
     assert_eq!(ids(&mut store, "Acme").await.len(), 11);
 }

@@ -42,7 +42,7 @@ impl Row for Payload {
             }
             Field::Is => {
                 let (hit, awaited) = (hits().is_some(), others.is_awaited(self.token));
-                let waiting = !hit && !others.is_beyond_memory(self);
+                let waiting = !hit && others.are_hits_known();
                 flags(to, &[(Flag::Hit, hit), (Flag::Waiting, waiting), (Flag::Awaited, awaited)]);
             }
             _ => {}

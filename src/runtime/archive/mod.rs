@@ -1,14 +1,17 @@
 //! The task that owns the archive of captures and the payload book: every capture passes through it before it is shown.
 //!
 //! ```text
-//!   captures of the poller ─► pieces, each ─► one synced transaction ─► recognised ─► Captures     payloads ─► kept
-//!   another workspace ─► its newest captures ─► Recalled ─► older ones, a piece at a time
-//!   every two seconds ─► what others wrote ─► Payloads, Captures
+//!   captures of the poller ─► pieces, each ─► one synced transaction ─► recognised ─► Captures ─► hits kept ─► Hits
+//!   payloads ─► kept
+//!   another workspace ─► Hits, its newest captures ─► Recalled ─► older ones, a piece at a time
+//!   every second ─► what others wrote ─► Payloads, Captures, Hits
+//!   nothing else to do ─► what nobody looked through for payloads, a piece at a time ─► Hits
 //! ```
 //!
 //! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. While another program
 //! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
 
+mod hits;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -31,7 +34,7 @@ use crate::app::problem::Problem;
 use crate::app::stream::{Caught, MOST, MOST_BYTES};
 use crate::contract::{Capture, Logger, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::store::{Opened, Place, Store, StoreError};
+use crate::oob::store::{Opened, Place, Rows, Store, StoreError};
 use crate::oob::{Archived, Book, Payload};
 
 /// How often others are looked for.
@@ -79,6 +82,7 @@ impl Archivist {
             book: Book::default(),
             recalling: None,
             workspace: None,
+            looking: false,
             held: false,
             behind: Arc::clone(&behind),
             answers,
@@ -141,6 +145,8 @@ struct Task {
     book: Book,
     workspace: Option<(Generation, Shared)>,
     recalling: Option<Recalling>,
+    /// Something archived may not have been looked through for payloads.
+    looking: bool,
     /// Another holds the archive, which was told.
     held: bool,
     behind: Arc<AtomicUsize>,
@@ -168,7 +174,7 @@ impl Task {
     async fn run(&mut self, mut wishes: UnboundedReceiver<Wish>) {
         let mut others = clock();
         loop {
-            // What came in is never behind what is recalled, nor that behind a look at others.
+            // What came in is never behind what is recalled, nor that behind a look at others or at what is old.
             let done = tokio::select! {
                 biased;
                 wish = wishes.recv() => match wish {
@@ -177,6 +183,7 @@ impl Task {
                 },
                 () = std::future::ready(()), if self.recalling.is_some() => self.recall_more().await,
                 _ = others.tick(), if self.store.is_some() => self.look_for_others().await,
+                () = std::future::ready(()), if self.looking => self.look_through().await,
             };
             match done {
                 // What was asked for is asked again.
@@ -211,14 +218,16 @@ impl Task {
             Wish::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
                 self.recalling = self.store.is_some().then_some(Recalling { before: None, read: 0, bytes: 0 });
+                // Its hits are not told yet.
+                self.looking = self.recalling.is_some();
                 Ok(())
             }
             Wish::Plant(payloads) => {
                 self.book.take(payloads.iter().cloned());
                 loop {
-                    let kept = match &mut self.store {
-                        Some(store) if store.is_writable() => store.plant(&payloads).await,
-                        _ => Ok(()),
+                    let kept = match self.writable() {
+                        Some(store) => store.plant(&payloads).await,
+                        None => Ok(()),
                     };
                     if !self.is_held(kept.as_ref().err()).await {
                         break kept;
@@ -228,37 +237,48 @@ impl Task {
         }
     }
 
-    /// Archives and tells a piece of what came in.
+    /// Archives a piece of what came in, tells it, and keeps the hits in it.
     async fn take(&mut self, generation: Generation, mut captures: Vec<Archived>) -> Result<(), StoreError> {
         let number = captures.len();
         // The service may have kept what left the archive for its age.
         let oldest = self.memory.oldest_kept();
         captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
         let kept = loop {
-            let kept = match &mut self.store {
-                Some(store) if store.is_writable() => store.archive(captures.clone()).await,
-                _ => Ok(()),
+            let kept = match self.writable() {
+                Some(store) => store.archive(captures.clone()).await,
+                None => Ok(Rows::default()),
             };
             if !self.is_held(kept.as_ref().err()).await {
                 break kept;
             }
         };
+        let rows = kept.unwrap_or_else(|error| {
+            self.fail(&error);
+            Rows::default()
+        });
         // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
         let looked = self.look_for_others().await;
-        let new = self.recognised(captures).await;
+        let new = self.recognised(captures.clone()).await;
+        let hits = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
         self.behind.fetch_sub(number, Ordering::Relaxed);
         self.tell(OobNews::Captures { generation, new });
-        kept.and(looked)
+        looked.and(self.keep_hits(hits, rows).await)
+    }
+
+    fn writable(&mut self) -> Option<&mut Store> {
+        self.store.as_mut().filter(|store| store.is_writable())
     }
 
     /// The next piece of the workspace's captures, the newest first.
     async fn recall_more(&mut self) -> Result<(), StoreError> {
-        let Some(mut recalling) = self.recalling else { return Ok(()) };
-        let (Some((generation, workspace)), Some(store)) = (self.workspace.clone(), &mut self.store) else {
-            self.recalling = None;
+        let (Some(mut recalling), Some((generation, workspace))) = (self.recalling, self.workspace.clone()) else {
             return Ok(());
         };
         let first = recalling.before.is_none();
+        if first {
+            self.recall_hits(&workspace).await?;
+        }
+        let Some(store) = &mut self.store else { return Ok(()) };
         let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
         let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
         let mut piece = store.captures(&workspace, recalling.before, most).await?;
@@ -278,16 +298,23 @@ impl Task {
     async fn look_for_others(&mut self) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let news = store.news().await?;
-        if !news.payloads.is_empty() {
-            self.book.take(news.payloads.iter().cloned());
-            self.tell(OobNews::Payloads(news.payloads));
-        }
+        self.looking |= news.behind && store.is_writable();
+        self.hear_payloads(news.payloads);
+        self.tell_hits(news.counts, false);
         let Some((generation, workspace)) = self.workspace.clone() else { return Ok(()) };
         for piece in pieces(news.captures.into_iter().filter(|one| one.workspace == workspace).collect()) {
             let new = self.recognised(piece).await;
             self.tell(OobNews::Captures { generation, new });
         }
         Ok(())
+    }
+
+    /// Others made payloads.
+    fn hear_payloads(&mut self, payloads: Vec<Arc<Payload>>) {
+        if !payloads.is_empty() {
+            self.book.take(payloads.iter().cloned());
+            self.tell(OobNews::Payloads(payloads));
+        }
     }
 
     /// What captures mention, off this thread.
@@ -315,7 +342,7 @@ impl Task {
     /// The archive is not used any more: what is shown from here on is told not to be kept.
     fn fail(&mut self, error: &StoreError) {
         tracing::error!(%error, "captures cannot be kept");
-        (self.store, self.recalling) = (None, None);
+        (self.store, self.recalling, self.looking) = (None, None, false);
         self.tell(OobNews::Failed(Arc::new(problem(error))));
     }
 
@@ -334,7 +361,7 @@ async fn open(memory: &Memory) -> Result<(Store, OobKept), StoreError> {
     let Opened { mut store, book, notes } = Store::open(&memory.directory).await?;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
     let forgotten = match memory.oldest_kept().filter(|_| store.is_writable()) {
-        Some(oldest) => store.forget_before(oldest).await?,
+        Some(oldest) => store.forget_before(oldest, &book).await?,
         None => 0,
     };
     if forgotten > 0 {

@@ -1,5 +1,7 @@
 //! What the archivist promises, each on an archive of its own.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::*;
@@ -9,6 +11,9 @@ use crate::oob::Token;
 struct Desk {
     archivist: Archivist,
     answers: UnboundedReceiver<Answered>,
+    /// Hits of each payload by its number, as they were told last; and whether that is all.
+    hits: BTreeMap<u64, u64>,
+    all: bool,
 }
 
 impl Desk {
@@ -18,16 +23,34 @@ impl Desk {
         let mut archivist = Archivist::start(&memory, sender);
         archivist.recalled = Some((1, "Acme".into()));
         archivist.wish(Wish::Recall(1, "Acme".into()));
-        Self { archivist, answers }
+        Self { archivist, answers, hits: BTreeMap::new(), all: false }
     }
 
+    /// The next news; what is told of hits is taken down.
     async fn hears(&mut self) -> OobNews {
-        match self.answers.recv().await {
-            Some(Answered::Msg(msg)) => match *msg {
-                Msg::Oob(news) => news,
-                other => panic!("{other:?}"),
-            },
-            _ => panic!("the task ended"),
+        loop {
+            match self.hears_any().await {
+                OobNews::Hits { .. } => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn hears_any(&mut self) -> OobNews {
+        let Some(Answered::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
+        let Msg::Oob(news) = *msg else { panic!("{msg:?}") };
+        if let OobNews::Hits { generation: 1, hits, all } = &news {
+            self.hits.extend(hits.iter().map(|(token, hits)| (token.number(), hits.count)));
+            self.all |= all;
+        }
+        news
+    }
+
+    /// Waits until these are all hits.
+    async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
+        let hits = hits.into_iter().collect();
+        while !(self.all && self.hits == hits) {
+            self.hears_any().await;
         }
     }
 
@@ -197,13 +220,14 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
         book: Book::default(),
         workspace: None,
         recalling: None,
+        looking: false,
         held: false,
         behind: Arc::default(),
         answers,
     };
     let task = tokio::spawn(async move { task.run(waiting).await });
     let archivist = Archivist { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
-    let mut desk = Desk { archivist, answers: news };
+    let mut desk = Desk { archivist, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
     desk.take(vec![capture(1)]);
     desk.archivist.wish(Wish::Plant(vec![payload(1)]));
@@ -216,4 +240,84 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
     desk.archivist.end().await;
     let mut kept = Store::open(temp.path()).await.unwrap();
     assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn hits_are_told_before_the_captures_are_recalled_and_the_same_after_a_restart() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    assert!(desk.all && desk.hits.is_empty());
+    desk.archivist.wish(Wish::Plant(vec![payload(1), payload(2)]));
+    desk.take(vec![capture(1), capture(2), capture(3)]);
+    let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
+    desk.take(vec![capture(1), Arc::new(again)]);
+    desk.counted([(1, 2), (2, 1)]).await;
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    assert!(matches!(desk.hears_any().await, OobNews::Hits { all: true, .. }));
+    assert_eq!(desk.hits, [(1, 2), (2, 1)].into());
+    desk.recalled().await;
+}
+
+#[tokio::test]
+async fn two_dashboards_count_the_same_whoever_sees_a_capture_first_or_both() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    for desk in [&mut ann, &mut bob] {
+        desk.opened().await;
+        desk.recalled().await;
+    }
+    ann.archivist.wish(Wish::Plant(vec![payload(1), payload(2)]));
+    let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
+    ann.take(vec![shift(1, 1), shift(2, 1), shift(3, 2)]);
+    ann.counted([(1, 2), (2, 1)]).await;
+    bob.take(vec![shift(2, 1), shift(3, 2), shift(4, 2)]);
+    ann.take(vec![shift(4, 2)]);
+    ann.counted([(1, 2), (2, 2)]).await;
+    bob.counted([(1, 2), (2, 2)]).await;
+}
+
+#[tokio::test]
+async fn what_a_program_archived_that_ended_before_it_looked_for_payloads_is_made_good_after_the_recall() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.plant(&[payload(1), payload(2_400)]).await.unwrap();
+    command.archive((1..=2_500).map(|id| of_acme(capture(id))).collect()).await.unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    assert!(!desk.all, "not before all was looked through");
+    desk.counted([(1, 1), (2_400, 1)]).await;
+    // Another one, while this dashboard runs.
+    command.archive(vec![of_acme(Arc::new(Capture { id: CaptureId(9_000), ..(*capture(1)).clone() }))]).await.unwrap();
+    desk.counted([(1, 2), (2_400, 1)]).await;
+    // A bundle brings a payload of which there are captures here.
+    command.plant(&[payload(3)]).await.unwrap();
+    command.look_again().await.unwrap();
+    desk.counted([(1, 2), (3, 1), (2_400, 1)]).await;
+}
+
+fn of_acme(capture: Arc<Capture>) -> Archived {
+    Archived { workspace: "Acme".into(), logger: LoggerId(1), capture, ..Archived::default() }
+}
+
+#[tokio::test]
+async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.archivist.wish(Wish::Plant(vec![payload(7)]));
+    desk.take(vec![capture(7)]);
+    desk.counted([(7, 1)]).await;
+    desk.archivist.end().await;
+    // They are of the year 2027.
+    let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
+    let mut desk = Desk::open(temp.path(), Some(30));
+    assert_eq!(desk.opened().await.forgotten, 1);
+    desk.counted([(7, 2)]).await;
 }

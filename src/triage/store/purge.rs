@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Store, StoreError};
 
-const TABLES: [&str; 3] = ["events", "settings", "seen"];
+const ROWS: [&str; 3] = ["events WHERE workspace = ?1", "settings WHERE workspace = ?1", "seen WHERE workspace = ?1"];
 
 /// What there is about a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn kept_about(&mut self, workspace: &str) -> Result<Kept, StoreError> {
-        let [events, settings, seen] = self.file.count(TABLES, workspace).await?;
+        let [events, settings, seen] = self.file.count(ROWS, workspace).await?;
         Ok(Kept { events, settings, seen, copies: self.file.copies() })
     }
 
@@ -42,7 +42,7 @@ impl Store {
     /// [`StoreError::InUse`] while somebody has it open; when the file cannot be written.
     pub async fn purge(mut self, workspace: &str) -> Result<(), StoreError> {
         self.file.take_alone()?;
-        self.file.wipe(&TABLES, workspace).await?;
+        self.file.wipe(&ROWS, workspace).await?;
         self.close().await;
         Ok(())
     }

@@ -77,7 +77,7 @@ fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
     }
 }
 
-/// `waiting`, or how many and how soon the first came: `2 +0s`. `unknown` where only the archive can tell.
+/// `waiting`, or how many and how soon the first came: `2 +0s`. `unknown` until the archive has told.
 fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
     let hits = cx.model.payloads.hits_of(payload.token);
     if let Some(wait) = cx.model.signals.wait(payload.token) {
@@ -85,7 +85,7 @@ fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
         let left = left.map(|left| format!(" {}", format::duration(left as i64))).unwrap_or_default();
         return words(format!("awaited{left}"), cx.theme.active());
     }
-    if hits.count == 0 && cx.model.is_beyond_memory(payload) {
+    if hits.count == 0 && !cx.model.payloads.counted {
         return words("unknown", cx.theme.dim());
     }
     if hits.count == 0 {

@@ -49,7 +49,7 @@ use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
-use crate::oob::Archived;
+use crate::oob::{Archived, Hits, Token};
 use crate::triage::Pen;
 
 pub(super) struct Desk {
@@ -117,6 +117,7 @@ impl Desk {
             ..Wordlist::default()
         };
         desk.feed(News::Wordlists(table([words(1, true), words(2, false)])));
+        desk.counted(&[]);
         desk
     }
 
@@ -165,6 +166,15 @@ impl Desk {
         let new = captures.into_iter().map(|capture| caught(logger, capture)).collect();
         let generation = self.model.generation;
         self.send(Msg::Oob(OobNews::Captures { generation, new }));
+    }
+
+    /// The archive counts how often the payloads of these numbers were called, and was looked through.
+    pub fn counted(&mut self, hits: &[(u64, u64)]) {
+        let hits = hits
+            .iter()
+            .map(|&(token, count)| (Token::of(token), Hits { count, first: Some(stamp()), last: Some(stamp()) }));
+        let (generation, hits) = (self.model.generation, hits.collect());
+        self.send(Msg::Oob(OobNews::Hits { generation, hits, all: true }));
     }
 
     /// Presses keys, 300 ms apart; the effects of all.

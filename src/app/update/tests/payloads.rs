@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::app::form::FieldId;
-use crate::app::msg::{OobNews, Recalled};
+use crate::app::msg::OobNews;
 use crate::app::payloads::Planting;
-use crate::oob::{Payload, Token};
+use crate::oob::{Hits, Payload, Token};
 
 /// The payloads that effects keep, and what they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
@@ -107,7 +107,7 @@ fn e_right_after_p_writes_down_where_it_went_and_later_it_is_the_panes_own_again
 fn the_book_is_listed_sorted_filtered_and_edited() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
-    desk.model.payloads.hit(Token::of(2), Some(stamp()));
+    desk.counted(&[(2, 1)]);
     desk.keys("g p");
     assert_eq!(desk.model.focus.pane, Pane::Payloads);
     let by = |desk: &mut Desk, query: &str| {
@@ -143,7 +143,10 @@ fn the_book_is_listed_sorted_filtered_and_edited() {
 #[test]
 fn from_the_book_one_goes_to_captures_finding_and_target() {
     let mut desk = Desk::new();
-    desk.keys("3 j p g p enter");
+    desk.keys("3 j p g p");
+    desk.hit(9, Some(1));
+    desk.counted(&[(1, 1)]);
+    desk.keys("enter");
     assert_eq!(
         (desk.model.focus.pane, desk.model.lists.captures.filter.as_str()),
         (Pane::Captures, "payload:aaaaaaaaaaab")
@@ -152,6 +155,44 @@ fn from_the_book_one_goes_to_captures_finding_and_target() {
     assert_eq!((desk.model.focus.pane, desk.selected(Pane::Findings)), (Pane::Findings, Some(2)));
     desk.keys("g p g t");
     assert_eq!((desk.model.focus.pane, desk.selected(Pane::Targets)), (Pane::Targets, Some(1)));
+}
+
+#[test]
+fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
+    let mut desk = Desk::new();
+    desk.keys("3 p g p enter");
+    assert!(desk.told().contains("nothing came for it yet; wait payload aaaaaaaaaaab"), "{}", desk.told());
+    desk.counted(&[(1, 5)]);
+    desk.keys("enter");
+    let none = "5 came, and none of them is in memory; scandeck captures list --query payload:aaaaaaaaaaab";
+    assert!(desk.model.focus.pane == Pane::Payloads && desk.told().contains(none), "{}", desk.told());
+    desk.hit(9, Some(1));
+    desk.hit(10, Some(1));
+    desk.keys("enter");
+    assert!(desk.told().contains("2 of 5 are in memory"), "{}", desk.told());
+    assert_eq!(desk.shown(Pane::Captures), [9, 10]);
+    desk.keys("enter esc");
+    assert_eq!((desk.model.focus.pane, desk.model.focus.in_detail), (Pane::Captures, false));
+    desk.keys("esc");
+    assert_eq!((desk.model.focus.pane, desk.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
+    // Whoever came another way, or shows others since, is at the root.
+    desk.keys("3 5 esc");
+    assert!(desk.model.focus.pane == Pane::Captures && desk.told().contains("nothing is open"), "{}", desk.told());
+    desk.model.payloads.counted = false;
+    desk.model.payloads.hits = Default::default();
+    desk.model.data.captures = Default::default();
+    desk.keys("g p enter");
+    assert!(desk.told().contains("what it brought in is not known yet"), "{}", desk.told());
+}
+
+#[test]
+fn enter_on_a_payload_whose_logger_is_gone_stays_in_the_book() {
+    let mut desk = Desk::new();
+    desk.keys("3 p g p");
+    desk.hit(9, Some(1));
+    desk.feed(News::Loggers(table([])));
+    desk.keys("enter");
+    assert!(desk.model.focus.pane == Pane::Payloads && desk.told().contains("no logger any more"), "{}", desk.told());
 }
 
 #[test]
@@ -209,19 +250,10 @@ fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
 }
 
 #[test]
-fn a_payload_from_before_the_oldest_capture_in_memory_is_not_said_to_wait() {
+fn what_payloads_brought_in_is_what_the_archive_counts_and_unknown_until_it_was_looked_through() {
     let mut desk = Desk::new();
-    let first = desk.model.data.captures.caught.front().unwrap().capture.request_date.unwrap();
-    let made = |token, seconds| {
-        let at = first.0.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
-        Arc::new(Payload {
-            token: Token::of(token),
-            workspace: "Acme".into(),
-            at: Some(at.into()),
-            ..Payload::default()
-        })
-    };
-    desk.send(Msg::Oob(OobNews::Payloads(vec![made(1, -60), made(2, -60), made(3, 60)])));
+    desk.keys("3 p p p g p");
+    desk.model.payloads.counted = false;
     let waiting = |desk: &mut Desk| {
         desk.model.set_query(Pane::Payloads, "is:waiting").unwrap();
         let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
@@ -229,10 +261,20 @@ fn a_payload_from_before_the_oldest_capture_in_memory_is_not_said_to_wait() {
         assert_eq!(shown.len(), desk.model.payloads_waiting());
         shown
     };
-    assert_eq!(waiting(&mut desk), [1, 2, 3], "all there ever was is in memory");
+    let tells = |desk: &mut Desk, generation, count, all| {
+        let hits = vec![(Token::of(2), Hits { count, first: Some(stamp()), last: Some(stamp()) })];
+        desk.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
+    };
     let generation = desk.model.generation;
-    let recalled = Recalled { generation, older: Some(true), ..Recalled::default() };
-    desk.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
-    desk.model.payloads.hit(Token::of(2), Some(first));
-    assert_eq!(waiting(&mut desk), [3]);
+    assert_eq!(waiting(&mut desk), [0; 0]);
+    tells(&mut desk, generation, 5, false);
+    assert_eq!(waiting(&mut desk), [0; 0], "not all was looked through");
+    tells(&mut desk, generation, 7, true);
+    assert_eq!(waiting(&mut desk), [1, 3]);
+    tells(&mut desk, generation, 8, false);
+    tells(&mut desk, generation + 1, 99, true);
+    assert_eq!(desk.model.payloads.hits_of(Token::of(2)).count, 8, "as it was counted last, of this workspace");
+    assert_eq!(waiting(&mut desk), [1, 3], "what is known stays known");
+    desk.keys("1 j enter");
+    assert!(desk.model.payloads.hits.is_empty() && !desk.model.payloads.counted, "another workspace");
 }

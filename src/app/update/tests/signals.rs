@@ -60,6 +60,8 @@ fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
 fn a_known_payload_is_heard_with_what_planted_it_and_counted_in_the_book() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    // Where nothing can be archived any more it is counted here.
+    desk.model.oob.writable = false;
     let heard = desk.hit(9, Some(1));
     let [signal] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!((signal.title.as_str(), fact(signal, "token")), ("payload hit", "aaaaaaaaaaab"));
@@ -165,7 +167,6 @@ fn a_token_that_becomes_known_late_is_heard_too() {
     let late = caught(9, Some(5));
     let heard = signals(desk.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
     assert_eq!((heard.len(), fact(&heard[0], "token")), (1, "aaaaaaaaaaaf"));
-    assert_eq!(desk.model.payloads.hits_of(Token::of(5)).count, 1);
 }
 
 #[test]
@@ -213,7 +214,7 @@ fn the_form_of_the_url_is_remembered_for_the_service() {
 }
 
 #[test]
-fn bots_and_the_own_address_are_counted_but_not_heard_unless_a_rule_says_so() {
+fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     let mut desk = Desk::new();
     desk.keys("3 p");
     let generation = desk.model.generation;
@@ -226,7 +227,6 @@ fn bots_and_the_own_address_are_counted_but_not_heard_unless_a_rule_says_so() {
     desk.keys("5 G : 'mine' enter");
     assert!(desk.told().contains("203.0.113.9 is yours"), "{}", desk.told());
     assert!(desk.hit(10, Some(1)).is_empty());
-    assert_eq!(desk.model.payloads.hits_of(Token::of(1)).count, 2);
     for (query, ids) in
         [("is:own is:known", &[9, 10][..]), ("is:bot", &[9]), ("is:own -is:bot", &[10]), ("-is:own", &[1, 2, 3])]
     {
@@ -317,7 +317,7 @@ fn the_book_on_the_screen_follows_hits_and_waits() {
     desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
     let shown = |desk: &mut Desk| desk.model.cursor(Pane::Payloads).shown_ids();
     assert!(shown(&mut desk).is_empty());
-    desk.hit(9, Some(1));
+    desk.counted(&[(1, 1)]);
     assert_eq!(shown(&mut desk), [1]);
     desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
     desk.keys(": 'wait payload aaaaaaaaaaac timeout 10m' enter");
@@ -331,7 +331,7 @@ fn the_book_on_the_screen_follows_hits_and_waits() {
 }
 
 #[test]
-fn what_came_long_before_the_dashboard_began_is_counted_and_not_heard() {
+fn what_came_long_before_the_dashboard_began_is_not_heard() {
     let mut desk = Desk::new();
     desk.keys("3 p : 'alert method:GET' enter");
     let came = |desk: &Desk, id, seconds| {
@@ -344,7 +344,6 @@ fn what_came_long_before_the_dashboard_began_is_counted_and_not_heard() {
     let generation = desk.model.generation;
     let new = vec![came(&desk, 9, -3600), came(&desk, 10, -3600)];
     assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
-    assert_eq!(desk.model.payloads.hits_of(Token::of(1)).count, 1);
     let new = vec![came(&desk, 11, -60)];
     assert_eq!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
 }

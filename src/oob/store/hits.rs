@@ -1,0 +1,261 @@
+//! What payloads brought in: kept apart from the captures, which may leave for their age.
+//!
+//! ```text
+//!   captures ─► recognised ─► hits ─► counts, by a trigger          looked: up to here captures were looked through
+//! ```
+//!
+//! Whoever archives keeps the hits in them right after. What was archived without, by an older program, one that ended in
+//! between, or before its payload was known, lies behind `looked` and is made good by [`Store::look_through`]. A hit is
+//! kept once, whoever finds it and however often.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
+
+use super::archived::{digest, read};
+use super::{CHUNK, Store, StoreError};
+use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
+use crate::oob::{Archived, Book, Hit, Hits, Mention, Payload, Token, mentions};
+
+/// Captures looked through at once: what comes in meanwhile waits no longer than for these.
+const PIECE: i64 = 1_000;
+
+/// Captures in the order of archiving: those behind a row, up to another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    pub(super) after: i64,
+    pub(super) last: i64,
+}
+
+impl Rows {
+    /// With the next ones, unless others archived in between.
+    pub(super) fn and(self, next: Self) -> Self {
+        if self.last == next.after { Self { last: next.last, ..self } } else { self }
+    }
+}
+
+/// What a payload brought in to a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Count {
+    pub workspace: Shared,
+    pub token: Token,
+    pub hits: Hits,
+}
+
+/// What came of looking through a piece of the archive.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// Payloads that others made; they were looked for too.
+    pub payloads: Vec<Arc<Payload>>,
+    /// The end was reached.
+    pub ended: bool,
+}
+
+impl Archived {
+    /// The hits among what it mentions, one a payload.
+    pub fn hits(&self, mentions: &[Mention]) -> BTreeSet<Hit> {
+        let hit = |token| Hit {
+            token,
+            workspace: self.workspace.clone(),
+            logger: self.logger,
+            id: self.capture.id,
+            digest: digest(&self.capture),
+            at: self.capture.request_date,
+        };
+        mentions.iter().filter(|mention| mention.known).map(|mention| hit(mention.token)).collect()
+    }
+}
+
+fn stamp(row: &SqliteRow, name: &str) -> Option<Stamp> {
+    Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp)
+}
+
+impl Hit {
+    pub(super) fn from_row(row: &SqliteRow) -> Option<Self> {
+        Some(Self {
+            token: row.try_get::<&str, _>("token").ok()?.parse().ok()?,
+            workspace: row.try_get::<&str, _>("workspace").ok()?.into(),
+            logger: LoggerId(row.try_get("logger").ok()?),
+            id: CaptureId(row.try_get("id").ok()?),
+            digest: row.try_get("digest").ok()?,
+            at: stamp(row, "at"),
+        })
+    }
+}
+
+impl Count {
+    fn from_row(row: &SqliteRow) -> Option<Self> {
+        let count: i64 = row.try_get("count").ok()?;
+        Some(Self {
+            workspace: row.try_get::<&str, _>("workspace").ok()?.into(),
+            token: row.try_get::<&str, _>("token").ok()?.parse().ok()?,
+            hits: Hits { count: count.unsigned_abs(), first: stamp(row, "first"), last: stamp(row, "last") },
+        })
+    }
+}
+
+impl Store {
+    /// Keeps hits, and that these rows were looked through: both or none.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn keep_hits(&mut self, hits: &[Hit], looked: Rows) -> Result<(), StoreError> {
+        if hits.is_empty() && looked.after == looked.last {
+            return Ok(());
+        }
+        let failed = self.file.failed();
+        let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        for chunk in hits.chunks(CHUNK) {
+            let into = "INSERT INTO hits (token, workspace, logger, id, digest, at) ";
+            let mut query = QueryBuilder::<Sqlite>::new(into);
+            query.push_values(chunk, |mut row, hit| {
+                row.push_bind(hit.token.to_string()).push_bind(hit.workspace.as_str()).push_bind(hit.logger.0);
+                row.push_bind(hit.id.0).push_bind(hit.digest).push_bind(hit.at.map(|at| at.0.as_microsecond()));
+            });
+            // Not OR IGNORE, which would hold for the trigger too.
+            query.push(" ON CONFLICT DO NOTHING").build().execute(&mut *change).await.map_err(&failed)?;
+        }
+        // What others have still to look through before these stays to be looked through.
+        let query = sqlx::query("UPDATE looked SET row = ?2 WHERE row >= ?1 AND row < ?2");
+        query.bind(looked.after).bind(looked.last).execute(&mut *change).await.map_err(&failed)?;
+        change.commit().await.map_err(&failed)
+    }
+
+    /// Looks through a piece of what was archived and not looked through; the book takes what others made.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; the piece is to be looked through once more then.
+    pub async fn look_through(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
+        let before = self.last_payload;
+        let looked = self.look_through_piece(book).await;
+        if looked.is_err() {
+            self.last_payload = before;
+        }
+        looked
+    }
+
+    async fn look_through_piece(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
+        let after = self.looked().await?;
+        let rows = self.rows_after(after, None).await?;
+        let Some(last) = last_of(&rows) else { return Ok(Looked { ended: true, ..Looked::default() }) };
+        let ended = rows.len() < PIECE as usize;
+        // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
+        let payloads = self.new_payloads().await?;
+        book.take(payloads.iter().cloned());
+        let hits = found(rows, book).await?;
+        self.keep_hits(&hits, Rows { after, last }).await?;
+        Ok(Looked { payloads, ended })
+    }
+
+    /// Looks through what was not and came before a time: it is about to go.
+    pub(super) async fn look_before(&mut self, time: Stamp, book: &Book) -> Result<(), StoreError> {
+        let mut after = self.looked().await?;
+        loop {
+            let rows = self.rows_after(after, Some(time)).await?;
+            let Some(last) = last_of(&rows) else { return Ok(()) };
+            let hits = found(rows, book).await?;
+            self.keep_hits(&hits, Rows::default()).await?;
+            after = last;
+        }
+    }
+
+    /// Whether something was archived and not looked through.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn is_behind(&mut self) -> Result<bool, StoreError> {
+        if !self.keeps_hits {
+            return Ok(true);
+        }
+        let failed = self.file.failed();
+        let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM captures WHERE row > (SELECT row FROM looked))");
+        query.fetch_one(&mut self.file.connection).await.map_err(failed)
+    }
+
+    /// Everything is to be looked through once more: payloads were taken up that may be older than captures here.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn look_again(&mut self) -> Result<(), StoreError> {
+        let failed = self.file.failed();
+        sqlx::query("UPDATE looked SET row = 0").execute(&mut self.file.connection).await.map(drop).map_err(failed)
+    }
+
+    /// What each payload brought in to a workspace; payloads without hits are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<Count>, StoreError> {
+        if !self.keeps_hits {
+            return Ok(Vec::new());
+        }
+        let failed = self.file.failed();
+        let query = sqlx::query("SELECT * FROM counts WHERE workspace = ?").bind(workspace.to_owned());
+        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        Ok(rows.iter().filter_map(Count::from_row).collect())
+    }
+
+    /// Counts that have changed since this was last asked, of any workspace.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn new_counts(&mut self) -> Result<Vec<Count>, StoreError> {
+        if !self.keeps_hits {
+            return Ok(Vec::new());
+        }
+        let failed = self.file.failed();
+        let query = sqlx::query("SELECT * FROM counts WHERE row > ? ORDER BY row").bind(self.last_count);
+        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        self.last_count = last_of(&rows).unwrap_or(self.last_count);
+        Ok(rows.iter().filter_map(Count::from_row).collect())
+    }
+
+    /// Every hit of a workspace.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn hits_of(&mut self, workspace: &str) -> Result<Vec<Hit>, StoreError> {
+        if !self.keeps_hits {
+            return Ok(Vec::new());
+        }
+        let failed = self.file.failed();
+        let query = sqlx::query("SELECT * FROM hits WHERE workspace = ?").bind(workspace.to_owned());
+        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
+        Ok(rows.iter().filter_map(Hit::from_row).collect())
+    }
+
+    async fn looked(&mut self) -> Result<i64, StoreError> {
+        let failed = self.file.failed();
+        sqlx::query_scalar("SELECT row FROM looked").fetch_one(&mut self.file.connection).await.map_err(failed)
+    }
+
+    async fn rows_after(&mut self, row: i64, before: Option<Stamp>) -> Result<Vec<SqliteRow>, StoreError> {
+        let failed = self.file.failed();
+        let query = sqlx::query("SELECT * FROM captures WHERE row > ? AND at < ? ORDER BY row LIMIT ?");
+        let before = before.map_or(i64::MAX, |time| time.0.as_microsecond());
+        let query = query.bind(row).bind(before).bind(PIECE);
+        query.fetch_all(&mut self.file.connection).await.map_err(failed)
+    }
+}
+
+fn last_of(rows: &[SqliteRow]) -> Option<i64> {
+    rows.last()?.try_get("row").ok()
+}
+
+/// The hits in captures, looked for on a thread of its own.
+async fn found(rows: Vec<SqliteRow>, book: &Book) -> Result<Vec<Hit>, StoreError> {
+    let (captures, book) = (read(rows).await?, book.clone());
+    let found = tokio::task::spawn_blocking(move || {
+        let hits = |(_, one): &(_, Archived)| one.hits(&mentions(&one.capture, &book));
+        captures.iter().flat_map(hits).collect()
+    });
+    found.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
+}
+
+#[cfg(test)]
+#[path = "hits_tests.rs"]
+mod tests;

@@ -1,0 +1,194 @@
+//! What the archive promises about hits, each on files of its own.
+
+use std::fs;
+use std::path::Path;
+
+use sqlx::migrate::Migrator;
+
+use super::super::open::{open_with, read};
+use super::super::tests::{archived, break_payloads, holds, open, payload, stamp};
+use super::super::{KIND, Opened};
+use super::*;
+use crate::contract::Capture;
+use crate::sqlite::SharedFile;
+
+/// A capture that carries a payload, a second after the one with the id before it.
+fn calls(workspace: &str, id: i64, number: u64) -> Archived {
+    let one = archived(workspace, 1, id);
+    let url_params = format!("u={}/x", Token::of(number)).into();
+    Archived { capture: Arc::new(Capture { url_params, ..(*one.capture).clone() }), ..one }
+}
+
+/// Hits of each payload of a workspace, by its number.
+async fn counts(store: &mut Store, workspace: &str) -> Vec<(u64, u64)> {
+    let mut counts: Vec<_> = store.counts_of(workspace).await.unwrap();
+    counts.sort_by_key(|count| count.token);
+    counts.iter().map(|count| (count.token.number(), count.hits.count)).collect()
+}
+
+impl Store {
+    /// Archives and keeps the hits, as a dashboard does it.
+    async fn take(&mut self, captures: Vec<Archived>, book: &Book) {
+        let rows = self.archive(captures.clone()).await.unwrap();
+        let hits: Vec<Hit> = captures.iter().flat_map(|one| one.hits(&mentions(&one.capture, book))).collect();
+        self.keep_hits(&hits, rows).await.unwrap();
+    }
+
+    /// Looks through everything; in how many pieces.
+    async fn look_through_all(&mut self, book: &mut Book) -> usize {
+        let mut pieces = 1;
+        while !self.look_through(book).await.unwrap().ended {
+            pieces += 1;
+        }
+        pieces
+    }
+}
+
+/// An archive with two payloads.
+async fn planted(directory: &Path) -> Opened {
+    open(directory).await.store.plant(&[payload(1, "Acme", 1, ""), payload(2, "Acme", 1, "")]).await.unwrap();
+    open(directory).await
+}
+
+#[tokio::test]
+async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_often() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { store: mut ann, book, .. } = planted(temp.path()).await;
+    let mut bob = open(temp.path()).await.store;
+    ann.take(vec![calls("Acme", 5, 1), calls("Acme", 3, 1), calls("Acme", 4, 2), calls("Lab", 9, 1)], &book).await;
+    bob.take(vec![calls("Acme", 5, 1), calls("Acme", 6, 1)], &book).await;
+    ann.take(vec![calls("Acme", 5, 1), archived("Acme", 1, 8)], &book).await;
+    for store in [&mut ann, &mut bob] {
+        assert_eq!(counts(store, "Acme").await, [(1, 3), (2, 1)]);
+        assert_eq!(counts(store, "Lab").await, [(1, 1)]);
+        assert!(!store.is_behind().await.unwrap());
+    }
+    let all = bob.counts_of("Acme").await.unwrap();
+    let one = all.iter().find(|count| count.token == Token::of(1)).unwrap();
+    let came = |id| calls("Acme", id, 1).capture.request_date;
+    assert_eq!((one.hits.first, one.hits.last), (came(3), came(6)));
+    // Each hears how it stands, of itself and of the other.
+    assert_eq!(ann.new_counts().await.unwrap().len(), 3);
+    let heard = bob.news().await.unwrap();
+    assert!(heard.counts.contains(one) && !heard.behind, "{heard:?}");
+    assert!(ann.new_counts().await.unwrap().is_empty() && bob.news().await.unwrap().counts.is_empty());
+}
+
+#[tokio::test]
+async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_pieces() {
+    let temp = tempfile::tempdir().unwrap();
+    let migrations = tempfile::tempdir().unwrap();
+    let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
+    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
+    let old = Migrator::new(migrations.path()).await.unwrap();
+    let mut store = open_with(temp.path(), &old).await.unwrap().store;
+    store.archive((1..=2_500).map(|id| calls("Acme", id, 1 + id as u64 % 2)).collect()).await.unwrap();
+    store.plant(&[payload(1, "Acme", 1, "")]).await.unwrap();
+    store.close().await;
+
+    // Where it cannot be written nothing is known of hits, and the rest is read.
+    let file = SharedFile::open_read_only(temp.path(), &KIND).await.unwrap();
+    let mut only_read = read(file).await.unwrap();
+    assert_eq!((only_read.book.len(), only_read.store.captures_of("Acme").await.unwrap().len()), (1, 2_500));
+    assert!(only_read.store.is_behind().await.unwrap() && only_read.store.hits_of("Acme").await.unwrap().is_empty());
+    assert_eq!(only_read.store.workspaces().await.unwrap(), ["Acme"]);
+    only_read.store.close().await;
+
+    let Opened { mut store, mut book, notes } = open(temp.path()).await;
+    assert!(notes[0].contains("from schema 1 to 2") && temp.path().join("captures.db.bak-1").exists(), "{notes:?}");
+    assert!(store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
+    assert_eq!(store.look_through_all(&mut book).await, 3);
+    assert_eq!(counts(&mut store, "Acme").await, [(1, 1_250)]);
+    assert!(!store.is_behind().await.unwrap());
+    store.close().await;
+    assert_eq!(counts(&mut open(temp.path()).await.store, "Acme").await, [(1, 1_250)]);
+}
+
+#[tokio::test]
+async fn what_was_archived_by_one_that_ended_before_it_kept_the_hits_is_made_good_by_the_next() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { store: mut ann, mut book, .. } = planted(temp.path()).await;
+    let mut bob = open(temp.path()).await.store;
+    ann.archive(vec![calls("Acme", 1, 1), calls("Acme", 2, 1)]).await.unwrap();
+    ann.close().await;
+    assert!(bob.news().await.unwrap().behind);
+    bob.take(vec![calls("Acme", 3, 1)], &book).await;
+    assert_eq!(counts(&mut bob, "Acme").await, [(1, 1)]);
+    assert!(bob.is_behind().await.unwrap(), "what is before these is not looked through");
+    bob.look_through_all(&mut book).await;
+    assert_eq!(counts(&mut bob, "Acme").await, [(1, 3)]);
+    assert!(!bob.is_behind().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_payload_that_another_made_meanwhile_is_looked_for_and_told() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    let mut other = open(temp.path()).await.store;
+    other.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
+    other.archive(vec![calls("Acme", 1, 7)]).await.unwrap();
+    let looked = store.look_through(&mut book).await.unwrap();
+    assert_eq!((looked.payloads.len(), looked.ended, book.len()), (1, true, 1));
+    assert_eq!(counts(&mut store, "Acme").await, [(7, 1)]);
+}
+
+#[tokio::test]
+async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    store.take(vec![calls("Acme", 1, 7)], &book).await;
+    store.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
+    assert!(!store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
+    store.look_again().await.unwrap();
+    store.look_through_all(&mut book).await;
+    assert_eq!(counts(&mut store, "Acme").await, [(7, 1)]);
+}
+
+#[tokio::test]
+async fn hits_stay_when_their_captures_leave_also_those_nobody_had_looked_for() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, mut book, .. } = planted(temp.path()).await;
+    store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
+    store.archive(vec![calls("Acme", 2, 2), calls("Acme", 91, 2)]).await.unwrap();
+    assert_eq!(store.forget_before(stamp(50), &book).await.unwrap(), 2);
+    store.look_through_all(&mut book).await;
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
+    assert_eq!(counts(&mut store, "Acme").await, [(1, 2), (2, 2)]);
+}
+
+#[tokio::test]
+async fn a_rescue_takes_hits_over_also_those_of_captures_that_have_left() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, book, .. } = planted(temp.path()).await;
+    store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
+    store.forget_before(stamp(50), &book).await.unwrap();
+    break_payloads(store, temp.path()).await;
+    let mut opened = open(temp.path()).await;
+    assert!(opened.notes[0].contains("1 capture and 0 payloads with 2 hits"), "{:?}", opened.notes);
+    assert_eq!(counts(&mut opened.store, "Acme").await, [(1, 2)]);
+}
+
+#[tokio::test]
+async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_those_of_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    store.plant(&[payload(1, "Topsecret", 1, ""), payload(2, "Lab", 1, "")]).await.unwrap();
+    store.close().await;
+    let Opened { mut store, book, .. } = open(temp.path()).await;
+    store.take(vec![calls("Topsecret", 1, 1), calls("Topsecret", 2, 2), calls("Lab", 90, 2)], &book).await;
+    store.forget_before(stamp(50), &book).await.unwrap();
+    // A payload of the one was called in the other; its request has left.
+    let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
+    store.keep_hits(&[astray], Rows::default()).await.unwrap();
+    assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
+    let kept = store.kept_about("Topsecret").await.unwrap();
+    assert_eq!((kept.captures, kept.payloads, kept.hits), (0, 1, 3));
+    store.close().await;
+    open(temp.path()).await.store.purge("Topsecret").await.unwrap();
+    assert!(!holds(temp.path(), "Topsecret") && !holds(temp.path(), &Token::of(1).to_string()));
+    assert_eq!(counts(&mut open(temp.path()).await.store, "Lab").await, [(2, 1)]);
+}
+
+fn hit_of(one: &Archived, book: &Book) -> Hit {
+    one.hits(&mentions(&one.capture, book)).into_iter().next().unwrap()
+}
