@@ -74,6 +74,7 @@ async fn of_here(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
     if oob::store::Store::exists(&place.memory.directory) {
         let mut archive = archive(&place.memory).await?;
         bundle.payloads = archive.payloads_of(&workspace).await.map_err(advised)?;
+        bundle.hits = archive.hits_of(&workspace).await.map_err(advised)?;
         bundle.captures = archive.captures_of(&workspace).await.map_err(advised)?;
         archive.close().await;
     }

@@ -1,7 +1,7 @@
 //! `scandeck unbundle`: takes up what a bundle holds, beside what is kept here already.
 //!
-//! Events, payloads, captures and what was seen are added, as by an import. A setting that is kept here already stays. What the service told
-//! is put beside the store, for the time when the service is not reached.
+//! Events, payloads with their hits, captures and what was seen are added, as by an import. A setting that is kept here
+//! already stays. What the service told is put beside the store, for the time when the service is not reached.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
 use super::triage::bytes_of;
+use crate::oob::store::Rows;
 use crate::text::plural;
 use crate::triage::bundle::Bundle;
 
@@ -58,7 +59,10 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if !bundle.captures.is_empty() || !bundle.payloads.is_empty() {
         let mut archive = archive(&place.memory).await?;
         archive.plant(&bundle.payloads).await.map_err(advised)?;
+        archive.keep_hits(&bundle.hits, Rows::default()).await.map_err(advised)?;
         archive.archive(bundle.captures.clone()).await.map_err(advised)?;
+        // What was captured here may carry payloads that were made elsewhere.
+        archive.look_again().await.map_err(advised)?;
         archive.close().await;
     }
     if bundle.manifest.reached {

@@ -1,8 +1,8 @@
 //! A bundle: what is kept about a workspace and what the service last told of it, in one file.
 //!
 //! ```text
-//!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"payload":{…}}  {"capture":{…}}
-//!   {"target":{…}}  {"scan":{…}}  {"finding":{…}}
+//!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"payload":{…}}  {"hit":{…}}
+//!   {"capture":{…}}  {"target":{…}}  {"scan":{…}}  {"finding":{…}}
 //! ```
 //!
 //! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut short is refused whole.
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Event, Key};
 use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::oob::{Archived, Payload};
+use crate::oob::{Archived, Hit, Payload};
 use crate::text::{self, plural};
 
 /// What the manifest calls itself.
@@ -32,6 +32,8 @@ pub struct Bundle {
     /// Findings that were seen.
     pub seen: Vec<Key>,
     pub payloads: Vec<Arc<Payload>>,
+    /// What they brought in, also of captures that have left the archive.
+    pub hits: Vec<Hit>,
     /// Captured requests as they were archived.
     pub captures: Vec<Archived>,
     pub targets: Vec<Arc<Target>>,
@@ -77,6 +79,7 @@ enum Line {
     Setting(Setting),
     Seen(Key),
     Payload(Arc<Payload>),
+    Hit(Hit),
     Capture(Archived),
     Target(Arc<Target>),
     Scan(Arc<Scan>),
@@ -104,9 +107,9 @@ impl Bundle {
     /// One that holds nothing yet.
     pub fn new(manifest: Manifest) -> Self {
         let (events, settings, seen) = (Vec::new(), Vec::new(), Vec::new());
-        let (payloads, captures) = (Vec::new(), Vec::new());
+        let (payloads, hits, captures) = (Vec::new(), Vec::new(), Vec::new());
         let (targets, scans, findings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { manifest, events, settings, seen, payloads, captures, targets, scans, findings }
+        Self { manifest, events, settings, seen, payloads, hits, captures, targets, scans, findings }
     }
 
     /// How much it holds, for people.
@@ -121,11 +124,12 @@ impl Bundle {
             false => "nothing of the service, which was not reached".to_owned(),
         };
         format!(
-            "{}, {}, {} seen, {}, {}; {of_service}",
+            "{}, {}, {} seen, {}, {}, {}; {of_service}",
             plural(self.events.len(), "event"),
             plural(self.settings.len(), "setting"),
             self.seen.len(),
             plural(self.payloads.len(), "payload"),
+            plural(self.hits.len(), "hit"),
             plural(self.captures.len(), "capture")
         )
     }
@@ -137,6 +141,7 @@ impl Bundle {
         lines.extend(self.settings.iter().cloned().map(Line::Setting));
         lines.extend(self.seen.iter().copied().map(Line::Seen));
         lines.extend(self.payloads.iter().cloned().map(Line::Payload));
+        lines.extend(self.hits.iter().cloned().map(Line::Hit));
         lines.extend(self.captures.iter().cloned().map(Line::Capture));
         lines.extend(self.targets.iter().cloned().map(Line::Target));
         lines.extend(self.scans.iter().cloned().map(Line::Scan));
@@ -176,6 +181,7 @@ impl Bundle {
                 Line::Setting(setting) => bundle.settings.push(setting),
                 Line::Seen(key) => bundle.seen.push(key),
                 Line::Payload(payload) => bundle.payloads.push(payload),
+                Line::Hit(hit) => bundle.hits.push(hit),
                 Line::Capture(capture) => bundle.captures.push(capture),
                 Line::Target(target) => bundle.targets.push(target),
                 Line::Scan(scan) => bundle.scans.push(scan),
@@ -194,7 +200,8 @@ impl Bundle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Evidence, FindingId, Risk};
+    use crate::contract::{CaptureId, Evidence, FindingId, LoggerId, Risk};
+    use crate::oob::Token;
     use crate::triage::testing::Desk;
     use crate::triage::verdict::Verdict;
 
@@ -214,6 +221,14 @@ mod tests {
         bundle.seen = vec![Key(9)];
         bundle.payloads = vec![Arc::new(Payload { workspace: "Acme".into(), ..Payload::default() })];
         bundle.captures = vec![Archived { workspace: "Acme".into(), ..Archived::default() }];
+        bundle.hits = vec![Hit {
+            token: Token::of(1),
+            workspace: "Acme".into(),
+            logger: LoggerId(1),
+            id: CaptureId(2),
+            digest: i64::MIN,
+            at: Some(made),
+        }];
         bundle.findings = vec![Arc::new(finding)];
         bundle.scans = vec![Arc::new(Scan { tool_id: 170, ..Scan::default() })];
         bundle.targets = vec![Arc::new(Target { name: "shop.test".into(), ..Target::default() })];
@@ -230,7 +245,7 @@ mod tests {
         let whole = bundle().write();
         let lines: Vec<&str> = whole.lines().collect();
         let reason = |file: &str| Bundle::read(file).unwrap_err().reason;
-        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 8"));
+        assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 9"));
         assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
         assert!(reason("").contains("no bundle"));
         assert!(reason(&whole.replace("\"version\":1,", "\"version\":2,")).contains("newer"));

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
@@ -22,6 +23,8 @@ use crate::oob::{Archived, Book, Hit, Hits, Mention, Payload, Token, mentions};
 
 /// Captures looked through at once: what comes in meanwhile waits no longer than for these.
 const PIECE: i64 = 1_000;
+/// Bytes of them, about.
+const PIECE_BYTES: usize = 4 << 20;
 
 /// Captures in the order of archiving: those behind a row, up to another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,13 +145,12 @@ impl Store {
         let after = self.looked().await?;
         let rows = self.rows_after(after, None).await?;
         let Some(last) = last_of(&rows) else { return Ok(Looked { ended: true, ..Looked::default() }) };
-        let ended = rows.len() < PIECE as usize;
         // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
         self.keep_hits(&hits, Rows { after, last }).await?;
-        Ok(Looked { payloads, ended })
+        Ok(Looked { payloads, ended: !self.is_behind().await? })
     }
 
     /// Looks through what was not and came before a time: it is about to go.
@@ -237,8 +239,15 @@ impl Store {
         let failed = self.file.failed();
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? AND at < ? ORDER BY row LIMIT ?");
         let before = before.map_or(i64::MAX, |time| time.0.as_microsecond());
-        let query = query.bind(row).bind(before).bind(PIECE);
-        query.fetch_all(&mut self.file.connection).await.map_err(failed)
+        let mut found = query.bind(row).bind(before).bind(PIECE).fetch(&mut self.file.connection);
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while bytes < PIECE_BYTES
+            && let Some(row) = found.try_next().await.map_err(&failed)?
+        {
+            bytes += row.try_get::<&str, _>("json").map_or(0, str::len);
+            rows.push(row);
+        }
+        Ok(rows)
     }
 }
 
