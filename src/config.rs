@@ -82,6 +82,11 @@ impl Environment {
         }
     }
 
+    /// The configuration file, where none is named.
+    pub fn config_file(&self) -> PathBuf {
+        self.config_home.join("scandeck/config.toml")
+    }
+
     /// Where the program remembers.
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
@@ -138,7 +143,7 @@ impl Config {
     /// When the file cannot be read or says something unknown, a profile is missing, the base URL is none, or there
     /// is no key for it; each with what to do.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
-        let path = flags.config.clone().unwrap_or_else(|| environment.config_home.join("scandeck/config.toml"));
+        let path = flags.config.clone().unwrap_or_else(|| environment.config_file());
         let file = file::File::read(&path, flags.config.is_some())?;
         let profile = file.profile(flags.profile.as_deref())?;
         let (profile_name, profile) = profile.unwrap_or_default();
@@ -192,8 +197,16 @@ impl Config {
             alias: profile.workspace_alias.unwrap_or_default(),
             profile: owner,
             keep_days: file.captures.keep_days,
-            signal_command: file.signals.command.as_ref().map(file::Words::split).unwrap_or_default(),
+            signal_command: file.signals.command(),
         })
+    }
+
+    /// What makes a signal heard, as the file says: all that it has to say about a demo, which brings its own service.
+    ///
+    /// # Errors
+    /// When the file cannot be read or says something unknown.
+    pub fn signal_command(environment: &Environment) -> Result<Vec<String>, ConfigError> {
+        Ok(file::File::read(&environment.config_file(), false)?.signals.command())
     }
 
     /// What names the service at an address among those of this user: its profile, else the address.

@@ -18,10 +18,10 @@ use scandeck::triage::{
 use serde_json::{Value, json};
 
 /// Text that wants to act on whoever reads it.
-const HOSTILE: &str =
+pub const HOSTILE: &str =
     "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
 
-fn schema(name: &str) -> Value {
+pub fn schema(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas").join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -52,7 +52,7 @@ fn validator(name: &str) -> Validator {
 }
 
 #[track_caller]
-fn holds(validator: &Validator, value: &Value) {
+pub fn holds(validator: &Validator, value: &Value) {
     let errors: Vec<String> =
         validator.iter_errors(value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));

@@ -9,6 +9,8 @@ mod api;
 mod client;
 #[cfg(feature = "dashboard")]
 mod exports;
+#[cfg(feature = "dashboard")]
+mod har;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod headless;
 mod imports;

@@ -10,9 +10,10 @@ use clap::Args;
 use futures::FutureExt;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::advised::Advised;
 use super::dashboard;
 use crate::app::problem::Problem;
-use crate::config::Environment;
+use crate::config::{Config, Environment};
 use crate::demo::{Tempo, World, plain};
 use crate::runtime::{self, Opening};
 
@@ -24,7 +25,7 @@ use crate::runtime::{self, Opening};
 
 Everything in it is real, on loopback only, and gone at the end; only the reports of --plain stay. The practice target's
 weaknesses are mended and broken at its control address, and its page /fetch requests addresses of the demo's loggers, to
-practise out-of-band: the help (?) names both.")]
+practise out-of-band: the help (?) names both. Of the configuration file only [signals] counts here.")]
 pub struct DemoArgs {
     /// Plain lines instead of the dashboard; so too when the output is no terminal
     #[arg(long)]
@@ -42,12 +43,14 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     if args.plain || !stdout().is_terminal() || !stdin().is_terminal() {
         return run_plain(args.out).await;
     }
-    runtime::log::begin(&Environment::of_process().state_dir());
+    let environment = Environment::of_process();
+    runtime::log::begin(&environment.state_dir());
+    let heard_by = Config::signal_command(&environment).map_err(Advised::from)?;
     writeln!(stdout(), "scandeck demo: starting a throw-away world on loopback")?;
     let opening = Opening::On(Box::new(dashboard::on_world(World::start(Tempo::Watched).await?)));
     // The world is there from the start, so the first-start question never comes.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
-    dashboard::show(opening, connect, Vec::new()).await
+    dashboard::show(opening, connect, heard_by).await
 }
 
 async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {

@@ -54,6 +54,13 @@ pub struct Signals {
     pub command: Option<Words>,
 }
 
+impl Signals {
+    /// Program and arguments; none where it is empty.
+    pub fn command(&self) -> Vec<String> {
+        self.command.as_ref().map(Words::split).unwrap_or_default()
+    }
+}
+
 /// One service and how to work with it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::Session;
+use crate::api::until;
 
 /// Plants one line of two hundred in the page that requests what it is given.
 const HUNT: &str = r#"set -eu
@@ -13,6 +14,14 @@ scandeck loggers create hunt
 scandeck payloads new --logger hunt --count 200 -o keys.txt
 line=$(sed -n 137p keys.txt)
 curl -sSfG "$1/later" --data-urlencode "url=$line" --data-urlencode seconds=0
+"#;
+
+/// What makes a signal heard; a profile that no key is known of has nothing to do with a demo.
+const HEARD: &str = r#"
+default_profile = "prod"
+signals.command = ["sh", "-c", 'echo "$SCANDECK_TITLE: $SCANDECK_BODY" >> heard']
+[profiles.prod]
+base_url = "https://h.test"
 "#;
 
 /// What stands between two texts, the first one as near to the second as there is.
@@ -24,6 +33,9 @@ fn word(text: &str, before: &str, after: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_on_the_demo_shares_its_payloads_with_the_open_dashboard() {
     let home = tempfile::tempdir().unwrap();
+    let config = home.path().join("config/scandeck");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), HEARD).unwrap();
     let mut session = Session::start(home.path(), &["demo"], &[("TMPDIR", home.path().to_str().unwrap())]);
     session.until("● live").await;
     session.keys("?");
@@ -47,4 +59,6 @@ async fn a_script_on_the_demo_shares_its_payloads_with_the_open_dashboard() {
     let ended = shell.output().await.unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     session.until("#137 keys.txt").await;
+    let heard = || std::fs::read_to_string(home.path().join("heard")).unwrap_or_default();
+    until(|| async { heard() }, |heard| heard.contains("payload hit: #137 keys.txt")).await;
 }

@@ -1,0 +1,107 @@
+//! Captured requests as HAR, against the schemas of HAR 1.2 that are vendored under `tests/schemas/har`.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jsonschema::{Retrieve, Uri, Validator};
+use proptest::prelude::*;
+use scandeck::contract::{Capture, Stamp};
+use scandeck::oob::out::{Sent, har};
+use serde_json::Value;
+
+use super::exports::{HOSTILE, holds, schema};
+
+/// A schema names the others by their files.
+struct Beside;
+
+impl Retrieve for Beside {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let name = uri.as_str().rsplit('/').next().unwrap_or_default();
+        Ok(schema(&format!("har/{name}")))
+    }
+}
+
+fn validator() -> Validator {
+    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema("har/har.json")).unwrap()
+}
+
+fn sent(handler_url: &str, capture: Capture) -> Sent {
+    Sent {
+        capture: Arc::new(capture),
+        logger: 3.into(),
+        label: HOSTILE.into(),
+        handler_url: handler_url.into(),
+        mentions: Arc::default(),
+    }
+}
+
+/// A request in which this text stands everywhere.
+fn full_of(text: &str, date: Option<Stamp>) -> Capture {
+    Capture {
+        id: 1.into(),
+        ip_address: text.into(),
+        request_method: text.into(),
+        url_params: format!("{text}&a={text}&%zz=%2e").into(),
+        user_agent: text.into(),
+        http_headers: vec![text.into(), format!("Cookie: {text}; a={text}").into(), format!("{text}: {text}").into()],
+        request_body_type: text.into(),
+        request_body_base64: STANDARD.encode(text).into(),
+        request_date: date,
+        path: Some(format!("/l/{text}/%2e%2e").into()),
+        http_version: Some(text.into()),
+        remote_port: Some(-1),
+        ..Capture::default()
+    }
+}
+
+fn entries(sent: &[Sent]) -> Value {
+    let archive: Value = serde_json::from_str(&har(sent)).unwrap();
+    holds(&validator(), &archive);
+    archive["log"]["entries"].clone()
+}
+
+#[test]
+fn plain_binary_hostile_and_unknown_requests_are_within_the_schema() {
+    let body = |bytes: &[u8]| Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
+    let all = [
+        sent("http://127.0.0.1:8081/l/x/", full_of("plain", Stamp::parse("2026-11-21 14:02:08"))),
+        sent("http://127.0.0.1:8081/l/x/", full_of(HOSTILE, None)),
+        sent("https://h.test/l?k=1", body(b"\xff\x00\x80")),
+        sent("", full_of("//[x]", None)),
+        sent(HOSTILE, Capture::default()),
+    ];
+    let entries = entries(&all);
+    assert_eq!(entries[0]["request"]["url"], "http://127.0.0.1:8081/l/plain/%2e%2e?plain&a=plain&%25zz=%2e");
+    assert_eq!(entries[2]["request"]["postData"]["_base64"], "/wCA");
+    assert!(entries[3]["request"]["url"].as_str().unwrap().starts_with("http://unknown.invalid/"), "{entries}");
+    assert!(self::entries(&[]).as_array().unwrap().is_empty());
+    let mut wrong: Value = serde_json::from_str(&har(&all)).unwrap();
+    wrong["log"]["entries"][0]["request"]["url"] = "no URI".into();
+    assert!(!validator().is_valid(&wrong), "the schemas say nothing");
+}
+
+#[test]
+fn odd_dates_are_moments_too() {
+    let dates = ["0001-01-01 00:00:00", "9999-12-30 23:59:59", "-000044-03-15T12:00:00Z", "2016-12-31T23:59:60Z"];
+    let all: Vec<Sent> = dates
+        .map(|date| sent("http://h.test/", Capture { request_date: Stamp::parse(date), ..full_of("x", None) }))
+        .into();
+    assert!(all[2].capture.request_date.is_some());
+    let entries = entries(&all);
+    assert_eq!(entries[0]["startedDateTime"], "0001-01-01T00:00:00.000Z");
+    assert_eq!(entries[2]["startedDateTime"], "1970-01-01T00:00:00.000Z");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_stays_within_the_schema(text in any::<String>(), base in any::<String>(), seconds in -300_000_000_000..253_000_000_000i64) {
+        thread_local!(static VALIDATOR: Validator = validator());
+        let date = jiff::Timestamp::from_second(seconds).ok().map(Stamp);
+        let all = [sent("http://h.test/l/", full_of(&text, date)), sent(&base, full_of(&text, date))];
+        let archive = serde_json::from_str(&har(&all)).unwrap();
+        VALIDATOR.with(|validator| holds(validator, &archive));
+    }
+}
