@@ -9,6 +9,8 @@ mod aside;
 #[cfg(feature = "dashboard")]
 mod error;
 #[cfg(feature = "dashboard")]
+mod opening;
+#[cfg(feature = "dashboard")]
 mod shared;
 
 use std::fs::{File, OpenOptions, Permissions};
@@ -25,6 +27,7 @@ use sqlx::{ConnectOptions, Connection};
 pub use self::{
     aside::Aside,
     error::StoreError,
+    opening::{Opening, open},
     shared::{Kind, SharedFile, Turn, beside},
 };
 

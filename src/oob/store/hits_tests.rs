@@ -5,12 +5,11 @@ use std::path::Path;
 
 use sqlx::migrate::Migrator;
 
-use super::super::open::{open_with, read};
 use super::super::tests::{archived, break_payloads, holds, open, payload, stamp};
 use super::super::{KIND, Opened};
 use super::*;
 use crate::contract::Capture;
-use crate::sqlite::SharedFile;
+use crate::sqlite::{self, Opening as _, SharedFile};
 
 /// A capture that carries a payload, a second after the one with the id before it.
 fn calls(workspace: &str, id: i64, number: u64) -> Archived {
@@ -81,14 +80,14 @@ async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_p
     let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     let old = Migrator::new(migrations.path()).await.unwrap();
-    let mut store = open_with(temp.path(), &old).await.unwrap().store;
+    let mut store = sqlite::open::<Opened>(temp.path(), &old).await.unwrap().store;
     store.archive((1..=2_500).map(|id| calls("Acme", id, 1 + id as u64 % 2)).collect()).await.unwrap();
     store.plant(&[payload(1, "Acme", 1, "")]).await.unwrap();
     store.close().await;
 
     // Where it cannot be written nothing is known of hits, and the rest is read.
-    let file = SharedFile::open_read_only(temp.path(), &KIND).await.unwrap();
-    let mut only_read = read(file).await.unwrap();
+    let (file, notes) = SharedFile::open_read_only(temp.path(), &KIND).await.unwrap();
+    let mut only_read = Opened::read(file, notes).await.unwrap();
     assert_eq!((only_read.book.len(), only_read.store.captures_of("Acme").await.unwrap().len()), (1, 2_500));
     assert!(only_read.store.is_behind().await.unwrap() && only_read.store.hits_of("Acme").await.unwrap().is_empty());
     assert_eq!(only_read.store.workspaces().await.unwrap(), ["Acme"]);

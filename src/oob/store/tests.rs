@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::*;
 use crate::contract::{Capture, CaptureId, Stamp};
 use crate::oob::{Book, Token};
+use crate::sqlite;
 
 pub(super) async fn open(directory: &Path) -> Opened {
     Store::open(directory).await.unwrap()
@@ -250,7 +251,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     let second = include_str!("../../../assets/migrations/oob/0002_hits.sql");
     fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = open::open_with(temp.path(), &migrator).await.unwrap_err();
+    let error = sqlite::open::<Opened>(temp.path(), &migrator).await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("captures.db")).unwrap(), bytes, "as it was");
     let mut opened = open(temp.path()).await;
@@ -259,7 +260,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
 
 async fn root_page(directory: &Path, table: &str) -> u64 {
     use sqlx::ConnectOptions;
-    let mut connection = crate::sqlite::options(&directory.join("captures.db")).connect().await.unwrap();
+    let mut connection = sqlite::options(&directory.join("captures.db")).connect().await.unwrap();
     let query = sqlx::query_scalar("SELECT rootpage FROM sqlite_master WHERE name = ?").bind(table);
     let page: i64 = query.fetch_one(&mut connection).await.unwrap();
     connection.close().await.unwrap();

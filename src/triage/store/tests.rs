@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
+use crate::sqlite;
 use crate::triage::testing::Desk;
 use crate::triage::{Change, State, Verdict};
 
@@ -144,7 +145,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
     fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = open::open_with(temp.path(), &migrator).await.unwrap_err();
+    let error = sqlite::open::<Opened>(temp.path(), &migrator).await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
     let opened = open(temp.path()).await;
@@ -208,7 +209,7 @@ async fn an_older_file_is_copied_before_it_is_migrated() {
     fs::write(migrations.path().join("0002_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;")
         .unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let opened = open::open_with(temp.path(), &migrator).await.unwrap();
+    let opened: Opened = sqlite::open(temp.path(), &migrator).await.unwrap();
     assert_eq!(opened.events, events);
     assert!(opened.notes[0].contains("decisions.db.bak-1") && temp.path().join("decisions.db.bak-1").exists());
 }
