@@ -165,32 +165,32 @@ async fn a_payload_needs_a_logger_that_there_is_and_a_number_that_makes_sense() 
 }
 
 /// A service that gives these answers, and a home that knows nothing.
-struct Told {
-    server: MockServer,
-    home: tempfile::TempDir,
+pub struct Told {
+    pub server: MockServer,
+    pub home: tempfile::TempDir,
 }
 
 impl Told {
-    async fn new(loggers: Value) -> Self {
+    pub async fn new(loggers: Value) -> Self {
         let told = Self { server: MockServer::start().await, home: tempfile::tempdir().unwrap() };
         told.answers("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
         told.answers("/http_loggers", 200, loggers).await;
         told
     }
 
-    async fn answers(&self, at: &str, status: u16, data: Value) {
+    pub async fn answers(&self, at: &str, status: u16, data: Value) {
         let body = if status == 200 { json!({"data": data}) } else { json!({"status": status, "message": "no"}) };
         let body = ResponseTemplate::new(status).set_body_json(body);
         Mock::given(path(format!("/api/v2{at}"))).respond_with(body).mount(&self.server).await;
     }
 
-    async fn run(&self, args: &[&str]) -> Ended {
+    pub async fn run(&self, args: &[&str]) -> Ended {
         let mut command = command(self.home.path(), args);
         run(command.env("SCANDECK_BASE_URL", self.server.uri()).env("SCANDECK_API_KEY", "k")).await
     }
 }
 
-fn logger(id: i64, label: &str, active_days: i64) -> Value {
+pub fn logger(id: i64, label: &str, active_days: i64) -> Value {
     json!({"id": id, "label": label, "handler_url": "http://127.0.0.1:9/l/x/", "active_days": active_days,
            "num_requests": 1, "requests_left": 99})
 }

@@ -1,6 +1,7 @@
 //! The commands without a screen: the real binary on the real service, read as a script reads it, through pipes.
 
 pub mod findings;
+mod hits;
 mod hunt;
 mod nouns;
 mod scans;

@@ -83,7 +83,7 @@ async fn a_bad_line_is_told_with_its_number_and_the_rest_is_taken_unless_strict(
 }
 
 /// Whether any file below a directory holds a word.
-fn holds(directory: &Path, word: &str) -> bool {
+pub fn holds(directory: &Path, word: &str) -> bool {
     let mut entries = std::fs::read_dir(directory).unwrap().flatten();
     entries.any(|entry| match entry.path() {
         path if path.is_dir() => holds(&path, word),

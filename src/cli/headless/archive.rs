@@ -23,7 +23,7 @@ use crate::oob::source::{Hosts, Network, is_own};
 use crate::oob::store::{Opened, Store};
 use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
 use crate::query::{Field, Others, Query};
-use crate::text;
+use crate::text::{self, plural};
 
 /// Captures read at once.
 const PIECE: usize = 5_000;
@@ -61,7 +61,11 @@ impl<'a> Archive<'a> {
             eprintln!("scandeck: {}", text::clean(&note));
         }
         if let Some(oldest) = session.memory.oldest_kept().filter(|_| store.is_writable()) {
-            store.forget_before(oldest, &book).await.map_err(advised)?;
+            let gone = store.forget_before(oldest, &book).await.map_err(advised)?;
+            if gone > 0 {
+                let gone = plural(gone as usize, "capture");
+                eprintln!("scandeck: {gone} left the archive: older than is kept");
+            }
         }
         let newest = store.newest().await.map_err(advised)?;
         let (_, settings) = decisions::read(&session.memory).await?;

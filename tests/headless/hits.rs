@@ -1,0 +1,111 @@
+//! What payloads brought in, without a screen: told from the archive, longer than captures are kept, and taken along.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::hunt::{Told, logger};
+use super::triage::holds;
+use super::{Ended, command, run};
+
+/// A service whose logger was called by a payload of `told` long ago and just now, and once by nobody known.
+async fn called() -> (Told, String) {
+    let told = Told::new(json!([logger(1, "hunt", 9)])).await;
+    let new = told.run(&["payloads", "new", "--logger", "hunt", "--json"]).await;
+    let made: Value = serde_json::from_str(&new.out).unwrap_or_else(|error| panic!("{error}: {new:?}"));
+    let token = made[0]["token"].as_str().unwrap().to_owned();
+    let capture = |id: i64, query: &str, date: String| json!({"id": id, "request_method": "GET", "url_params": query, "request_date": date});
+    let (old, now) = ("2020-02-02 12:00:00", Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let carries = format!("t={token}");
+    let requests = [
+        capture(1, &carries, old.to_owned()),
+        capture(2, "a=OLD", old.to_owned()),
+        capture(3, &carries, now.clone()),
+        capture(4, "a=NEW", now),
+    ];
+    told.answers("/http_loggers/1/data", 200, json!({ "requests": requests })).await;
+    (told, token)
+}
+
+fn json_of(ended: &Ended) -> Value {
+    assert_eq!(ended.code, 0, "{ended:?}");
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+async fn hits(told: &Told) -> Value {
+    json_of(&told.run(&["payloads", "list", "--json"]).await)[0]["hits"].clone()
+}
+
+#[tokio::test]
+async fn captures_older_than_kept_leave_the_newer_stay_and_so_do_all_hits() {
+    let (told, token) = called().await;
+    let ids = async || {
+        let list = json_of(&told.run(&["captures", "list", "--json"]).await);
+        list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids().await, [1, 2, 3, 4]);
+    assert_eq!(hits(&told).await, 2);
+    let config = told.home.path().join(".config/scandeck");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[captures]\nkeep_days = 30\n").unwrap();
+    let list = told.run(&["captures", "list"]).await;
+    assert!(list.err.contains("2 captures left the archive"), "{list:?}");
+    assert_eq!(ids().await, [3, 4], "nor are they taken again while the service has them");
+    assert_eq!(hits(&told).await, 2);
+    let one = &json_of(&told.run(&["payloads", "list", "--json", "--query", "is:hit"]).await)[0];
+    assert_eq!((&one["token"], &one["first_hit"]), (&json!(token), &json!("2020-02-02 12:00:00")));
+    assert_eq!(told.run(&["payloads", "list", "--query", "is:waiting"]).await.out, "");
+}
+
+#[tokio::test]
+async fn hits_go_along_in_a_bundle_and_a_purge_leaves_none() {
+    let (told, token) = called().await;
+    assert_eq!(hits(&told).await, 2);
+    let made = told.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
+    assert!(made.code == 0 && made.err.contains("1 payload, 2 hits, 4 captures"), "{made:?}");
+    // The capture of 2020 is not there any more, the hit is.
+    let bundle = std::fs::read_to_string(told.home.path().join("w.bundle")).unwrap();
+    let without: Vec<&str> = bundle.lines().filter(|line| !line.contains("\"id\":1,\"ip")).collect();
+    assert_eq!(without.len() + 1, bundle.lines().count());
+    let lines = without.join("\n").replace("\"lines\":7", "\"lines\":6");
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("w.bundle"), lines).unwrap();
+    let alone = async |args: &[&str]| run(&mut command(elsewhere.path(), args)).await;
+    for _ in 0..2 {
+        let taken = alone(&["unbundle", "w.bundle"]).await;
+        assert_eq!(taken.code, 0, "{taken:?}");
+        let list = json_of(&alone(&["payloads", "list", "--json"]).await);
+        assert_eq!((&list[0]["token"], &list[0]["hits"]), (&json!(token), &json!(2)));
+    }
+    let state = |home: &Path| home.join(".local/state");
+    assert!(holds(&state(elsewhere.path()), &token));
+    alone(&["purge", "--workspace", "Acme"]).await.refused(2, "3 captures, 1 payload, 2 hits");
+    let gone = alone(&["purge", "--workspace", "Acme", "--yes-delete", "Acme"]).await;
+    assert_eq!(gone.code, 0, "{gone:?}");
+    assert!(!holds(&state(elsewhere.path()), &token));
+}
+
+#[tokio::test]
+async fn a_bundle_brings_the_payload_of_a_capture_that_was_here_before() {
+    let (told, token) = called().await;
+    assert_eq!(hits(&told).await, 2);
+    told.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
+    let bundle = std::fs::read_to_string(told.home.path().join("w.bundle")).unwrap();
+    // What a colleague has who saw nothing of it: the payload alone.
+    let payload: Vec<&str> = bundle.lines().filter(|line| line.starts_with("{\"payload\"")).collect();
+    let manifest = bundle.lines().next().unwrap().replace("\"lines\":7", "\"lines\":1");
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("p.bundle"), format!("{manifest}\n{}\n", payload[0])).unwrap();
+    let there = async |args: &[&str]| {
+        let mut command = command(elsewhere.path(), args);
+        run(command.env("SCANDECK_BASE_URL", told.server.uri()).env("SCANDECK_API_KEY", "k")).await
+    };
+    let known = ["captures", "list", "--known"];
+    assert_eq!(there(&["captures", "list", "--json"]).await.code, 0);
+    assert_eq!(there(&known).await.out, "");
+    assert_eq!(there(&["unbundle", "p.bundle"]).await.code, 0);
+    let list = json_of(&there(&["payloads", "list", "--json"]).await);
+    assert_eq!((&list[0]["token"], &list[0]["hits"]), (&json!(token), &json!(2)));
+    assert_eq!(there(&known).await.out.lines().count(), 3);
+}
