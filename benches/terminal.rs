@@ -1,15 +1,19 @@
 //! What a person at a terminal gets, end to end: the real binary in a pseudo-terminal at 200×60, on a service with
-//! 100,000 findings behind real HTTP. Prints a table of figures; nothing is judged.
+//! 100,000 findings behind real HTTP; then with 100,000 captures kept and 1,000 a second coming in, and with 100 MB of
+//! captures in one answer. Prints a table of figures; nothing is judged.
 //!
-//! `cargo bench --bench terminal` (about a minute)
+//! `cargo bench --bench terminal` (two minutes)
 
 #![allow(clippy::unwrap_used, missing_docs, dead_code)]
 
 #[path = "../tests/triage/generated.rs"]
 mod generated;
+#[path = "../tests/triage/loud.rs"]
+mod loud;
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,6 +21,12 @@ use generated::Generated;
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 
 const FINDINGS: usize = 100_000;
+/// Captures kept before the stream begins, and those that come in a second.
+const CAPTURES: i64 = 100_000;
+const A_SECOND: i64 = 1_000;
+/// Captures of one answer, one in [`BIG`] with a body: 100 MB, of which memory keeps the newest.
+const AT_ONCE: i64 = 102_000;
+const BIG: i64 = 68;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What came out of the terminal so far.
@@ -66,8 +76,9 @@ impl Terminal {
 
     fn run(command: CommandBuilder, what: &str) -> Self {
         let pty = native_pty_system().openpty(PtySize { rows: 60, cols: 200, ..PtySize::default() }).unwrap();
-        let started = Instant::now();
+        // From here on: it is the fork of this process, with all its findings, that takes its time before.
         let child = pty.slave.spawn_command(command).unwrap();
+        let started = Instant::now();
         drop(pty.slave);
         let size = |cells| std::num::NonZeroU16::new(cells).unwrap();
         let screen = Some(vt100::Parser::new(size(60), size(200), 0));
@@ -125,6 +136,19 @@ impl Terminal {
         (!timeout.timed_out()).then(|| seen.last.unwrap().saturating_duration_since(pressed))
     }
 
+    fn rows_down(&mut self) -> Vec<Duration> {
+        (0..200).filter_map(|_| self.answered("j")).collect()
+    }
+
+    fn query_typed(&mut self) -> Vec<Duration> {
+        let typed = "risk>=high target:host1* cwe:105";
+        typed.chars().filter_map(|letter| self.answered(&letter.to_string())).collect()
+    }
+
+    fn shows(&self, what: &str) -> bool {
+        self.seen.0.lock().unwrap().screen.as_ref().unwrap().screen().contents().contains(what)
+    }
+
     /// Waits until nothing was written for a while.
     fn rest(&self) {
         loop {
@@ -145,6 +169,10 @@ impl Terminal {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id().unwrap())).unwrap();
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    fn memories(&self) -> String {
+        format!("{} MB, at its highest {} MB", self.memory("VmRSS") / 1024, self.memory("VmHWM") / 1024)
     }
 
     /// Processor time so far.
@@ -206,8 +234,7 @@ fn main() {
     tell("first start: first frame", ms(terminal.until("Findings")));
     tell("first start: 100,000 findings listed", ms(terminal.until("of 100")));
     terminal.rest();
-    tell("memory with 100,000 findings (resident)", format!("{} MB", terminal.memory("VmRSS") / 1024));
-    tell("memory at its highest", format!("{} MB", terminal.memory("VmHWM") / 1024));
+    tell("memory with 100,000 findings (resident)", terminal.memories());
     let mut terminal = figures_of_keys(terminal);
     let (wakeups, bytes, begun) = (terminal.wakeups(), terminal.bytes(), Instant::now());
     std::thread::sleep(Duration::from_secs(10));
@@ -227,6 +254,56 @@ fn main() {
     tell("second start, from what is kept: first frame", ms(terminal.until("Findings")));
     tell("second start, from what is kept: 100,000 findings listed", ms(terminal.until("of 100")));
     terminal.rest();
+    beside_a_stream(terminal, &generated);
+
+    let home = tempfile::tempdir().unwrap();
+    generated.loud.hears(AT_ONCE, BIG);
+    at_once(Terminal::start(&generated.base, home.path(), "of 100"));
+}
+
+/// What a key costs while captures come in.
+fn beside_a_stream(mut terminal: Terminal, generated: &Generated) {
+    generated.loud.hears(CAPTURES, 0);
+    terminal.until(&format!("n={CAPTURES}"));
+    terminal.rest();
+    tell("memory with 100,000 captures too", terminal.memories());
+    let (loud, ends) = (Arc::clone(&generated.loud), Arc::new(AtomicBool::new(false)));
+    let ended = Arc::clone(&ends);
+    let calling = std::thread::spawn(move || {
+        let begun = Instant::now();
+        while !ended.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+            loud.hears(CAPTURES + begun.elapsed().as_millis() as i64 * A_SECOND / 1000, 0);
+        }
+    });
+    let (begun, cpu) = (Instant::now(), terminal.cpu());
+    tell("beside 1,000 captures a second: one row down", quantiles(terminal.rows_down()));
+    terminal.keys("/\x15");
+    std::thread::sleep(Duration::from_secs(1));
+    tell("beside 1,000 captures a second: a query typed", quantiles(terminal.query_typed()));
+    terminal.keys("\x1b");
+    let share = (terminal.cpu() - cpu).as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0;
+    tell("beside 1,000 captures a second: processor", format!("{share:.0} %"));
+    ends.store(true, Ordering::Relaxed);
+    calling.join().unwrap();
+    terminal.rest();
+    tell("memory after the stream", terminal.memories());
+    terminal.end();
+}
+
+/// What a key costs while 100 MB are read, and how long that takes.
+fn at_once(mut terminal: Terminal) {
+    tell("100 MB of captures beside: 100,000 findings listed", ms(terminal.until("of 100")));
+    let mut times = Vec::new();
+    let last = format!("n={AT_ONCE}");
+    while !terminal.shows(&last) {
+        times.extend(terminal.answered("j"));
+    }
+    tell("100 MB of captures: archived and shown", ms(terminal.until(&last)));
+    let longest = times.iter().max().copied().unwrap_or_default();
+    tell("100 MB of captures: one row down meanwhile", format!("{}, longest {}", quantiles(times), ms(longest)));
+    terminal.rest();
+    tell("100 MB of captures: memory", terminal.memories());
     terminal.end();
 }
 
@@ -244,8 +321,7 @@ fn floor(home: &Path) -> String {
 }
 
 fn figures_of_keys(mut terminal: Terminal) -> Terminal {
-    let steps = (0..200).filter_map(|_| terminal.answered("j")).collect();
-    tell("key to changed screen: one row down", quantiles(steps));
+    tell("key to changed screen: one row down", quantiles(terminal.rows_down()));
     let (before, begun) = (terminal.bytes(), Instant::now());
     let cpu = terminal.cpu();
     for _ in 0..400 {
@@ -259,9 +335,7 @@ fn figures_of_keys(mut terminal: Terminal) -> Terminal {
     terminal.rest();
     terminal.keys("/\x15");
     terminal.rest();
-    let typed = "risk>=high target:host1* cwe:105";
-    let keys = typed.chars().filter_map(|letter| terminal.answered(&letter.to_string())).collect();
-    tell("key to changed screen: a query typed", quantiles(keys));
+    tell("key to changed screen: a query typed", quantiles(terminal.query_typed()));
     terminal.keys("\x1b");
     terminal.rest();
     terminal

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use super::theme::Theme;
 use crate::contract::{Risk, Stamp};
+use crate::text;
 pub use crate::text::{plural, thousands};
 
 /// Greatest width of [`age`] and [`duration`].
@@ -124,15 +125,13 @@ pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) 
 
 /// As [`risk_counts`], in at most `columns`: what has no room is left out from the least risk on.
 pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
-    let mut counts = counts;
-    loop {
-        let spans = risk_counts(theme, counts, " ");
-        let width: usize = spans.iter().map(Span::width).sum();
-        match counts.iter().rposition(|number| number.is_some_and(|number| number > 0)) {
-            Some(least) if width > usize::from(columns) && least > 0 => counts[least] = None,
-            _ => return spans,
-        }
+    let mut spans = risk_counts(theme, counts, " ");
+    let width = |spans: &[Span<'_>]| spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
+    while spans.len() > 2 && width(&spans) > usize::from(columns) {
+        // A count and the space before it.
+        spans.truncate(spans.len() - 2);
     }
+    spans
 }
 
 #[cfg(test)]

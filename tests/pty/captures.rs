@@ -22,12 +22,12 @@ async fn tens_of_megabytes_of_captures_are_archived_to_the_last_and_read_again_o
     let mut session = Session::start(home.path(), &[], &variables);
     session.until("live").await;
     session.keys("5");
-    session.until("number=6000").await;
+    session.until("n=6000").await;
     let lists = loud.lists();
     until(|| async { loud.lists() }, |now| *now > lists + 2).await;
     assert_eq!(loud.readings(), [0], "nothing more is there");
     loud.hears(CAPTURES + 5, BIG);
-    session.until("number=6005").await;
+    session.until("n=6005").await;
     // The last one known is read once more, for the case that the logger was cleared.
     assert_eq!(loud.readings(), [0, CAPTURES - 1]);
     session.keys("q");

@@ -88,7 +88,7 @@ pub fn capture(id: i64, big: i64) -> Capture {
         id: CaptureId(id),
         ip_address: format!("203.0.113.{}", id % 200).into(),
         request_method: "POST".into(),
-        url_params: format!("number={id}").into(),
+        url_params: format!("n={id}").into(),
         user_agent: "curl/8.5.0".into(),
         http_headers: vec!["Host: probe.gen.test".into(), "User-Agent: curl/8.5.0".into(), "Accept: */*".into()],
         request_body_base64: STANDARD.encode(body).into(),

@@ -2,10 +2,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::symbols::border;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Borders, Widget};
+use ratatui::widgets::Block;
 
+use super::lines::{draw_line, width_of};
 use crate::view::theme::Theme;
 
 const PLAIN_ASCII: border::Set<'static> = border::Set {
@@ -40,19 +42,42 @@ pub fn draw_frame(buf: &mut Buffer, area: Rect, theme: Theme, focused: bool, edg
         (false, true) => HEAVY_ASCII,
         (false, false) => PLAIN_ASCII,
     };
-    let mut block = Block::new()
-        .borders(Borders::ALL)
-        .border_set(set)
-        .border_style(theme.border(focused))
-        .title_top(edges.title.clone());
-    let room = (area.width as usize).saturating_sub(4 + edges.title.width());
-    if edges.note.width() <= room && edges.note.width() > 0 {
-        block = block.title_top(edges.note.right_aligned());
+    let inner = Block::bordered().inner(area);
+    draw_border(buf, area.intersection(buf.area), set, theme.border(focused));
+    let edge = Rect { height: area.height.min(1), ..inner };
+    draw_line(buf, Rect { y: area.y, ..edge }, &edges.title);
+    let (title, note, below) = (width_of(&edges.title), width_of(&edges.note), width_of(&edges.below));
+    if note <= usize::from(area.width).saturating_sub(4 + title) {
+        draw_right(buf, Rect { y: area.y, ..edge }, &edges.note);
     }
-    if edges.below.width() > 0 && edges.below.width() + 4 <= area.width as usize {
-        block = block.title_bottom(edges.below.right_aligned());
+    if below + 4 <= usize::from(area.width) {
+        draw_right(buf, Rect { y: area.bottom().saturating_sub(1), ..edge }, &edges.below);
     }
-    let inner = block.inner(area);
-    block.render(area, buf);
     inner
+}
+
+fn draw_right(buf: &mut Buffer, area: Rect, line: &Line<'_>) {
+    let width = area.width.min(width_of(line) as u16);
+    draw_line(buf, Rect { x: area.right() - width, width, ..area }, line);
+}
+
+/// Ratatui's block would style all that is inside, too.
+fn draw_border(buf: &mut Buffer, area: Rect, set: border::Set<'_>, style: Style) {
+    if area.is_empty() {
+        return;
+    }
+    let (left, right, top, bottom) = (area.left(), area.right() - 1, area.top(), area.bottom() - 1);
+    let mut put = |x, y, symbol: &str| _ = buf[(x, y)].set_symbol(symbol).set_style(style);
+    for y in top..=bottom {
+        put(left, y, set.vertical_left);
+        put(right, y, set.vertical_right);
+    }
+    for x in left..=right {
+        put(x, top, set.horizontal_top);
+        put(x, bottom, set.horizontal_bottom);
+    }
+    put(left, top, set.top_left);
+    put(right, top, set.top_right);
+    put(left, bottom, set.bottom_left);
+    put(right, bottom, set.bottom_right);
 }

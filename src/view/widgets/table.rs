@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::lines::{draw_line, row_of};
+use super::lines::{draw_line, row_of, width_of};
 use crate::text;
 use crate::view::theme::{Theme, UNICODE};
 
@@ -229,12 +229,12 @@ fn draw_cells(buf: &mut Buffer, area: Rect, theme: Theme, columns: &[Column], wi
 
 /// A left-aligned cell may use the room of empty cells to its right.
 fn spill(column: &Column, widths: &[u16], cells: &[Line<'_>]) -> u16 {
-    let free = widths.iter().zip(cells).take_while(|(_, cell)| cell.width() == 0);
+    let free = widths.iter().zip(cells).take_while(|(_, cell)| width_of(cell) == 0);
     if column.right { 0 } else { free.map(|(&width, _)| if width > 0 { width + 1 } else { 0 }).sum() }
 }
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &Column, cell: &Line<'_>) {
-    let wanted = cell.width();
+    let wanted = width_of(cell);
     if wanted > area.width as usize
         && let [only] = cell.spans.as_slice()
     {
