@@ -91,6 +91,18 @@ fn the_book_tells_where_each_payload_went_and_what_came() {
 }
 
 #[test]
+fn until_the_archive_was_looked_through_nothing_is_said_to_wait() {
+    let mut model = book(80, 24);
+    let waits = |model: &mut Model| {
+        let shown = text(model, Theme::new(Scheme::Dark));
+        (shown.contains(" waiting"), shown.contains(" unknown"))
+    };
+    assert_eq!(waits(&mut model), (true, false));
+    model.payloads.counted = false;
+    assert_eq!(waits(&mut model), (false, true));
+}
+
+#[test]
 fn where_it_went_is_written_into_a_form() {
     hold("payload_place", &SIZES, |columns, rows| {
         let mut model = book(columns, rows);

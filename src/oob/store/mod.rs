@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Every batch is one synced transaction, and a big one several. A capture that is there already is left as it is; of
-//! two versions of a payload the later stands. Nothing here ever counts or reads all captures: years of them open at
-//! once.
+//! two versions of a payload the later stands. Opening and recalling never count or read all captures: years of them
+//! open at once.
 
 mod archived;
 mod hits;
