@@ -27,6 +27,7 @@ use crate::client::{BaseUrl, Client, ClientSettings, Error, Kind};
 use crate::config::state::Answer;
 use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
 use crate::runtime::{self, Connected, Connector, Left, Memory, Opening, Source};
+use crate::text::plural;
 
 /// Options of the dashboard.
 #[derive(Args, Clone, Debug, Default)]
@@ -304,11 +305,7 @@ fn farewell(left: &Left) -> String {
 }
 
 fn counted(number: usize, what: &str) -> String {
-    match number {
-        0 => format!("no {what}"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
+    if number == 0 { format!("no {what}") } else { plural(number, what) }
 }
 
 #[cfg(test)]

@@ -249,14 +249,11 @@ fn ask_undo_all(model: &mut Model) {
         return model.say(Tone::Plain, "nothing was decided in this review");
     }
     let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
-    let question = format!("Undo everything decided in this review: {} on {findings}?", cards_words(outcome.decided()));
+    let question =
+        format!("Undo everything decided in this review: {} on {findings}?", plural(outcome.decided(), "card"));
     model.open_prompt(
         Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."),
     );
-}
-
-fn cards_words(cards: usize) -> String {
-    if cards == 1 { "1 card".to_owned() } else { format!("{cards} cards") }
 }
 
 /// From the question whether so many are decided: some are picked first.

@@ -176,8 +176,7 @@ fn form_step(text: &str, told: Told<'_>) -> Option<Step> {
 fn url_step(text: &str) -> Option<Step> {
     let Cow::Owned(plain) = percent::decoded(text.as_bytes()) else { return None };
     let escapes = (text.len() - plain.len()) / 2;
-    let plural = if escapes == 1 { "" } else { "s" };
-    Some(step(Layer::Url, format!("has {escapes} %XX escape{plural}"), plain))
+    Some(step(Layer::Url, format!("has {}", plural(escapes, "%XX escape")), plain))
 }
 
 fn hex_step(text: &str) -> Option<Step> {
