@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::base64::Run;
 use super::{Layer, Squeezed, Step, form, hex, is_text, json, jwt, multipart, percent, xml};
+use crate::text::plural;
 
 /// Most steps one below the other.
 const DEEPEST: usize = 8;
