@@ -143,7 +143,6 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
     assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.told());
     let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
     assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
-    let mut proofs = Vec::new();
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
         let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
         let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
@@ -152,9 +151,6 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
         let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
         let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
         assert!(written.contains("SSRF through q") && written.contains("t1.acme.test"), "{format:?}: {written}");
-        let proof = written.contains("203.0.113.9") || written.contains("/l/abc/x");
-        proofs.push((format, proof));
-    } // A hand-over and a VEX document name findings, the others prove them.
-    let unproven: Vec<_> = proofs.iter().filter(|(_, proof)| !proof).map(|(format, _)| *format).collect();
-    assert_eq!(unproven, [Format::Markdown]);
+        assert!(written.contains("203.0.113.9") || written.contains("/l/abc/x"), "{format:?} has no proof: {written}");
+    }
 }
