@@ -1,7 +1,8 @@
 //! HTML entities of evidence, back to plain text before a report escapes it for its own format.
 //!
 //! Cells of evidence hold entities on the wire (`hosted-service.md`, Findings). A report that escaped them once more
-//! would show `&amp;` where the server said `&`.
+//! would show `&amp;` where the server said `&`. Evidence that is one text is told as it is: a request that holds
+//! entities proves what it proves by them.
 
 use crate::contract::finding::EvidenceView;
 
@@ -9,7 +10,6 @@ use crate::contract::finding::EvidenceView;
 pub fn decoded(view: EvidenceView) -> EvidenceView {
     let all = |cells: Vec<String>| cells.iter().map(|cell| decode(cell)).collect::<Vec<_>>();
     match view {
-        EvidenceView::Text(text) => EvidenceView::Text(decode(&text)),
         EvidenceView::Table { headers, rows } => {
             EvidenceView::Table { headers: all(headers), rows: rows.into_iter().map(all).collect() }
         }
