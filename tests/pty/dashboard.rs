@@ -90,6 +90,7 @@ async fn a_field_goes_through_the_editor_and_a_form_makes_what_it_says() {
     session.keys("\x0f");
     let made = world.until("/workspaces", |all| all.as_array().is_some_and(|all| all.len() == 2)).await;
     assert_eq!(made[1]["name"], "Made in the editor");
+    session.until_true("the form is closed", |text| !text.contains("ctrl-o from anywhere")).await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.assert_restored();
