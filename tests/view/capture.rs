@@ -5,6 +5,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use scandeck::app::Model;
 use scandeck::app::msg::{Msg, OobNews};
+use scandeck::app::notices::Tone;
 use scandeck::app::plan::News;
 use scandeck::app::stream::Caught;
 use scandeck::app::table::Table;
@@ -124,4 +125,30 @@ fn a_target_that_comes_after_a_request_was_looked_at_is_named_too() {
     learn(&mut model, mono, News::Targets(targets));
     let second = lines(&drawn(&mut model, &mut cache)).join("\n");
     assert!(second.contains(named), "{second}");
+}
+
+#[test]
+fn notices_cover_no_row_and_no_field() {
+    let long =
+        "the disk is full, so that nothing more can be kept of what comes in: make room, and start the dashboard again";
+    let small = [(80, 12, "5 G", "+2s"), (80, 24, "2 n", "[ Make"), (80, 24, "5 G : m i n e", ":mine")];
+    let large = [(200, 60, "5 G", "+2s"), (200, 60, "2 n", "[ Make"), (200, 60, "5 G : m i n e", ":mine")];
+    for (columns, rows, keys, seen) in small.into_iter().chain(large) {
+        let mut model = planted(columns, rows);
+        // What came in is said too, and is over.
+        model.notices.expire(std::time::Duration::MAX);
+        press(&mut model, keys);
+        let line = |model: &mut Model| {
+            let shown = text(model, Theme::new(Scheme::Dark));
+            let found = shown.lines().rfind(|line| line.contains(seen)).unwrap_or_else(|| panic!("{seen}: {shown}"));
+            (found.to_owned(), shown.clone())
+        };
+        let (alone, _) = line(&mut model);
+        for said in ["one", long, "the last"] {
+            model.notices.say(model.now.mono, Tone::Bad, said);
+        }
+        let (under, shown) = line(&mut model);
+        assert_eq!(under, alone, "{keys}: {shown}");
+        assert!(shown.contains("start the dashboard again") && shown.contains("the last"), "{shown}");
+    }
 }
