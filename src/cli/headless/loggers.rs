@@ -86,28 +86,20 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
         }
         LoggersCommand::Clear { id, yes } => {
             let one = client.get_logger(id).await?;
-            session.may_delete(
-                yes,
-                &format!(
-                    "{} of the logger {}",
-                    plural(one.num_requests.max(0) as usize, "captured request"),
-                    one.label
-                ),
-            )?;
+            session.may_delete(yes, &format!("{} of the logger {}", captured(&one), one.label))?;
             client.clear_captures(id).await?;
         }
         LoggersCommand::Delete { id, yes } => {
             let one = client.get_logger(id).await?;
-            let what = format!(
-                "the logger {} with {}",
-                one.label,
-                plural(one.num_requests.max(0) as usize, "captured request")
-            );
-            session.may_delete(yes, &what)?;
+            session.may_delete(yes, &format!("the logger {} with {}", one.label, captured(&one)))?;
             client.delete_logger(id).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn captured(logger: &Logger) -> String {
+    plural(logger.num_requests.max(0) as usize, "captured request")
 }
 
 fn table(all: &[Logger]) -> Table {

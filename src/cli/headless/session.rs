@@ -20,7 +20,7 @@ pub struct ServiceArgs {
     /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
     ///
     /// Its key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Where nothing
-    /// is configured, the local service is meant if one runs.
+    /// is configured, the local service is meant if one runs, else what is archived and bundled on this machine.
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
     /// File with the API key, readable by its owner only
