@@ -106,13 +106,18 @@ impl Model {
         }
     }
 
+    /// Where the key after the first one of a sequence is looked up.
+    pub fn context_after(&self, prefix: Prefix) -> Context {
+        match (prefix, self.focus.pane) {
+            (Prefix::Group, Pane::Captures) => Context::CaptureGroup,
+            (prefix, _) => prefix.context(),
+        }
+    }
+
     /// The same as if nothing lay over the panes.
     pub(super) fn pane_contexts(&self) -> Vec<Context> {
         if let Some(prefix) = self.pending {
-            return vec![match (prefix, self.focus.pane) {
-                (Prefix::Group, Pane::Captures) => Context::CaptureGroup,
-                (prefix, _) => prefix.context(),
-            }];
+            return vec![self.context_after(prefix)];
         }
         let pane = if self.reviewing().is_some() { Context::Review } else { self.focus.pane.context() };
         match (self.focus.in_detail, &self.detail.search) {

@@ -5,6 +5,7 @@ use crate::app::effect::{Answer, Call};
 use crate::app::problem::Problem;
 use crate::client::{Client, Download, replay};
 use crate::contract::{ReportId, Shared};
+use crate::text;
 
 /// Makes a call.
 ///
@@ -32,7 +33,7 @@ pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
         Call::DownloadWordlist(id, name) => {
             let words = client.wordlist_contents(id).await?;
             let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };
-            Answer::Saved(save(&name, words.as_bytes())?)
+            Answer::Saved(save(&text::file_name(&name), words.as_bytes())?)
         }
         Call::Replay(again) => {
             let sent = replay(&again).await;
@@ -42,12 +43,17 @@ pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
     })
 }
 
-/// Writes a file into the current directory.
+/// Writes a file into the current directory, or into the one that a name as it was typed begins with.
 ///
 /// # Errors
 /// When the directory takes no files.
 pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
-    NewFile::create(&NewFile::here()?, name)?.write(content)
+    let here = NewFile::here()?;
+    let (directory, name) = match name.rsplit_once('/') {
+        Some((directory, name)) => (here.join(format!("{directory}/")), name),
+        None => (here, name),
+    };
+    NewFile::create(&directory, name)?.write(content)
 }
 
 /// The same, unless the very file is there already.
@@ -69,4 +75,18 @@ async fn download(client: &Client, id: ReportId, name: &str) -> Result<Answer, P
     let file = NewFile::create(&NewFile::here()?, name)?;
     content.save_to(file.writer()?).await?;
     Ok(Answer::Saved(file.keep()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_goes_where_a_name_says_if_that_is_there() {
+        let temp = tempfile::tempdir().unwrap();
+        let named = |name: &str| format!("{}/{name}", temp.path().display());
+        assert_eq!(save(&named("hits.csv"), b"1").unwrap(), temp.path().join("hits.csv"));
+        let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
+        assert!(refused.hint.is_some_and(|hint| hint.contains("make the directory")), "{}", refused.message);
+    }
 }

@@ -108,8 +108,11 @@ pub(crate) fn numbered(name: &str, number: u32) -> String {
 }
 
 fn refused(path: &Path, error: &io::Error) -> Problem {
-    Problem::local(format!("cannot write {}: {error}", path.display()))
-        .with_hint("start scandeck in a directory you can write to")
+    let hint = match error.kind() {
+        ErrorKind::NotFound => "make the directory first",
+        _ => "name a directory you can write to",
+    };
+    Problem::local(format!("cannot write {}: {error}", path.display())).with_hint(hint)
 }
 
 #[cfg(test)]

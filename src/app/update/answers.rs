@@ -42,8 +42,8 @@ pub(super) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed
 pub(super) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, effects: &mut Vec<Effect>) {
     match result {
         Ok(path) => {
-            super::payloads::hear_of_sheet(model, &path, effects);
-            model.say(Tone::Good, format!("written: {}", path.display()));
+            let what = super::payloads::hear_of_sheet(model, &path, effects).unwrap_or_else(|| "written".to_owned());
+            model.say(Tone::Good, format!("{what}: {}", path.display()));
         }
         Err(problem) => model.say_problem("not written", &problem),
     }

@@ -119,6 +119,10 @@ fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(sent) = model.selected_capture().map(|caught| model.sent(caught)) else {
         return model.say(Tone::Plain, NOTHING);
     };
+    let marked = model.lists.captures.marks.len();
+    if marked > 1 {
+        model.say(Tone::Plain, format!("of the {marked} marked the one under the cursor: a command sends one request"));
+    }
     if !sent.went().path_known {
         model.say(Tone::Plain, "the service does not tell the path: that of the logger stands for it");
     }
@@ -145,10 +149,13 @@ pub(super) fn handle_body_saved(
     }
 }
 
-/// A captured request as it may have gone over the wire.
+/// Captured requests as they may have gone over the wire: the marked ones, else the selected one.
 fn raw(model: &Model) -> Option<String> {
-    let caught = model.selected_capture().filter(|_| model.focus.pane == Pane::Captures)?;
-    Some(out::raw(&model.sent(caught)))
+    if model.focus.pane != Pane::Captures {
+        return None;
+    }
+    let all: Vec<String> = model.chosen_captures().iter().map(out::raw).collect();
+    (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
 /// What is chosen as JSON: one object, or an array of the marked; with words for it.

@@ -75,7 +75,7 @@ fn handle_pane_key(model: &mut Model, key: Key, action: Option<Action>, effects:
         },
         None if prefix.is_some() && key == Key::plain(crossterm::event::KeyCode::Esc) => {}
         None => {
-            let first = prefix.and_then(|prefix| prefix.context().prefix()).unwrap_or_default();
+            let first = prefix.and_then(|prefix| model.context_after(prefix).prefix()).unwrap_or_default();
             model.say(Tone::Plain, format!("{first}{key} does nothing here; ? shows the keys"));
         }
     }

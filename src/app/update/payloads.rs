@@ -15,7 +15,7 @@ use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::input::{Action, Context, Key};
 use crate::oob::payload::Form as UrlForm;
 use crate::oob::{Payload, Shape, Token};
-use crate::text;
+use crate::text::{self, plural};
 use crate::triage::CaseId;
 
 /// Under which name it is kept how tokens stand in URLs.
@@ -172,12 +172,14 @@ fn for_what(payload: &Payload) -> String {
 }
 
 /// The file of many payloads was written, maybe under another name: the book says which.
-pub(super) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) {
-    let Some((wished, tokens)) = model.payloads.sheet.take() else { return };
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { return };
+pub(super) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) -> Option<String> {
+    let (wished, tokens) = model.payloads.sheet.take()?;
+    let name = path.file_name()?.to_string_lossy().into_owned();
     if name != wished {
         change(model, &tokens, |payload| payload.batch = name.as_str().into(), effects);
     }
+    let label = model.oob.book.get(*tokens.first()?).map(|payload| payload.label.clone()).unwrap_or_default();
+    Some(format!("{} of logger {label} written", plural(tokens.len(), "payload")))
 }
 
 /// Whether this key, the first after a payload was made, is the one that tells where it went.

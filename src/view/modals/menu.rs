@@ -13,8 +13,9 @@ use crate::view::widgets::lines::{draw_line, row_of};
 
 pub(super) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prefix: Prefix) {
     let theme = cx.theme;
-    let hints = cx.model.keymap.hints(prefix.context());
-    let name = prefix.context().title();
+    let context = cx.model.context_after(prefix);
+    let hints = cx.model.keymap.hints(context);
+    let name = context.title();
     let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
     let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
     let rows = hints.len().div_ceil(per_line) as u16 + 1;

@@ -30,7 +30,8 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         invitation: invitation(cx),
         known: Known::of(&cx.model.data.loggers),
         filter: &list.filter,
-        total: stream.caught.len() - list.unasked(),
+        // What is folded under a head is not hidden.
+        total: list.len() + stream.caught.len() - list.unasked() - list.taken(),
         shown: list.len(),
         at: list.at,
         marks: (list.marks.len(), list.hidden_marks(stream).count()),

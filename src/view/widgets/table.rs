@@ -235,15 +235,36 @@ fn spill(column: &Column, widths: &[u16], cells: &[Line<'_>]) -> u16 {
 
 fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &Column, cell: &Line<'_>) {
     let wanted = width_of(cell);
-    if wanted > area.width as usize
-        && let [only] = cell.spans.as_slice()
-    {
-        let shorten = if column.sentence { text::start_with } else { text::middle_with };
-        let short = shorten(&only.content, area.width as usize, theme.glyphs.ellipsis);
-        return draw_line(buf, area, &Line::from(Span::styled(short, cell.style.patch(only.style))));
+    let is_name = matches!(column.width, Width::Flex { .. });
+    if wanted > area.width as usize && (is_name || cell.spans.len() == 1) {
+        return draw_line(buf, area, &shortened(cell, area.width as usize, column.sentence, theme.glyphs.ellipsis));
     }
     let indent = if column.right { (area.width as usize).saturating_sub(wanted) as u16 } else { 0 };
     draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
+}
+
+/// A cell in fewer columns: of a sentence the beginning; else the longest part gives way, the others stay.
+fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
+    let over = width_of(cell).saturating_sub(columns);
+    let longest = cell.spans.iter().map(|span| text::width(&span.content)).max().unwrap_or(0);
+    let gives_way =
+        if sentence { None } else { cell.spans.iter().rposition(|span| text::width(&span.content) == longest) };
+    let mut room = columns;
+    let last = cell.spans.iter().rposition(|span| !span.content.is_empty());
+    let spans = cell.spans.iter().enumerate().map(|(at, span)| {
+        let columns = text::width(&span.content);
+        let short = match gives_way {
+            Some(one) if one == at => text::middle_with(&span.content, longest.saturating_sub(over), ellipsis),
+            // It fits, what follows does not: that shows here.
+            _ if columns == room && Some(at) != last => {
+                text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()
+            }
+            _ => text::start_with(&span.content, room, ellipsis),
+        };
+        room = room.saturating_sub(text::width(&short));
+        Span::styled(short, span.style)
+    });
+    Line::from(spans.collect::<Vec<_>>()).style(cell.style)
 }
 
 /// The first visible row: the earlier one when the selected row is visible from there, else as little moved as
@@ -310,6 +331,18 @@ mod tests {
         draw_rows(&mut buf, area, Theme::default(), &columns, &[5, 5, 5], true, [row].into_iter());
         let text: String = (0..40).map(|x| buf[(x, 0)].symbol()).collect();
         assert_eq!(text.trim_end(), "▌ connection  end");
+    }
+
+    #[test]
+    fn of_several_parts_the_longest_gives_way_and_of_a_sentence_the_end() {
+        let shown = |parts: &[&str], columns, sentence| -> String {
+            let cell = Line::from(parts.iter().map(|part| Span::raw(*part)).collect::<Vec<_>>());
+            shortened(&cell, columns, sentence, '…').spans.iter().map(|span| &*span.content).collect()
+        };
+        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 k…· url  ×12");
+        assert_eq!(shown(&["/?t=aaaa", "/latest", "/x"], 12, true), "/?t=aaaa/la…");
+        assert_eq!(shown(&["/?t=aaaa", "/latest"], 8, true), "/?t=aaa…");
+        assert_eq!(shown(&["ab", "cd", "ef"], 3, false), "ab…");
     }
 
     #[test]

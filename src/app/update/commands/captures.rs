@@ -9,6 +9,7 @@ use super::super::captures::ask_replay;
 use crate::input::Action;
 use crate::oob::out::{Format, Sent};
 use crate::query::{Kind, Query};
+use crate::text::file_name;
 
 /// The commands of this area.
 pub(super) static COMMANDS: &[Command] = &[
@@ -38,7 +39,7 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
     let format = args.choice().and_then(Format::named).ok_or("which format?")?;
     let marked: Vec<Sent> = model.marked_captures().into_iter().map(|caught| model.sent(caught)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = args.text().unwrap_or_else(|| format!("captures-{workspace}.{}", format.ending()));
+    let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{}", format.ending())));
     let exported = ExportedCaptures { name, format, sent: marked };
     let gathering = match args.query() {
         Some(query) => Gathering::new(Query::parse(&query, Kind::Captures).map_err(|error| error.to_string())?, None),

@@ -38,8 +38,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "take the marks off the rows that the query takes; without one, all of them",
         "unmark risk:info",
         |model, args, _| mark(model, args, false),
-    )
-    .off_when(unmarkable),
+    ),
     Command::new("tab", &[Slot::needed(Shape::Tab)], "open a saved query of the findings", "tab High+", open_tab),
     Command::new(
         "tab save",
@@ -102,6 +101,9 @@ fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
         model.cursor(pane).clear_marks();
         return Ok(());
     };
+    if pane == Pane::Captures {
+        return Err("captures are marked by hand, or all that a filter takes (*)".to_owned());
+    }
     let taken = taken(model, pane, &query)?;
     let mut cursor = model.cursor(pane);
     let mut count = 0;

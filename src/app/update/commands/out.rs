@@ -10,6 +10,7 @@ use super::super::super::retest::{Retested, retested};
 use super::lists::taken;
 use crate::contract::{Shared, Stamp};
 use crate::export::{Format, Row};
+use crate::text::file_name;
 use crate::triage::{Case, CaseId, Key};
 
 /// The forms by name, for the table of commands.
@@ -42,7 +43,7 @@ pub(in crate::app::update) fn write(
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
-    let name = format!("report-{workspace}.{}", format.ending());
+    let name = file_name(&format!("report-{workspace}.{}", format.ending()));
     send(model, ids, (format, String::new(), Some(name)), effects)
 }
 
@@ -58,7 +59,7 @@ fn send(
     if rows.is_empty() {
         return Err("there is no finding to export".to_owned());
     }
-    let name = name.unwrap_or_else(|| format!("findings-{workspace}.{}", format.ending()));
+    let name = name.unwrap_or_else(|| file_name(&format!("findings-{workspace}.{}", format.ending())));
     let made = Stamp(model.now.wall);
     effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows })));
     Ok(())

@@ -205,3 +205,32 @@ fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_
     assert_eq!(desk.shown(Pane::Captures), [11]);
     assert_eq!(taken(&mut desk, "-target:*"), [1, 2, 3]);
 }
+
+#[test]
+fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
+    let mut desk = desk();
+    desk.keys("space k space");
+    let copied = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text),
+            _ => None,
+        })
+    };
+    let raw = copied(desk.keys("y r")).unwrap();
+    assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
+    desk.keys("y c");
+    assert!(desk.told().contains("of the 2 marked"), "{}", desk.told());
+    desk.keys(": 'unmark method:GET' enter");
+    assert!(desk.told().contains("by hand"), "{}", desk.told());
+    desk.keys("esc : 'unmark' enter");
+    assert!(desk.model.lists.captures.marks.is_empty());
+}
+
+#[test]
+fn what_may_follow_b_is_told_as_it_is_for_captures() {
+    let mut desk = desk();
+    for (keys, context) in [("5 b", crate::input::Context::CaptureGroup), ("esc 3 b", crate::input::Context::Group)] {
+        desk.keys(keys);
+        assert_eq!(desk.model.pending.map(|prefix| desk.model.context_after(prefix)), Some(context), "{keys}");
+    }
+}

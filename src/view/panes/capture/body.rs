@@ -22,7 +22,14 @@ const SHOWN: usize = 1 << 20;
 pub(super) fn lines(theme: Theme, capture: &Capture, width: u16, shown: Shown) -> Vec<Line<'static>> {
     let encoded = &capture.request_body_base64;
     if encoded.is_empty() {
-        return vec![words("The request had no body.", theme.dim())];
+        let announced = header(capture, "content-length").and_then(|length| length.trim().parse::<usize>().ok());
+        return vec![match announced {
+            Some(1..) => words(
+                "The service kept no body of what the request announced: it was too large, or broke off.",
+                theme.warn(),
+            ),
+            _ => words("The request had no body.", theme.dim()),
+        }];
     }
     let Ok(bytes) = STANDARD.decode(encoded.as_bytes()) else {
         let mut lines = vec![words("The service sent a body that is no base64:", theme.warn())];
@@ -92,6 +99,9 @@ mod tests {
         assert_eq!(shown(b"some words\nand more", Shown::Decoded)[1..], ["some words", "and more"]);
         assert!(shown(b"\x00\x01\xff\xfe", Shown::Decoded)[1].starts_with("00000000  00 01 ff fe"));
         assert_eq!(shown(b"", Shown::Decoded), ["The request had no body."]);
+        let cut = Capture { http_headers: vec!["Content-Length: 3000000".into()], ..Capture::default() };
+        let told = lines(Theme::default(), &cut, 60, Shown::Decoded)[0].to_string();
+        assert!(told.contains("kept no body"), "{told}");
     }
 
     #[test]

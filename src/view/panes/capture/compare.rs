@@ -83,7 +83,9 @@ fn part_lines(theme: Theme, one: &Compared, lines: &mut Vec<Line<'static>>) {
                 row(String::new(), "", "", &format!("and {}", format::plural(left, "more line")));
             }
         }
-        (true, _, _) => row(name, fate, "", &format::bytes(before.or(after).map_or(0, str::len))),
+        (true, _, _) => {
+            row(name, fate, "", &format!("{} as it is read", format::bytes(before.or(after).map_or(0, str::len))))
+        }
         (false, Some(before), Some(after)) if before != after => {
             row(name, fate, "- ", before);
             row(String::new(), "", "+ ", after);
