@@ -120,6 +120,8 @@ pub enum OobNews {
     Payloads(Vec<Arc<Payload>>),
     /// Captures in memory that mention something else since the book grew.
     Recognised(Vec<(CaughtId, Arc<[Mention]>)>),
+    /// What payloads brought in cannot be counted to the end; captures are archived all the same.
+    Uncounted(Arc<Problem>),
     /// Another program holds the archive: what is to be kept waits for it.
     Waits(Arc<Problem>),
     /// Something could not be kept: what comes from now on is shown and lost with the dashboard.

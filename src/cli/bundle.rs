@@ -54,7 +54,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
     };
     let mut bundle = of_here(&place, workspace).await?;
     let nothing = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
-    if nothing && bundle.payloads.is_empty() && told.is_none() {
+    if nothing && bundle.payloads.is_empty() && bundle.hits.is_empty() && told.is_none() {
         return Err(Advised::new(format!("nothing is known of a workspace {named:?}"), "look for its name").into());
     }
     if let Some(told) = told.take() {

@@ -20,7 +20,7 @@ use crate::text::{self, plural};
 /// What the manifest calls itself.
 const FORMAT: &str = "scandeck-bundle";
 /// The version written, and the greatest read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -248,7 +248,7 @@ mod tests {
         assert!(reason(&lines[..4].join("\n")).contains("3 lines are there of 9"));
         assert!(reason(&lines[1..].join("\n")).contains("no bundle"));
         assert!(reason("").contains("no bundle"));
-        assert!(reason(&whole.replace("\"version\":1,", "\"version\":2,")).contains("newer"));
+        assert!(reason(&whole.replace("\"version\":2,", "\"version\":3,")).contains("newer"));
         let mut far = (*bundle().events[0]).clone();
         far.clock = u64::MAX;
         let far = Bundle { events: vec![far.into()], ..bundle() };

@@ -1,8 +1,12 @@
 //! What payloads brought in, without a screen: told from the archive, longer than captures are kept, and taken along.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use scandeck::contract::{Capture, CaptureId, LoggerId};
+use scandeck::oob::store::{Store, Stretch};
+use scandeck::oob::{Archived, Hit, Payload, Token};
 use serde_json::{Value, json};
 
 use super::hunt::{Told, logger};
@@ -108,4 +112,71 @@ async fn a_bundle_brings_the_payload_of_a_capture_that_was_here_before() {
     let list = json_of(&there(&["payloads", "list", "--json"]).await);
     assert_eq!((&list[0]["token"], &list[0]["hits"]), (&json!(token), &json!(2)));
     assert_eq!(there(&known).await.out.lines().count(), 3);
+}
+
+/// An archive of this service with a payload that so many captures carry, of which nobody looked for any.
+async fn behind(directory: &Path, captures: i64) -> Store {
+    let mut store = Store::open(directory).await.unwrap().store;
+    let payload = Payload { token: Token::of(7), workspace: "Acme".into(), ..Payload::default() };
+    store.plant(&[Arc::new(payload)]).await.unwrap();
+    let one = |id| {
+        let url_params = format!("t={}", Token::of(7)).into();
+        let capture = Arc::new(Capture { id: CaptureId(id), url_params, ..Capture::default() });
+        Archived { workspace: "Acme".into(), logger: LoggerId(1), capture, ..Archived::default() }
+    };
+    store.archive((1..=captures).map(one).collect()).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn only_what_asks_for_hits_waits_until_the_archive_is_looked_through() {
+    let told = Told::new(json!([])).await;
+    assert_eq!(told.run(&["captures", "list"]).await.code, 0);
+    let of = told.home.path().join(".local/state/scandeck/of");
+    let directory = std::fs::read_dir(of).unwrap().flatten().next().unwrap().path();
+    let mut store = behind(&directory, 3_500).await;
+    let list = told.run(&["captures", "list", "--json"]).await;
+    assert_eq!(json_of(&list).as_array().unwrap().len(), 3_500);
+    assert!(store.is_behind().await.unwrap());
+    let payloads = told.run(&["payloads", "list", "--json"]).await;
+    assert_eq!(json_of(&payloads)[0]["hits"], 3_500);
+    assert!(payloads.err.contains("looked through for payloads, once") && !store.is_behind().await.unwrap());
+    assert_eq!(told.run(&["payloads", "list"]).await.err, "");
+}
+
+#[tokio::test]
+async fn hits_of_an_archive_that_can_only_be_read_are_counted_from_its_captures_where_nobody_did() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = home.path().join(".local/state/scandeck/of/local");
+    behind(&directory, 3).await.close().await;
+    std::fs::remove_file(directory.join("captures-opening.lock")).unwrap();
+    // In the place of a read-only file system, which no test may make.
+    std::fs::create_dir(directory.join("captures-opening.lock")).unwrap();
+    let list = run(&mut command(home.path(), &["payloads", "list", "--json"])).await;
+    assert!(list.err.contains("cannot be written"), "{list:?}");
+    assert_eq!(json_of(&list)[0]["hits"], 3);
+}
+
+#[tokio::test]
+async fn hits_alone_are_bundled_and_taken_up_too() {
+    let home = tempfile::tempdir().unwrap();
+    let directory = home.path().join(".local/state/scandeck/of/local");
+    let mut store = Store::open(&directory).await.unwrap().store;
+    let hit = Hit {
+        token: Token::of(7),
+        workspace: "Acme".into(),
+        logger: LoggerId(1),
+        id: CaptureId(1),
+        digest: -1,
+        at: None,
+    };
+    store.keep_hits(&[hit.clone()], Stretch::default()).await.unwrap();
+    store.close().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = home.path().join("w.bundle");
+    let made = run(&mut command(home.path(), &["bundle", "--workspace", "acme", "-o", "w.bundle"])).await;
+    assert!(made.code == 0 && made.err.contains("1 hit, 0 captures"), "{made:?}");
+    assert_eq!(run(&mut command(elsewhere.path(), &["unbundle", file.to_str().unwrap()])).await.code, 0);
+    let directory = elsewhere.path().join(".local/state/scandeck/of/local");
+    assert_eq!(Store::open(&directory).await.unwrap().store.hits_of("Acme").await.unwrap(), [hit]);
 }

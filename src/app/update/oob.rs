@@ -49,6 +49,7 @@ impl Model {
                 self.ask_captures(|list, asking| list.ask_again(asking, &rows));
             }
             OobNews::Waits(problem) => self.say_problem("captures", &problem),
+            OobNews::Uncounted(problem) => self.say_problem("what payloads brought in", &problem),
             OobNews::Failed(problem) => {
                 self.oob.archive = Archive::Broken;
                 self.oob.writable = false;

@@ -6,7 +6,7 @@
 //!                                                                             └─► recognised ─► Sent
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -141,13 +141,19 @@ impl<'a> Archive<'a> {
         }
         // A payload is kept before it is planted: the book of now has whatever can be mentioned.
         self.book.take(self.store.news().await.map_err(advised)?.payloads);
-        self.look_through().await
+        // A piece of it: who waits for a request does not wait for years of them.
+        if let Err(error) = self.look_through().await {
+            eprintln!("scandeck: what payloads brought in is not counted: {}", text::clean(&format!("{error:#}")));
+        }
+        Ok(())
     }
 
-    /// Keeps the hits in what was archived, here and by others.
-    async fn look_through(&mut self) -> anyhow::Result<()> {
-        while self.store.is_writable() && !self.store.look_through(&mut self.book).await.map_err(advised)?.ended {}
-        Ok(())
+    /// Keeps the hits in a piece of what was archived, here and by others; whether that was the last.
+    async fn look_through(&mut self) -> anyhow::Result<bool> {
+        if !self.store.is_writable() {
+            return Ok(true);
+        }
+        Ok(self.store.look_through(&mut self.book).await.map_err(advised)?.ended)
     }
 
     /// The loggers of the workspaces in question.
@@ -198,7 +204,13 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// What the service refuses, and when the archive cannot be read or written.
     pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
-        let mut all = self.look_if_reached().await?;
+        let unkept = self.look_if_reached().await?;
+        self.captures(unkept).await
+    }
+
+    /// What is archived of the workspaces in question, and what could not be.
+    async fn captures(&mut self, unkept: Vec<Archived>) -> anyhow::Result<Vec<Sent>> {
+        let mut all = unkept;
         for workspace in self.in_question().await? {
             let mut before = None;
             loop {
@@ -221,15 +233,20 @@ impl<'a> Archive<'a> {
     /// What the service refuses, and when the archive cannot be read or written.
     pub async fn hits(&mut self) -> anyhow::Result<BTreeMap<Token, Hits>> {
         let unkept = self.look_if_reached().await?;
-        let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
+        let mut ended = self.look_through().await?;
+        if !ended {
+            eprintln!("scandeck: what was archived is looked through for payloads, once");
+        }
+        while !ended {
+            ended = self.look_through().await?;
+        }
+        if self.store.is_behind().await.map_err(advised)? && !self.store.is_writable() {
+            return Ok(counted(&self.captures(unkept).await?));
+        }
+        let mut hits = counted(&self.recognised(unkept).await);
         for workspace in self.in_question().await? {
             for count in self.store.counts_of(&workspace).await.map_err(advised)? {
                 hits.entry(count.token).or_default().join(count.hits);
-            }
-        }
-        for one in unkept {
-            for hit in one.hits(&mentions(&one.capture, &self.book)) {
-                hits.entry(hit.token).or_default().take(hit.at);
             }
         }
         Ok(hits)
@@ -240,7 +257,6 @@ impl<'a> Archive<'a> {
         if let Err(error) = self.look().await {
             let Some(why) = bundles::silence(&error) else { return Err(error) };
             eprintln!("scandeck: {why}; what is archived here is told");
-            self.look_through().await?;
         }
         let new = std::mem::take(&mut self.untold);
         Ok(if self.store.is_writable() { Vec::new() } else { new })
@@ -344,6 +360,17 @@ impl Others for Known<'_> {
     fn clock_offset(&self) -> Option<i64> {
         self.offset
     }
+}
+
+/// What captures brought in for each payload.
+fn counted(all: &[Sent]) -> BTreeMap<Token, Hits> {
+    let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
+    for sent in all {
+        let known = sent.mentions.iter().filter(|mention| mention.known);
+        let tokens: BTreeSet<Token> = known.map(|mention| mention.token).collect();
+        tokens.into_iter().for_each(|token| hits.entry(token).or_default().take(sent.capture.request_date));
+    }
+    hits
 }
 
 fn archived(workspace: &Shared, logger: &Logger, capture: Capture) -> Archived {

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use super::{BATCH, Store, StoreError};
+use super::pieces::MOST;
+use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::Book;
 use crate::oob::archived::Archived;
@@ -125,22 +126,23 @@ impl Store {
     /// # Errors
     /// When the file cannot be written; what was deleted before stays deleted.
     pub async fn forget_before(&mut self, time: Stamp, book: &Book) -> Result<u64, StoreError> {
-        self.look_before(time, book).await?;
         let failed = self.file.failed();
         let mut gone = 0;
         // By workspace, for the index.
         for workspace in self.workspaces().await? {
+            gone += self.look_and_forget(&workspace, time, book).await?;
             loop {
+                // What others archive meanwhile nobody looked through yet.
                 let query = "DELETE FROM captures WHERE row IN (
-                    SELECT row FROM captures WHERE workspace = ? AND at < ? LIMIT ?
+                    SELECT row FROM captures WHERE workspace = ? AND at < ? AND row <= (SELECT row FROM looked) LIMIT ?
                 )";
                 let query = sqlx::query(query)
                     .bind(workspace.as_str().to_owned())
                     .bind(time.0.as_microsecond())
-                    .bind(BATCH as i64);
+                    .bind(MOST as i64);
                 let some = query.execute(&mut self.file.connection).await.map_err(&failed)?.rows_affected();
                 gone += some;
-                if some < BATCH as u64 {
+                if some < MOST as u64 {
                     break;
                 }
             }

@@ -13,27 +13,24 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
 
 use super::archived::{digest, read};
+use super::pieces::{MOST, MOST_BYTES};
 use super::{CHUNK, Store, StoreError};
 use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::{Archived, Book, Hit, Hits, Mention, Payload, Token, mentions};
 
-/// Captures looked through at once: what comes in meanwhile waits no longer than for these.
-const PIECE: i64 = 1_000;
-/// Bytes of them, about.
-const PIECE_BYTES: usize = 4 << 20;
-
 /// Captures in the order of archiving: those behind a row, up to another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct Stretch {
     pub(super) after: i64,
     pub(super) last: i64,
 }
 
-impl Rows {
+impl Stretch {
     /// With the next ones, unless others archived in between.
     pub(super) fn and(self, next: Self) -> Self {
         if self.last == next.after { Self { last: next.last, ..self } } else { self }
@@ -74,7 +71,8 @@ impl Archived {
 }
 
 fn stamp(row: &SqliteRow, name: &str) -> Option<Stamp> {
-    Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp)
+    // Asked for as a number, nothing would be 1970.
+    Timestamp::from_microsecond(row.try_get::<Option<i64>, _>(name).ok()??).ok().map(Stamp)
 }
 
 impl Hit {
@@ -102,13 +100,15 @@ impl Count {
 }
 
 impl Store {
-    /// Keeps hits, and that these rows were looked through: both or none.
+    /// Keeps hits, and that these captures were looked through: both or none. They do not count as looked through while
+    /// others have still to look before them, or when somebody made a payload that was not read here yet: then it is false.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn keep_hits(&mut self, hits: &[Hit], looked: Rows) -> Result<(), StoreError> {
-        if hits.is_empty() && looked.after == looked.last {
-            return Ok(());
+    pub async fn keep_hits(&mut self, hits: &[Hit], looked: Stretch) -> Result<bool, StoreError> {
+        let none = looked.after == looked.last;
+        if hits.is_empty() && none {
+            return Ok(true);
         }
         let failed = self.file.failed();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
@@ -122,10 +122,12 @@ impl Store {
             // Not OR IGNORE, which would hold for the trigger too.
             query.push(" ON CONFLICT DO NOTHING").build().execute(&mut *change).await.map_err(&failed)?;
         }
-        // What others have still to look through before these stays to be looked through.
-        let query = sqlx::query("UPDATE looked SET row = ?2 WHERE row >= ?1 AND row < ?2");
-        query.bind(looked.after).bind(looked.last).execute(&mut *change).await.map_err(&failed)?;
-        change.commit().await.map_err(&failed)
+        let query = "UPDATE looked SET row = ?2
+            WHERE row >= ?1 AND row < ?2 AND ?3 = (SELECT coalesce(max(row), 0) FROM payloads)";
+        let query = sqlx::query(query).bind(looked.after).bind(looked.last).bind(self.last_payload);
+        let counts = query.execute(&mut *change).await.map_err(&failed)?.rows_affected() > 0;
+        change.commit().await.map_err(&failed)?;
+        Ok(none || counts)
     }
 
     /// Looks through a piece of what was archived and not looked through; the book takes what others made.
@@ -143,25 +145,44 @@ impl Store {
 
     async fn look_through_piece(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
         let after = self.looked().await?;
-        let rows = self.rows_after(after, None).await?;
+        let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row LIMIT ?");
+        let rows = self.piece_of(query.bind(after).bind(MOST as i64)).await?;
         let Some(last) = last_of(&rows) else { return Ok(Looked { ended: true, ..Looked::default() }) };
         // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
-        self.keep_hits(&hits, Rows { after, last }).await?;
+        self.keep_hits(&hits, Stretch { after, last }).await?;
         Ok(Looked { payloads, ended: !self.is_behind().await? })
     }
 
-    /// Looks through what was not and came before a time: it is about to go.
-    pub(super) async fn look_before(&mut self, time: Stamp, book: &Book) -> Result<(), StoreError> {
-        let mut after = self.looked().await?;
+    /// Looks through those captures of a workspace from before a time that nobody did, and deletes them; how many.
+    pub(super) async fn look_and_forget(
+        &mut self,
+        workspace: &str,
+        time: Stamp,
+        book: &Book,
+    ) -> Result<u64, StoreError> {
+        let failed = self.file.failed();
+        let mut gone = 0;
         loop {
-            let rows = self.rows_after(after, Some(time)).await?;
-            let Some(last) = last_of(&rows) else { return Ok(()) };
+            let looked = self.looked().await?;
+            let query = "SELECT * FROM captures WHERE workspace = ? AND at < ? AND row > ? LIMIT ?";
+            let query = sqlx::query(query).bind(workspace.to_owned()).bind(time.0.as_microsecond()).bind(looked);
+            let rows = self.piece_of(query.bind(MOST as i64)).await?;
+            if rows.is_empty() {
+                return Ok(gone);
+            }
+            let numbers: Vec<i64> = rows.iter().filter_map(|row| row.try_get("row").ok()).collect();
             let hits = found(rows, book).await?;
-            self.keep_hits(&hits, Rows::default()).await?;
-            after = last;
+            self.keep_hits(&hits, Stretch::default()).await?;
+            let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM captures WHERE row IN (");
+            numbers.iter().fold(query.separated(", "), |mut list, row| {
+                list.push_bind(*row);
+                list
+            });
+            let deleted = query.push(")").build().execute(&mut self.file.connection).await.map_err(&failed)?;
+            gone += deleted.rows_affected();
         }
     }
 
@@ -230,18 +251,17 @@ impl Store {
         Ok(rows.iter().filter_map(Hit::from_row).collect())
     }
 
-    async fn looked(&mut self) -> Result<i64, StoreError> {
+    pub(super) async fn looked(&mut self) -> Result<i64, StoreError> {
         let failed = self.file.failed();
         sqlx::query_scalar("SELECT row FROM looked").fetch_one(&mut self.file.connection).await.map_err(failed)
     }
 
-    async fn rows_after(&mut self, row: i64, before: Option<Stamp>) -> Result<Vec<SqliteRow>, StoreError> {
+    /// What a query finds, as far as a piece goes.
+    async fn piece_of(&mut self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<Vec<SqliteRow>, StoreError> {
         let failed = self.file.failed();
-        let query = sqlx::query("SELECT * FROM captures WHERE row > ? AND at < ? ORDER BY row LIMIT ?");
-        let before = before.map_or(i64::MAX, |time| time.0.as_microsecond());
-        let mut found = query.bind(row).bind(before).bind(PIECE).fetch(&mut self.file.connection);
+        let mut found = query.fetch(&mut self.file.connection);
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        while bytes < PIECE_BYTES
+        while bytes < MOST_BYTES
             && let Some(row) = found.try_next().await.map_err(&failed)?
         {
             bytes += row.try_get::<&str, _>("json").map_or(0, str::len);

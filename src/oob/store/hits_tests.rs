@@ -26,6 +26,12 @@ async fn counts(store: &mut Store, workspace: &str) -> Vec<(u64, u64)> {
 }
 
 impl Store {
+    /// From here on no hit can be kept.
+    pub(crate) async fn refuse_hits(&mut self) {
+        let full = "CREATE TRIGGER full BEFORE INSERT ON hits BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+        sqlx::query(full).execute(&mut self.file.connection).await.unwrap();
+    }
+
     /// Archives and keeps the hits, as a dashboard does it.
     async fn take(&mut self, captures: Vec<Archived>, book: &Book) {
         let rows = self.archive(captures.clone()).await.unwrap();
@@ -71,6 +77,21 @@ async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_ofte
     let heard = bob.news().await.unwrap();
     assert!(heard.counts.contains(one) && !heard.behind, "{heard:?}");
     assert!(ann.new_counts().await.unwrap().is_empty() && bob.news().await.unwrap().counts.is_empty());
+}
+
+#[tokio::test]
+async fn a_request_of_no_date_counts_and_tells_no_time() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, book, .. } = planted(temp.path()).await;
+    let undated = |id| {
+        let one = calls("Acme", id, 1);
+        Archived { capture: Arc::new(Capture { request_date: None, ..(*one.capture).clone() }), ..one }
+    };
+    store.take(vec![undated(1)], &book).await;
+    assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 1, ..Hits::default() });
+    store.take(vec![calls("Acme", 2, 1), undated(3)], &book).await;
+    let came = calls("Acme", 2, 1).capture.request_date;
+    assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 3, first: came, last: came });
 }
 
 #[tokio::test]
@@ -136,11 +157,35 @@ async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
     let temp = tempfile::tempdir().unwrap();
     let Opened { mut store, mut book, .. } = open(temp.path()).await;
     store.take(vec![calls("Acme", 1, 7)], &book).await;
-    store.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
+    open(temp.path()).await.store.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
     assert!(!store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
     store.look_again().await.unwrap();
     store.look_through_all(&mut book).await;
     assert_eq!(counts(&mut store, "Acme").await, [(7, 1)]);
+}
+
+#[tokio::test]
+async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_not_count() {
+    let temp = tempfile::tempdir().unwrap();
+    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    let (mut unbundle, mut other) = (open(temp.path()).await.store, open(temp.path()).await);
+    unbundle.archive(vec![calls("Acme", 1, 7), calls("Acme", 2, 8)]).await.unwrap();
+    let begun = Stretch { after: store.looked().await.unwrap(), last: 2 };
+    for number in [7, 8] {
+        unbundle.plant(&[payload(number, "Acme", 1, "")]).await.unwrap();
+        unbundle.look_again().await.unwrap();
+        // Somebody else is through meanwhile, and the order to look again is given once more.
+        other.store.look_through_all(&mut other.book).await;
+        unbundle.look_again().await.unwrap();
+    }
+    assert!(!store.keep_hits(&[], begun).await.unwrap() && store.is_behind().await.unwrap());
+    store.look_through_all(&mut book).await;
+    assert_eq!((book.len(), counts(&mut store, "Acme").await), (2, vec![(7, 1), (8, 1)]));
+    // One that made the payload itself knows of it.
+    store.plant(&[payload(9, "Acme", 1, "")]).await.unwrap();
+    book.take([payload(9, "Acme", 1, "")]);
+    store.take(vec![calls("Acme", 3, 9)], &book).await;
+    assert!(!store.is_behind().await.unwrap());
 }
 
 #[tokio::test]
@@ -178,7 +223,7 @@ async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_th
     store.forget_before(stamp(50), &book).await.unwrap();
     // A payload of the one was called in the other; its request has left.
     let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
-    store.keep_hits(&[astray], Rows::default()).await.unwrap();
+    store.keep_hits(&[astray], Stretch::default()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
     let kept = store.kept_about("Topsecret").await.unwrap();
     assert_eq!((kept.captures, kept.payloads, kept.hits), (0, 1, 3));

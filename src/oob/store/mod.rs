@@ -14,6 +14,7 @@ mod archived;
 mod hits;
 mod open;
 mod payloads;
+mod pieces;
 mod purge;
 #[cfg(test)]
 mod tests;
@@ -31,8 +32,9 @@ use crate::sqlite::{Kind, SharedFile};
 
 pub use crate::sqlite::StoreError;
 pub use archived::Place;
-pub use hits::{Count, Looked, Rows};
+pub use hits::{Count, Looked, Stretch};
 pub use open::Opened;
+pub use pieces::pieces;
 pub use purge::Kept;
 
 const KIND: Kind = Kind {
@@ -42,8 +44,6 @@ const KIND: Kind = Kind {
     in_use: "captures-in-use.lock",
 };
 
-/// Rows of one transaction: others get their turn within a fraction of what they wait for.
-const BATCH: usize = 2_000;
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 500;
 
@@ -88,22 +88,21 @@ impl Store {
         directory.join(KIND.name).exists()
     }
 
-    /// Archives captures, a batch after the other. Those that are there already are left as they are, so what failed can
-    /// be asked for again. Tells where the new ones stand, as far as nobody else archived between two batches.
+    /// Archives captures, a piece after the other. Those that are there already are left as they are, so what failed can
+    /// be asked for again. Tells where the new ones stand, as far as nobody else archived between two pieces.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing of the batch in question was kept then.
-    pub async fn archive(&mut self, mut captures: Vec<Archived>) -> Result<Rows, StoreError> {
-        let mut later = captures.split_off(captures.len().min(BATCH));
-        let mut rows = self.archive_batch(captures).await?;
-        while !later.is_empty() {
-            let next = later.split_off(later.len().min(BATCH));
-            rows = rows.and(self.archive_batch(std::mem::replace(&mut later, next)).await?);
+    /// When the file cannot be written; nothing of the piece in question was kept then.
+    pub async fn archive(&mut self, captures: Vec<Archived>) -> Result<Stretch, StoreError> {
+        let mut all: Option<Stretch> = None;
+        for piece in pieces(captures) {
+            let stretch = self.archive_piece(piece).await?;
+            all = Some(all.map_or(stretch, |before| before.and(stretch)));
         }
-        Ok(rows)
+        Ok(all.unwrap_or_default())
     }
 
-    async fn archive_batch(&mut self, captures: Vec<Archived>) -> Result<Rows, StoreError> {
+    async fn archive_piece(&mut self, captures: Vec<Archived>) -> Result<Stretch, StoreError> {
         let rows = tokio::task::spawn_blocking(move || captures.iter().map(Archived::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
@@ -128,7 +127,7 @@ impl Store {
         if version == known {
             self.last_capture = last;
         }
-        Ok(Rows { after, last })
+        Ok(Stretch { after, last })
     }
 
     /// What others wrote since this was last asked; it may hold what was written here, too.
@@ -149,11 +148,13 @@ impl Store {
     }
 
     async fn read_news(&mut self) -> Result<News, StoreError> {
+        // What is wrong with these is met again when captures are looked through; it takes nothing of the others away.
+        let counts = self.new_counts().await;
         Ok(News {
             payloads: self.new_payloads().await?,
             captures: self.new_captures().await?,
-            counts: self.new_counts().await?,
-            behind: self.is_behind().await?,
+            behind: counts.is_err() || self.is_behind().await.unwrap_or(true),
+            counts: counts.unwrap_or_default(),
         })
     }
 

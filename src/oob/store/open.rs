@@ -7,7 +7,7 @@ use sqlx::Row;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Archived, KIND, Rows, Store, StoreError, last_row};
+use super::{Archived, KIND, Store, StoreError, Stretch, last_row};
 use crate::oob::{Book, Hit, Payload};
 use crate::sqlite::{self, Aside, Kind, Opening, SharedFile};
 use crate::text::plural;
@@ -50,6 +50,8 @@ impl Opening for Opened {
         store.last_capture = last_row("captures").fetch_one(&mut *connection).await.map_err(&failed)?;
         if store.keeps_hits {
             store.last_count = last_row("counts").fetch_one(connection).await.map_err(&failed)?;
+            // Met here, a broken page is rescued.
+            store.is_behind().await?;
         }
         let mut book = Book::default();
         book.take(store.new_payloads().await?);
@@ -73,7 +75,7 @@ impl Opening for Opened {
     async fn take_over(&mut self, left: Left) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
-        self.store.keep_hits(&left.hits, Rows::default()).await?;
+        self.store.keep_hits(&left.hits, Stretch::default()).await?;
         self.book.take(left.payloads);
         Ok(())
     }

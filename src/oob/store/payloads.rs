@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::{Connection, QueryBuilder, Sqlite};
 
-use super::{CHUNK, Store, StoreError};
+use super::{CHUNK, Store, StoreError, last_row};
 use crate::oob::Payload;
 
 impl Store {
@@ -15,6 +15,7 @@ impl Store {
     pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
+        let before = last_row("payloads").fetch_one(&mut *change).await.map_err(&failed)?;
         for chunk in payloads.chunks(CHUNK) {
             let into = "INSERT OR REPLACE INTO payloads (token, workspace, version, json) SELECT * FROM (";
             let mut query = QueryBuilder::<Sqlite>::new(into);
@@ -29,7 +30,13 @@ impl Store {
             );
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
-        change.commit().await.map_err(&failed)
+        let last = last_row("payloads").fetch_one(&mut *change).await.map_err(&failed)?;
+        change.commit().await.map_err(&failed)?;
+        // Nobody else planted before: there is nothing to be told behind what was written here.
+        if before == self.last_payload {
+            self.last_payload = last;
+        }
+        Ok(())
     }
 
     /// Payloads of a workspace, in the order they were kept.

@@ -1,41 +1,73 @@
 //! What payloads brought in: kept with the captures, made good where nobody did, and told as the archive counts it.
+//!
+//! Whatever is wrong with that, captures are archived on.
 
-use super::Task;
+use std::sync::Arc;
+
+use super::{Task, problem};
 use crate::app::msg::OobNews;
 use crate::contract::Shared;
-use crate::oob::store::{Count, Rows, StoreError};
+use crate::oob::store::{Count, StoreError, Stretch};
 use crate::oob::{Hit, Hits, Token};
 
 impl Task {
-    /// Keeps hits in captures that were archived just now, in these rows.
-    pub(super) async fn keep_hits(&mut self, hits: Vec<Hit>, rows: Rows) -> Result<(), StoreError> {
+    /// Keeps hits in captures that were archived just now, and that these were looked through; where that cannot be, they
+    /// are looked through later.
+    pub(super) async fn keep_hits(&mut self, hits: &[Hit], looked: Stretch) {
         loop {
-            let Some(store) = self.writable() else { return Ok(()) };
-            let kept = store.keep_hits(&hits, rows).await;
-            if !self.is_held(kept.as_ref().err()).await {
-                kept?;
-                return if hits.is_empty() { Ok(()) } else { self.tell_new_hits().await };
+            let Some(store) = self.writable() else { return };
+            let kept = store.keep_hits(hits, looked).await;
+            if self.is_held(kept.as_ref().err()).await {
+                continue;
             }
+            self.looking |= !matches!(kept, Ok(true));
+            // Otherwise they are told when they are looked through.
+            if kept.is_ok() && !hits.is_empty() && self.tell_new_hits().await.is_err() {
+                self.looking = true;
+            }
+            return;
         }
     }
 
     /// What each payload brought in to a workspace so far.
     pub(super) async fn recall_hits(&mut self, workspace: &Shared) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
-        let behind = store.is_behind().await?;
-        let counts = store.counts_of(workspace).await?;
-        self.looking = behind && store.is_writable();
-        self.tell_hits(counts, !behind);
-        Ok(())
+        let behind = store.is_behind().await;
+        let counts = store.counts_of(workspace).await;
+        let writable = store.is_writable();
+        match (behind, counts) {
+            (Ok(behind), Ok(counts)) => {
+                self.looking = behind && writable;
+                self.tell_hits(counts, !behind);
+                Ok(())
+            }
+            (Err(error), _) | (_, Err(error)) => self.uncounted(error),
+        }
     }
 
     /// The next piece of what nobody looked through for payloads.
     pub(super) async fn look_through(&mut self) -> Result<(), StoreError> {
         let Some(store) = &mut self.store else { return Ok(()) };
-        let looked = store.look_through(&mut self.book).await?;
-        self.looking = !looked.ended;
-        self.hear_payloads(looked.payloads);
-        self.tell_new_hits().await
+        let told = match store.look_through(&mut self.book).await {
+            Ok(looked) => {
+                self.looking = !looked.ended;
+                self.hear_payloads(looked.payloads);
+                self.tell_new_hits().await
+            }
+            Err(error) => Err(error),
+        };
+        told.or_else(|error| self.uncounted(error))
+    }
+
+    /// An archive that is held is asked again; any other trouble is told, and nothing is counted until others write.
+    fn uncounted(&mut self, error: StoreError) -> Result<(), StoreError> {
+        if matches!(error, StoreError::Held { .. }) {
+            return Err(error);
+        }
+        tracing::error!(%error, "what payloads brought in cannot be counted");
+        self.looking = false;
+        self.tell(OobNews::Uncounted(Arc::new(problem(&error))));
+        Ok(())
     }
 
     async fn tell_new_hits(&mut self) -> Result<(), StoreError> {

@@ -12,7 +12,6 @@
 //! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
 
 mod hits;
-mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +23,6 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
-use self::pieces::pieces;
 use super::Memory;
 use super::desk::Answered;
 use crate::app::model::Model;
@@ -34,8 +32,8 @@ use crate::app::problem::Problem;
 use crate::app::stream::{Caught, MOST, MOST_BYTES};
 use crate::contract::{Capture, Logger, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::store::{Opened, Place, Rows, Store, StoreError};
-use crate::oob::{Archived, Book, Payload};
+use crate::oob::store::{Opened, Place, Store, StoreError, Stretch, pieces};
+use crate::oob::{Archived, Book, Hit, Payload};
 
 /// How often others are looked for.
 const OTHERS: Duration = Duration::from_secs(1);
@@ -246,23 +244,26 @@ impl Task {
         let kept = loop {
             let kept = match self.writable() {
                 Some(store) => store.archive(captures.clone()).await,
-                None => Ok(Rows::default()),
+                None => Ok(Stretch::default()),
             };
             if !self.is_held(kept.as_ref().err()).await {
                 break kept;
             }
         };
-        let rows = kept.unwrap_or_else(|error| {
+        let stretch = kept.unwrap_or_else(|error| {
             self.fail(&error);
-            Rows::default()
+            Stretch::default()
         });
         // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
-        let looked = self.look_for_others().await;
+        let others = self.look_for_others().await;
         let new = self.recognised(captures.clone()).await;
-        let hits = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
+        let hits: Vec<Hit> = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
+        let whole = others.is_ok() && new.len() == captures.len();
         self.behind.fetch_sub(number, Ordering::Relaxed);
         self.tell(OobNews::Captures { generation, new });
-        looked.and(self.keep_hits(hits, rows).await)
+        self.keep_hits(&hits, if whole { stretch } else { Stretch::default() }).await;
+        self.looking |= !whole && self.writable().is_some();
+        others
     }
 
     fn writable(&mut self) -> Option<&mut Store> {

@@ -321,3 +321,30 @@ async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept(
     assert_eq!(desk.opened().await.forgotten, 1);
     desk.counted([(7, 2)]).await;
 }
+
+#[tokio::test]
+async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.archivist.wish(Wish::Plant(vec![payload(1)]));
+    Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
+    desk.take(vec![capture(1)]);
+    assert_eq!(ids(&desk.caught().await), [1]);
+    let problem = loop {
+        match desk.hears().await {
+            // What others wrote may hold it once more.
+            OobNews::Captures { .. } => {}
+            OobNews::Uncounted(problem) => break problem,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(problem.message.contains("the disk is full"), "{problem}");
+    desk.take(vec![capture(2)]);
+    assert_eq!(ids(&desk.caught().await), [2]);
+    desk.archivist.end().await;
+    let mut store = Store::open(temp.path()).await.unwrap().store;
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
+    assert!(store.is_behind().await.unwrap(), "to be made good");
+}

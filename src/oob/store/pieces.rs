@@ -3,12 +3,12 @@
 use crate::oob::Archived;
 
 /// Captures of a piece at most.
-const MOST: usize = 1_000;
+pub(super) const MOST: usize = 1_000;
 /// Bytes of their bodies, about; a bigger one is a piece of its own.
-const MOST_BYTES: usize = 4 << 20;
+pub(super) const MOST_BYTES: usize = 4 << 20;
 
 /// The same captures in their order, in pieces.
-pub(super) fn pieces(captures: Vec<Archived>) -> impl Iterator<Item = Vec<Archived>> {
+pub fn pieces(captures: Vec<Archived>) -> impl Iterator<Item = Vec<Archived>> {
     let mut rest = captures.into_iter().peekable();
     std::iter::from_fn(move || {
         let (mut piece, mut bytes) = (Vec::new(), 0);
