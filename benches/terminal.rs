@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use generated::Generated;
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+use scandeck::oob::store::Store;
 
 const FINDINGS: usize = 100_000;
 /// Captures kept before the stream begins, and those that come in a second.
@@ -250,6 +251,8 @@ fn main() {
     terminal.keys("\x1b");
     terminal.end();
 
+    // The disk is still busy with what the first one left.
+    std::thread::sleep(Duration::from_secs(5));
     let terminal = Terminal::start(&generated.base, home.path(), "Findings");
     tell("second start, from what is kept: first frame", ms(terminal.until("Findings")));
     tell("second start, from what is kept: 100,000 findings listed", ms(terminal.until("of 100")));
@@ -259,6 +262,14 @@ fn main() {
     let home = tempfile::tempdir().unwrap();
     generated.loud.hears(AT_ONCE, BIG);
     at_once(Terminal::start(&generated.base, home.path(), "of 100"));
+    let kept = runtime.block_on(kept_in(home.path()));
+    tell("100 MB of captures: in the archive afterwards", format!("{kept} of {AT_ONCE}"));
+}
+
+async fn kept_in(home: &Path) -> usize {
+    let mut services = std::fs::read_dir(home.join("scandeck/of")).unwrap();
+    let mut store = Store::open(&services.next().unwrap().unwrap().path()).await.unwrap().store;
+    store.captures_of("Generated").await.unwrap().len()
 }
 
 /// What a key costs while captures come in.
@@ -267,6 +278,7 @@ fn beside_a_stream(mut terminal: Terminal, generated: &Generated) {
     terminal.until(&format!("n={CAPTURES}"));
     terminal.rest();
     tell("memory with 100,000 captures too", terminal.memories());
+    tell("with 100,000 captures: one row down", quantiles(terminal.rows_down()));
     let (loud, ends) = (Arc::clone(&generated.loud), Arc::new(AtomicBool::new(false)));
     let ended = Arc::clone(&ends);
     let calling = std::thread::spawn(move || {
@@ -300,6 +312,8 @@ fn at_once(mut terminal: Terminal) {
         times.extend(terminal.answered("j"));
     }
     tell("100 MB of captures: archived and shown", ms(terminal.until(&last)));
+    // It says that not all are in memory.
+    terminal.until("put away");
     let longest = times.iter().max().copied().unwrap_or_default();
     tell("100 MB of captures: one row down meanwhile", format!("{}, longest {}", quantiles(times), ms(longest)));
     terminal.rest();

@@ -42,7 +42,7 @@ use crate::poller::{CHANNEL, Poller};
 use crate::view::theme::Theme;
 use crate::view::{self, ViewCache};
 
-/// Least time between two frames while much happens; after a pause a frame is drawn at once.
+/// Least time between two frames that keys ask for, and between two while news come in; after a pause one is drawn at once.
 const FRAME: Duration = Duration::from_millis(16);
 /// Messages taken before a frame is drawn again.
 const DRAIN: usize = 512;
@@ -99,6 +99,9 @@ pub(super) struct Desk {
     pub heard_by: Arc<[String]>,
     pub started: Instant,
     pub drawn: Option<Instant>,
+    /// When the last frame was drawn that answered a person, and whether the next one will.
+    pub answered: Option<Instant>,
+    pub typed: bool,
     pub woken: Option<Instant>,
     pub left: Option<Option<i32>>,
     pub spent: Spent,
@@ -133,6 +136,8 @@ impl Desk {
             heard_by: heard_by.into(),
             started: Instant::now(),
             drawn: None,
+            answered: None,
+            typed: false,
             woken: None,
             left: None,
             spent: Spent::default(),
@@ -173,12 +178,16 @@ impl Desk {
         self.terminal.draw(|frame| view::draw(model, frame, cache))?;
         self.model.drawn(self.started.elapsed(), self.cache.measures());
         self.drawn = Some(Instant::now());
+        if std::mem::take(&mut self.typed) {
+            self.answered = self.drawn;
+        }
         Ok(())
     }
 
-    /// When the next frame may be drawn, if that is not now.
+    /// When the next frame may be drawn, if that is not now. A key does not wait because news were drawn just before it.
     fn frame_due(&self) -> Option<Instant> {
-        let due = self.drawn? + FRAME;
+        let last = if self.typed { self.answered } else { self.drawn };
+        let due = last? + FRAME;
         (due > Instant::now()).then_some(due)
     }
 
@@ -246,6 +255,7 @@ impl Desk {
     }
 
     fn take_event(&mut self, event: Event) {
+        self.typed = true;
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.queue.push_back(Msg::Key(key)),
             Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
