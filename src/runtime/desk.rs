@@ -199,7 +199,8 @@ impl Desk {
 
     async fn wait(&mut self) -> Inbound {
         let wake = sleep_or_never(self.wake_at());
-        let frame = sleep_or_never(self.frame_due().filter(|_| self.model.dirty));
+        // One that became due since it was looked at is drawn now.
+        let frame = sleep_or_never(self.model.dirty.then(|| self.frame_due().unwrap_or_else(Instant::now)));
         let behind = self.is_behind();
         let terminal = async {
             match &mut self.keyboard {

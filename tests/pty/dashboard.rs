@@ -54,12 +54,12 @@ async fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_dashboard_again() {
     let mut session = Session::start_command(home.path(), command, &variables);
     session.until("ready>").await;
     session.keys(&format!("{}\n", env!("CARGO_BIN_EXE_scandeck")));
-    session.until("live").await;
+    session.until("● live").await;
     session.keys("\x1a");
     session.until("Stopped").await;
     assert!(!session.is_full_screen());
     session.keys("fg\n");
-    session.until("live").await;
+    session.until("● live").await;
     assert!(session.is_full_screen());
     session.keys("q");
     session.until("goes on").await;
