@@ -130,7 +130,7 @@ actions! {
     NextMatch "next_match" "next" "next match";
     PreviousMatch "previous_match" "previous" "previous match";
     // on what is under the cursor, or marked
-    New "new" "new" "make a new one; of captures, and among findings: a finding of your own";
+    New "new" "new" "make a new one; of captures or findings a finding of your own";
     Edit "edit" "edit" "edit";
     Delete "delete" "delete" "delete, after a prompt that names it and what goes with it";
     Scan "scan" "scan" "scan this target, or every marked one";

@@ -243,7 +243,8 @@ fn draw_cell(buf: &mut Buffer, area: Rect, theme: Theme, column: &Column, cell: 
     draw_line(buf, Rect { x: area.x + indent, width: area.width - indent, ..area }, cell);
 }
 
-/// A cell in fewer columns: of a sentence the beginning; else the longest part gives way, the others stay.
+/// A cell in fewer columns: of a sentence the beginning; a name gives way in the middle, of several parts the longest at
+/// its end.
 fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: char) -> Line<'a> {
     let over = width_of(cell).saturating_sub(columns);
     let longest = cell.spans.iter().map(|span| text::width(&span.content)).max().unwrap_or(0);
@@ -254,7 +255,10 @@ fn shortened<'a>(cell: &'a Line<'a>, columns: usize, sentence: bool, ellipsis: c
     let spans = cell.spans.iter().enumerate().map(|(at, span)| {
         let columns = text::width(&span.content);
         let short = match gives_way {
-            Some(one) if one == at => text::middle_with(&span.content, longest.saturating_sub(over), ellipsis),
+            Some(one) if one == at => {
+                let shorten = if cell.spans.len() == 1 { text::middle_with } else { text::start_with };
+                shorten(&span.content, longest.saturating_sub(over), ellipsis)
+            }
             // It fits, what follows does not: that shows here.
             _ if columns == room && Some(at) != last => {
                 text::start_with(&format!("{}{ellipsis}", span.content), room, ellipsis).into_owned().into()
@@ -339,7 +343,7 @@ mod tests {
             let cell = Line::from(parts.iter().map(|part| Span::raw(*part)).collect::<Vec<_>>());
             shortened(&cell, columns, sentence, '…').spans.iter().map(|span| &*span.content).collect()
         };
-        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 k…· url  ×12");
+        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 keys.…  ×12");
         assert_eq!(shown(&["/?t=aaaa", "/latest", "/x"], 12, true), "/?t=aaaa/la…");
         assert_eq!(shown(&["/?t=aaaa", "/latest"], 8, true), "/?t=aaa…");
         assert_eq!(shown(&["ab", "cd", "ef"], 3, false), "ab…");
