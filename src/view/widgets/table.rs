@@ -343,7 +343,7 @@ mod tests {
             let cell = Line::from(parts.iter().map(|part| Span::raw(*part)).collect::<Vec<_>>());
             shortened(&cell, columns, sentence, '…').spans.iter().map(|span| &*span.content).collect()
         };
-        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 keys.…  ×12");
+        assert_eq!(shown(&["▸ ", "#88 keys.txt · url", "  ×12"], 18, false), "▸ #88 keys.t…  ×12");
         assert_eq!(shown(&["/?t=aaaa", "/latest", "/x"], 12, true), "/?t=aaaa/la…");
         assert_eq!(shown(&["/?t=aaaa", "/latest"], 8, true), "/?t=aaa…");
         assert_eq!(shown(&["ab", "cd", "ef"], 3, false), "ab…");
