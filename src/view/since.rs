@@ -14,6 +14,7 @@ use super::format::{plural, risk_counts};
 use super::layout::indented;
 use super::panes::key;
 use super::widgets::lines::{draw_sides, joined};
+use crate::app::model::Pane;
 use crate::input::{Action, Context};
 
 pub(super) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
@@ -51,14 +52,14 @@ pub(super) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         let words = format!("{} {verb} within a week", plural(what.expiring, "decision"));
         groups.push(vec![Span::styled(words, theme.warn())]);
     }
-    let look = key(cx, Context::Findings, Action::PreviousTab);
-    let hide = key(cx, Context::Findings, Action::Back);
-    let hints = Line::from(vec![
-        Span::styled(look, theme.key()),
-        Span::styled(" look   ", theme.dim()),
-        Span::styled(hide, theme.key()),
-        Span::styled(" hide", theme.dim()),
-    ]);
+    let mut hints = Line::default();
+    // The tab before the first one is that of new findings.
+    if new > 0 && cx.model.focus.pane == Pane::Findings {
+        hints.push_span(Span::styled(key(cx, Context::Findings, Action::PreviousTab), theme.key()));
+        hints.push_span(Span::styled(" look   ", theme.dim()));
+    }
+    hints.push_span(Span::styled(key(cx, Context::Findings, Action::Back), theme.key()));
+    hints.push_span(Span::styled(" hide", theme.dim()));
     let line = joined(groups, "   ");
     // What changed is more than how to put it away.
     let fits = line.width() + hints.width() + 3 <= usize::from(area.width);
