@@ -31,7 +31,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         known: Known::of(&cx.model.data.loggers),
         filter: &list.filter,
         // What is folded under a head is not hidden.
-        total: list.len() + stream.caught.len() - list.unasked() - list.taken(),
+        total: (list.len() + stream.caught.len()).saturating_sub(list.unasked() + list.taken()),
         shown: list.len(),
         at: list.at,
         marks: (list.marks.len(), list.hidden_marks(stream).count()),
@@ -107,18 +107,18 @@ fn invitation(cx: &Cx<'_>) -> String {
     )
 }
 
-/// `following at the end`, `paused`, `▼ 37 new`, what fell out of memory, and how far the filter was asked.
+/// `following at the end`, `paused`, `▼ 37 new`; how far the filter was asked, else what fell out of memory.
 fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let (theme, list) = (cx.theme, &cx.model.lists.captures);
     let mut line = Line::default();
-    if cx.model.data.captures.dropped > 0 {
-        let dropped = format::thousands(cx.model.data.captures.dropped);
-        line.push_span(Span::styled(format!("{dropped} older put away  "), theme.dim()));
-    }
+    let stream = &cx.model.data.captures;
+    let held = stream.caught.len();
     if list.unasked() > 0 {
-        let held = cx.model.data.captures.caught.len();
-        let (asked, held) = (format::thousands((held - list.unasked()) as u64), format::thousands(held as u64));
+        let asked = format::thousands(held.saturating_sub(list.unasked()) as u64);
+        let held = format::thousands(held as u64);
         line.push_span(Span::styled(format!("{asked} of {held} asked  "), theme.warn()));
+    } else if stream.dropped > 0 {
+        line.push_span(Span::styled(format!("{} older put away  ", format::thousands(stream.dropped)), theme.dim()));
     }
     line.push_span(match (list.below(), list.paused, list.follow) {
         (new @ 1.., paused, _) => {
