@@ -186,22 +186,19 @@ impl Cursor for StreamRows<'_> {
     }
     fn is_marked(&self, at: usize) -> bool {
         let mut ids = self.list.ids_at(self.stream, at).peekable();
-        ids.peek().is_some() && ids.all(|id| self.list.marks.contains(&id))
+        ids.peek().is_some() && ids.all(|id| self.list.marks().contains(&id))
     }
     fn mark(&mut self, at: usize, on: bool) {
-        for id in self.list.ids_at(self.stream, at).collect::<Vec<_>>() {
-            set(&mut self.list.marks, id, on);
-        }
+        self.list.mark(self.stream, at, on);
     }
     fn is_head(&self, at: usize) -> bool {
         self.list.head_at(at).is_some()
     }
     fn clear_marks(&mut self) {
-        self.list.marks.clear();
+        self.list.clear_marks();
     }
     fn marked(&self) -> (usize, usize) {
-        let marks = &self.list.marks;
-        (marks.len(), self.list.hidden_marks(self.stream).count())
+        (self.list.marks().len(), self.list.marks_hidden())
     }
     fn range(&self) -> Option<usize> {
         self.list.place(self.stream, self.list.range_from?)

@@ -21,8 +21,8 @@ use crate::query::explain::explain;
 use crate::query::{Bits, Kind, Query, Source};
 use crate::triage::Case;
 
-/// Said where something is to be done with all captures that a query takes, before it was asked about all of them.
-pub(super) const STILL_ASKING: &str = "the filter is still being asked about older captures: once more in a moment";
+/// Said where something is to be done with all captures of many, before it is known which these are.
+pub(super) const STILL_ASKING: &str = "older captures are still being asked about: once more in a moment";
 
 impl Model {
     /// Makes the rows of a pane anew, after its data, filter, scope or order changed.
@@ -141,6 +141,12 @@ impl Model {
             self.say(Tone::Plain, STILL_ASKING);
         }
         waits
+    }
+
+    /// The same for what a head stands for, where one has the cursor.
+    pub(super) fn head_must_wait(&mut self) -> bool {
+        let list = &self.lists.captures;
+        list.head_at(list.at).is_some() && self.must_wait(self.focus.pane)
     }
 
     /// What is left to be asked of the captures is asked when the keys that wait were heard.

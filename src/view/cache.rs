@@ -13,7 +13,7 @@ use crate::app::list::List;
 use crate::app::model::{Data, Pane};
 use crate::app::review::Facts as GroupFacts;
 use crate::app::screen::Measures;
-use crate::app::stream::StreamList;
+use crate::app::stream::{CaughtId, Stream, StreamList};
 use crate::app::table::{Item, Table};
 use crate::contract::{Finding, LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::oob::Token;
@@ -116,15 +116,19 @@ impl<Id: Copy + Eq> Anchor<Id> {
     }
 }
 
-/// The first visible row of the stream: rows keep their numbers.
+/// The first visible capture of the stream; of a head its newest.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct StreamAnchor(u64);
+pub(super) struct StreamAnchor(Option<CaughtId>);
 
 impl StreamAnchor {
     /// The place of the first row to draw of `height` rows.
-    pub fn resolve(&mut self, list: &StreamList, height: usize) -> usize {
-        let first = window(list.place_near(self.0), list.at, list.len(), height);
-        self.0 = list.rows_at(first).next_back().unwrap_or_default();
+    pub fn resolve(&mut self, list: &StreamList, stream: &Stream, height: usize) -> usize {
+        let held = self.0.map_or(0, |id| list.place_near(stream, id));
+        let first = window(held, list.at, list.len(), height);
+        // As long as not everything was asked, it may still come.
+        if list.unasked() == 0 {
+            self.0 = list.id_at(stream, first);
+        }
         first
     }
 }

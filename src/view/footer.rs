@@ -159,7 +159,7 @@ fn marked(cx: &Cx<'_>) -> usize {
         Pane::Targets => lists.targets.marks.len(),
         Pane::Findings => lists.findings.marks.len(),
         Pane::Scans => lists.scans.marks.len(),
-        Pane::Captures => lists.captures.marks.len(),
+        Pane::Captures => lists.captures.marks().len(),
         Pane::Loggers => lists.loggers.marks.len(),
         Pane::Reports => lists.reports.marks.len(),
         Pane::Wordlists => lists.wordlists.marks.len(),

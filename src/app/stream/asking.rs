@@ -1,9 +1,9 @@
 //! A query asked about the captures in pieces, the newest first: neither a full ring nor long bodies hold the screen.
 //!
 //! ```text
-//!   new, moved, recalled, changed ─► Unasked ─► a piece ─► rows that the query takes
-//!                                      ▲          └─ more? ─► Effect::AskOn ─► keys that wait ─► Msg::AskOn ─┐
-//!                                      └─────────────────────────────────────────────────────────────────────┘
+//!   new, recalled, changed ─► unasked ─► a piece ─► rows that the query takes
+//!                               ▲          └─ more? ─► Effect::AskOn ─► keys that wait ─► Msg::AskOn ─┐
+//!                               └─────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
 //! Nothing outdated is ever under way: another query begins with everything unasked, and the next piece is its own.
@@ -50,14 +50,19 @@ impl Asking<'_> {
     }
 }
 
-/// Row numbers of which it is not known yet whether the query takes them: ranges, ascending and apart.
+/// Row numbers, such as those that a query was not asked about yet: ranges, ascending and apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unasked(Vec<Range<u64>>);
+pub(super) struct Ranges(Vec<Range<u64>>);
 
-impl Unasked {
+impl Ranges {
     /// How many.
     pub fn len(&self) -> usize {
         self.0.iter().map(|range| (range.end - range.start) as usize).sum()
+    }
+
+    /// The ranges.
+    pub fn iter(&self) -> impl Iterator<Item = &Range<u64>> {
+        self.0.iter()
     }
 
     /// These too.
@@ -77,6 +82,17 @@ impl Unasked {
     pub fn keep(&mut self, kept: &Range<u64>) {
         self.0.iter_mut().for_each(|range| *range = range.start.max(kept.start)..range.end.min(kept.end));
         self.0.retain(|range| !range.is_empty());
+    }
+
+    /// Captures came in at these row numbers, ascending: those after them moved, and these are added.
+    pub fn shift(&mut self, new: &[u64]) {
+        self.0.iter_mut().for_each(|range| *range = shifted(range.start, new)..shifted(range.end - 1, new) + 1);
+        self.add(new.iter().map(|&row| row..row + 1));
+    }
+
+    /// All of them.
+    pub fn all(&mut self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.0)
     }
 
     /// Takes off one; false when that was asked already.
@@ -107,6 +123,19 @@ impl Unasked {
     }
 }
 
+/// The number that a row has after captures came in at these numbers, ascending.
+pub(super) fn shifted(row: u64, new: &[u64]) -> u64 {
+    let (mut low, mut high) = (0, new.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        match new[middle] - middle as u64 <= row {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    row + low as u64
+}
+
 /// Some of the captures, to be queried.
 pub(in crate::app) struct Part<'a> {
     stream: &'a Stream,
@@ -117,7 +146,7 @@ pub(in crate::app) struct Part<'a> {
 impl<'a> Part<'a> {
     /// The newest, a piece of them.
     pub fn newest(stream: &'a Stream, world: World<'a>) -> Self {
-        let mut unasked = Unasked(vec![stream.first..stream.end()]);
+        let mut unasked = Ranges(vec![stream.first..stream.end()]);
         let rows = unasked.piece(stream, PIECE).pop().unwrap_or_default();
         Self { stream, rows, world }
     }

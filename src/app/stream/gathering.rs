@@ -1,11 +1,12 @@
 //! All captures that a query takes, gathered in pieces: what goes into a file is never a part, and holds no key.
 
-use super::asking::{Asking, Unasked};
+use super::asking::{Asking, Ranges};
 use super::{Caught, CaughtId};
 use crate::contract::LoggerId;
 use crate::query::Query;
 
-/// See the module. What comes or leaves meanwhile is not missed or taken twice: it goes by ids, not by rows.
+/// See the module. It goes by ids, not by rows: what comes late or leaves meanwhile takes nothing away. What is newer than
+/// what was there at the start is left out.
 #[derive(Debug)]
 pub struct Gathering {
     /// What is asked.
@@ -27,8 +28,8 @@ impl Gathering {
     /// Asks about a piece; everything that was found, oldest first, once all are asked.
     pub fn go_on(&mut self, asking: &Asking<'_>) -> Option<Vec<Caught>> {
         let stream = asking.stream;
-        let end = self.before.map_or(stream.end(), |before| stream.first + stream.place_of(before) as u64);
-        let mut unasked = Unasked::default();
+        let end = self.before.map_or(stream.end(), |before| stream.row_near(before));
+        let mut unasked = Ranges::default();
         unasked.add([stream.first..end]);
         let piece = unasked.piece(stream, asking.piece).pop().unwrap_or_default();
         self.before = stream.get(piece.start).map(Caught::id);

@@ -130,14 +130,23 @@ impl Groups {
         Some(below.map_or(head, |below| head + 1 + below))
     }
 
+    /// The place of the first group that came after a row.
+    pub(super) fn place_near(&self, row: u64) -> usize {
+        self.place_at(self.order.partition_point(|(newest, _)| *newest < row))
+    }
+
     /// The place of a head.
     pub(super) fn place_of(&self, key: &Key) -> Option<usize> {
         self.place_of_head(*self.numbers.get(key)?)
     }
 
     pub(super) fn place_of_head(&self, number: u32) -> Option<usize> {
+        self.index(number).map(|index| self.place_at(index))
+    }
+
+    fn place_at(&self, index: usize) -> usize {
         let below = |place, &(head, rows): &(usize, usize)| if head < place { place + rows } else { place };
-        Some(self.unfolded.iter().fold(self.index(number)?, below))
+        self.unfolded.iter().fold(index, below)
     }
 
     fn group(&self, number: u32) -> &Group {
@@ -172,9 +181,16 @@ impl Groups {
         let Some(by) = self.by else { return 0 };
         let key = Key::of(by, caught);
         let number = self.numbers.get(&key).copied().unwrap_or_else(|| self.begin(key));
-        self.groups[number as usize].rows.push_back(row);
-        self.touched.push(number);
+        self.join(number, row);
         number
+    }
+
+    /// A row comes to a group.
+    pub(super) fn join(&mut self, number: u32, row: u64) {
+        if self.by.is_some() {
+            self.groups[number as usize].rows.push_back(row);
+            self.touched.push(number);
+        }
     }
 
     fn begin(&mut self, key: Key) -> u32 {

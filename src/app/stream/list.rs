@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use super::asking::{Asking, Unasked};
+use super::asking::{Asking, Ranges, shifted};
 use super::groups::{By, Group, Groups, Key};
 use super::{Caught, CaughtId, START, Stream};
 
@@ -18,28 +18,40 @@ pub struct StreamList {
     head: Option<Key>,
     /// Place of the selection among the rows.
     pub at: usize,
+    /// Where the selection is to be once everything was asked, unless a key moves it: on this head, else this capture.
+    wanted: Option<(Option<Key>, CaughtId)>,
     /// Marked captures.
-    pub marks: BTreeSet<CaughtId>,
+    marks: BTreeSet<CaughtId>,
     /// Where `v` began a range.
     pub range_from: Option<CaughtId>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
-    /// Row numbers that the query takes, oldest first, each with the number of its group.
-    rows: VecDeque<(u64, u32)>,
+    /// What the query takes, oldest first.
+    rows: VecDeque<Taken>,
     /// The same in groups, where they are.
     groups: Groups,
     /// Row numbers of the ring, as far as it was told here.
     known: Range<u64>,
     /// Those of them that the query was not asked about yet.
-    unasked: Unasked,
+    unasked: Ranges,
     /// The selection goes along when something comes.
     pub follow: bool,
     /// `=`: nothing moves, what comes is counted.
     pub paused: bool,
-    /// The row after the last that was there when it stopped following.
-    seen: u64,
+    /// Row numbers of what came since it stopped following.
+    news: Ranges,
+}
+
+/// A capture that the query takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Taken {
+    /// Its row number.
+    row: u64,
+    /// The number of its group.
+    group: u32,
+    marked: bool,
 }
 
 impl Default for StreamList {
@@ -48,6 +60,7 @@ impl Default for StreamList {
             selected: None,
             head: None,
             at: 0,
+            wanted: None,
             marks: BTreeSet::new(),
             range_from: None,
             filter: String::new(),
@@ -55,10 +68,10 @@ impl Default for StreamList {
             rows: VecDeque::new(),
             groups: Groups::default(),
             known: START..START,
-            unasked: Unasked::default(),
+            unasked: Ranges::default(),
             follow: true,
             paused: false,
-            seen: START,
+            news: Ranges::default(),
         }
     }
 }
@@ -84,15 +97,46 @@ impl StreamList {
         self.unasked.len()
     }
 
-    /// Captures that came below since it stopped following: `▼ N new`.
+    /// Captures that came since it stopped following: `▼ N new`.
     pub fn below(&self) -> usize {
-        self.rows.len() - self.rows.partition_point(|&(row, _)| row < self.seen)
+        let before = |row| self.rows.partition_point(|taken| taken.row < row);
+        self.news.iter().map(|range| before(range.end) - before(range.start)).sum()
     }
 
-    /// Marked captures that are not shown.
+    /// Marked captures.
+    pub fn marks(&self) -> &BTreeSet<CaughtId> {
+        &self.marks
+    }
+
+    /// Marks what a place stands for, or takes the marks off.
+    pub fn mark(&mut self, stream: &Stream, at: usize, on: bool) {
+        for row in self.rows_at(at).collect::<Vec<_>>() {
+            let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(Caught::id)) else { continue };
+            self.rows[at].marked = on;
+            match on {
+                true => self.marks.insert(id),
+                false => self.marks.remove(&id),
+            };
+        }
+    }
+
+    /// Takes every mark off.
+    pub fn clear_marks(&mut self) {
+        self.marks.clear();
+        self.rows.iter_mut().for_each(|taken| taken.marked = false);
+    }
+
+    /// How many marked captures are not shown.
+    pub fn marks_hidden(&self) -> usize {
+        match self.marks.len() {
+            0 => 0,
+            marks => marks - self.rows.iter().filter(|taken| taken.marked).count(),
+        }
+    }
+
+    /// Those that are not.
     pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaughtId> + 'a {
-        let all_shown = self.rows.len() == stream.caught.len();
-        self.marks.iter().copied().filter(move |&id| !all_shown && !self.has(stream, id))
+        self.marks.iter().copied().filter(|&id| !self.has(stream, id))
     }
 
     /// By what they are grouped.
@@ -109,7 +153,7 @@ impl StreamList {
     pub fn rows_at(&self, at: usize) -> Box<dyn DoubleEndedIterator<Item = u64> + '_> {
         match self.by() {
             Some(_) => Box::new(self.groups.rows(at).copied()),
-            None => Box::new(self.rows.get(at).map(|&(row, _)| row).into_iter()),
+            None => Box::new(self.rows.get(at).map(|taken| taken.row).into_iter()),
         }
     }
 
@@ -121,20 +165,21 @@ impl StreamList {
     fn place_of_row(&self, row: u64) -> Option<usize> {
         let at = self.find(row)?;
         match self.by() {
-            Some(_) => self.groups.place(self.rows[at].1, row),
+            Some(_) => self.groups.place(self.rows[at].group, row),
             None => Some(at),
         }
     }
 
     fn find(&self, row: u64) -> Option<usize> {
-        self.rows.binary_search_by_key(&row, |&(row, _)| row).ok()
+        self.rows.binary_search_by_key(&row, |taken| taken.row).ok()
     }
 
-    /// The place that a row number is at or would be: what was at the top of the screen stays there.
-    pub fn place_near(&self, row: u64) -> usize {
+    /// The place of a capture, else of what came after it: what was at the top of the screen stays there.
+    pub fn place_near(&self, stream: &Stream, id: CaughtId) -> usize {
+        let row = stream.row_near(id);
         match self.by() {
-            Some(_) => self.place_of_row(row).unwrap_or_default(),
-            None => self.rows.partition_point(|&(other, _)| other < row),
+            Some(_) => self.place(stream, id).unwrap_or_else(|| self.groups.place_near(row)),
+            None => self.rows.partition_point(|taken| taken.row < row),
         }
     }
 
@@ -143,35 +188,47 @@ impl StreamList {
         self.rows.clear();
         self.groups.clear();
         self.known = asking.stream.first..asking.stream.end();
-        self.unasked = Unasked::default();
+        self.unasked = Ranges::default();
         self.unasked.add([self.known.clone()]);
         self.ask_on(asking);
     }
 
-    /// Takes up what came: rows from a number on are new or have moved, those in front of what was known are new, and
-    /// those that have left the ring leave.
-    pub fn extend(&mut self, asking: &Asking<'_>, from: u64) {
+    /// Takes up what came: at these row numbers, ascending, and in front of what was known. What moved because of that
+    /// keeps its answer; what has left the ring leaves.
+    pub fn extend(&mut self, asking: &Asking<'_>, new: &[u64]) {
         let stream = asking.stream;
-        let kept = stream.first..from.min(self.known.end);
-        while let Some((row, group)) = self.rows.pop_front_if(|(row, _)| *row < kept.start) {
-            self.groups.leave(group, row);
+        self.shift(new);
+        while let Some(taken) = self.rows.pop_front_if(|taken| taken.row < stream.first) {
+            self.groups.leave(taken.group, taken.row);
         }
-        while let Some((row, group)) = self.rows.pop_back_if(|(row, _)| *row >= kept.end) {
-            self.groups.leave(group, row);
-        }
-        self.unasked.keep(&kept);
-        self.unasked.add([stream.first..self.known.start, kept.end.max(stream.first)..stream.end()]);
+        self.unasked.add([stream.first..self.known.start]);
         self.known = stream.first..stream.end();
+        self.unasked.keep(&self.known);
+        self.news.keep(&self.known);
         self.ask_on(asking);
+    }
+
+    /// Captures came in at these row numbers: those after them moved.
+    fn shift(&mut self, new: &[u64]) {
+        self.unasked.shift(new);
+        self.news.shift(new);
+        let Some(&first) = new.first() else { return };
+        let moved = self.rows.split_off(self.rows.partition_point(|taken| taken.row < first));
+        moved.iter().rev().for_each(|taken| self.groups.leave(taken.group, taken.row));
+        for taken in moved {
+            let row = shifted(taken.row, new);
+            self.groups.join(taken.group, row);
+            self.rows.push_back(Taken { row, ..taken });
+        }
     }
 
     /// Something else is said about captures of these row numbers, ascending.
     pub fn ask_again(&mut self, asking: &Asking<'_>, rows: &[u64]) {
         let groups = &mut self.groups;
-        self.rows.retain(|&(row, group)| {
-            let again = rows.binary_search(&row).is_ok();
+        self.rows.retain(|taken| {
+            let again = rows.binary_search(&taken.row).is_ok();
             if again {
-                groups.leave(group, row);
+                groups.leave(taken.group, taken.row);
             }
             !again
         });
@@ -180,16 +237,25 @@ impl StreamList {
     }
 
     /// Asks about a piece of what was not asked yet: the selected capture, which so stays selected, then the newest.
+    /// What is neither filtered nor grouped costs nothing, and is taken whole.
     pub fn ask_on(&mut self, asking: &Asking<'_>) {
         let stream = asking.stream;
-        let selected = self.selected.filter(|_| !self.goes_along()).and_then(|id| stream.row_of(id));
-        let selected = selected.filter(|&row| self.unasked.take(row)).map(|row| row..row + 1);
-        let piece = self.unasked.piece(stream, asking.piece).into_iter().chain(selected);
-        let mut taken: Vec<u64> = piece.flat_map(|rows| asking.taken(rows)).collect();
-        taken.sort_unstable();
-        let at_end = self.rows.back().zip(taken.first()).is_none_or(|((last, _), first)| last < first);
-        let groups = &mut self.groups;
-        let new = taken.into_iter().filter_map(|row| Some((row, groups.put(row, stream.get(row)?))));
+        let mut piece = match asking.query.is_empty() && self.by().is_none() {
+            true => self.unasked.all(),
+            false => self.unasked.piece(stream, asking.piece),
+        };
+        let selected = self.wanted().map(|(_, id)| id).filter(|_| !self.goes_along());
+        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| self.unasked.take(row));
+        piece.extend(selected.map(|row| row..row + 1));
+        let mut rows: Vec<u64> = piece.into_iter().flat_map(|rows| asking.taken(rows)).collect();
+        rows.sort_unstable();
+        let at_end = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
+        let (groups, marks) = (&mut self.groups, &self.marks);
+        let new = rows.into_iter().filter_map(|row| {
+            let caught = stream.get(row)?;
+            let marked = !marks.is_empty() && marks.contains(&caught.id());
+            Some(Taken { row, group: groups.put(row, caught), marked })
+        });
         self.rows.extend(new);
         self.groups.arrange();
         if !at_end {
@@ -230,31 +296,35 @@ impl StreamList {
             Some((_, false)) => false,
             None => {
                 let row = self.rows_at(self.at).next().and_then(|row| self.find(row));
-                let head = row.and_then(|at| self.groups.place_of_head(self.rows[at].1)).filter(|&at| at != self.at);
+                let head =
+                    row.and_then(|at| self.groups.place_of_head(self.rows[at].group)).filter(|&at| at != self.at);
                 head.inspect(|&at| self.select_at(stream, at)).is_some()
             }
         }
     }
 
-    /// Puts the selection on its capture, on the last one when following, else on the one that comes after it.
+    /// What the selection is to be on.
+    fn wanted(&self) -> Option<(Option<Key>, CaughtId)> {
+        self.wanted.clone().or_else(|| Some((self.head.clone(), self.selected?)))
+    }
+
+    /// Puts the selection on the last one when following, else on its capture or the one that comes after that. Where
+    /// that is shows only when everything was asked.
     fn settle(&mut self, stream: &Stream) {
-        let goes_along = self.goes_along();
-        let head = || self.head.as_ref().and_then(|key| self.groups.place_of(key));
-        let row = self.selected.and_then(|id| stream.row_of(id));
-        let kept = if goes_along { None } else { head().or_else(|| self.place_of_row(row?)) };
-        match (kept, self.by()) {
-            (Some(at), _) => self.put_at(stream, at),
-            (None, _) if goes_along => self.select_at(stream, usize::MAX),
-            (None, Some(_)) => self.select_at(stream, self.at),
-            (None, None) => self.select_at(stream, row.map_or(0, |row| self.place_near(row))),
-        }
-        if goes_along {
-            self.seen = stream.end();
-        }
         let oldest = stream.caught.front().map(Caught::id);
         while self.marks.first().is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest)) {
             self.marks.pop_first();
         }
+        if self.goes_along() {
+            return self.select_at(stream, usize::MAX);
+        }
+        let wanted = self.wanted();
+        let place = wanted.as_ref().map(|(head, id)| {
+            let head = head.as_ref().and_then(|key| self.groups.place_of(key));
+            head.unwrap_or_else(|| self.place_near(stream, *id))
+        });
+        self.put_at(stream, place.unwrap_or(usize::MAX).min(self.len().saturating_sub(1)));
+        self.wanted = wanted.filter(|_| self.unasked() > 0 || self.is_empty());
     }
 
     /// The selection goes along with the end.
@@ -262,12 +332,16 @@ impl StreamList {
         self.follow && !self.paused && self.marks.is_empty() && self.range_from.is_none()
     }
 
-    /// Selects a place, or the last one.
+    /// Selects a place, or the last one. Where nothing is shown yet, there is only the last one.
     pub fn select_at(&mut self, stream: &Stream, at: usize) {
+        if self.is_empty() && at < usize::MAX {
+            return;
+        }
+        self.wanted = None;
         self.put_at(stream, at.min(self.len().saturating_sub(1)));
         self.follow = !self.paused && self.at + 1 >= self.len();
         if self.follow {
-            self.seen = stream.end();
+            self.news = Ranges::default();
         }
     }
 
@@ -284,7 +358,7 @@ impl StreamList {
 
     /// Every capture that the query takes, oldest first, as far as it was asked.
     pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Caught> + 'a {
-        self.rows.iter().filter_map(|&(row, _)| stream.get(row))
+        self.rows.iter().filter_map(|taken| stream.get(taken.row))
     }
 
     /// Every capture that a place stands for.

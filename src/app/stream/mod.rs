@@ -186,37 +186,41 @@ impl Stream {
         Some(self.first + at as u64)
     }
 
+    /// The row number that a capture has or would have.
+    pub fn row_near(&self, id: CaughtId) -> u64 {
+        self.first + self.place_of(id) as u64
+    }
+
     /// How many captures are before an id.
     fn place_of(&self, id: CaughtId) -> usize {
         self.caught.partition_point(|caught| caught.id() < id)
     }
 
-    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left. Tells from
-    /// which row number on rows are new or have moved; those in front of all, of which there may be some, are new.
-    pub fn take(&mut self, mut new: Vec<Caught>) -> u64 {
+    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left. Tells the row
+    /// numbers of those that did not come in front of all, ascending: each moved what is after it by one.
+    pub fn take(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
         self.problem = None;
         new.retain(|caught| self.is_new(caught));
-        let from = self.insert(new);
+        let rows = self.insert(new);
         while self.is_over() {
             self.drop_oldest();
             self.dropped += 1;
         }
-        from
+        rows
     }
 
     /// Takes older captures from the archive, as many as fit. Tells the same as [`Stream::take`].
-    pub fn recall(&mut self, older: Vec<Caught>) -> u64 {
-        let from = self.insert(older);
+    pub fn recall(&mut self, older: Vec<Caught>) -> Vec<u64> {
+        let rows = self.insert(older);
         while self.is_over() {
             self.drop_oldest();
             self.older = true;
         }
-        from
+        rows
     }
 
-    /// Puts captures in their places: those in front count down, those at the end count up. Only what comes after one
-    /// in between moves.
-    fn insert(&mut self, mut new: Vec<Caught>) -> u64 {
+    /// Puts captures in their places: those in front count down, and nothing moves.
+    fn insert(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
         new.sort_by_key(Caught::id);
         new.dedup_by_key(|caught| caught.id());
         new.retain(|caught| !self.holds(caught.id()));
@@ -228,12 +232,18 @@ impl Stream {
         let later = new.split_off(first.map_or(0, |first| new.partition_point(|caught| caught.id() < first)));
         self.first -= new.len() as u64;
         new.into_iter().rev().for_each(|caught| self.caught.push_front(caught));
-        let Some(lowest) = later.first().map(Caught::id) else { return self.end() };
-        let at = self.place_of(lowest);
-        let mut tail: Vec<Caught> = self.caught.drain(at..).chain(later).collect();
-        tail.sort_by_key(Caught::id);
+        let places: Vec<usize> = later.iter().map(|caught| self.place_of(caught.id())).collect();
+        let mut at = places.first().copied().unwrap_or(self.caught.len());
+        let mut tail = self.caught.split_off(at).into_iter();
+        let mut rows = Vec::with_capacity(later.len());
+        for (caught, place) in later.into_iter().zip(places) {
+            self.caught.extend(tail.by_ref().take(place - at));
+            at = place;
+            rows.push(self.end());
+            self.caught.push_back(caught);
+        }
         self.caught.extend(tail);
-        self.first + at as u64
+        rows
     }
 
     /// Some of the captures mention something else now; their row numbers, ascending.

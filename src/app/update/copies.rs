@@ -161,6 +161,9 @@ fn raw(model: &Model) -> Option<String> {
 /// What is chosen as JSON: one object, or an array of the marked; with words for it.
 fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.focus.pane;
+    if pane == Pane::Captures && model.head_must_wait() {
+        return None;
+    }
     if pane == Pane::Captures {
         return captures_json(&model.chosen_captures());
     }

@@ -96,6 +96,14 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.arrange(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.ask_on(&mut effects);
+    if effects.contains(&Effect::Quit) {
+        // Nothing is asked on after it.
+        let mut files = Vec::new();
+        while !model.exports.is_empty() {
+            model.gather(&mut files);
+        }
+        effects.splice(0..0, files);
+    }
     effects
 }
 

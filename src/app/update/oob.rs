@@ -85,15 +85,15 @@ impl Model {
         if let Some(newest) = recalled.newest {
             self.oob.archive = Archive::Recalled(recalled.generation, newest);
         }
-        let from = self.data.captures.recall(recalled.captures);
+        let new = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
-        self.ask_captures(|list, asking| list.extend(asking, from));
+        self.ask_captures(|list, asking| list.extend(asking, &new));
         self.count_since();
     }
 
     fn handle_captures(&mut self, new: Vec<Caught>) {
-        let from = self.data.captures.take(new);
-        self.ask_captures(|list, asking| list.extend(asking, from));
+        let new = self.data.captures.take(new);
+        self.ask_captures(|list, asking| list.extend(asking, &new));
         self.count_since_caught();
     }
 }

@@ -30,6 +30,9 @@ pub(super) fn open_new(model: &mut Model) {
 
 /// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.
 pub(super) fn open_from_captures(model: &mut Model) {
+    if model.head_must_wait() {
+        return;
+    }
     let chosen = model.chosen_captures();
     if chosen.is_empty() {
         return model.say(Tone::Plain, "nothing is selected here");
@@ -158,7 +161,7 @@ pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     model.drafts.remove(&tag);
     if tag == FormTag::Own(None) {
         model.lists.findings.want(crate::triage::identity::own_key(id).into());
-        model.lists.captures.marks.clear();
+        model.lists.captures.clear_marks();
     }
     model.say(Tone::Good, format!("kept: {name}"));
 }

@@ -49,6 +49,7 @@ pub(super) fn in_detail(model: &mut Model, action: Action) {
             let way = model.detail.next_way(tab);
             model.say(Tone::Plain, format!("shown: {}", way.title()));
         }
+        Action::MarkThis if model.head_must_wait() => {}
         Action::MarkThis => {
             let mut cursor = model.cursor(model.focus.pane);
             let at = cursor.at();
@@ -110,6 +111,9 @@ fn walk_matches(model: &mut Model, by: i64) {
 }
 
 fn mark(model: &mut Model) {
+    if model.head_must_wait() {
+        return;
+    }
     let mut cursor = model.cursor(model.focus.pane);
     let at = cursor.at();
     if cursor.range().is_some() {

@@ -34,7 +34,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
         total: (list.len() + stream.caught.len()).saturating_sub(list.unasked() + list.taken()),
         shown: list.len(),
         at: list.at,
-        marks: (list.marks.len(), list.hidden_marks(stream).count()),
+        marks: (list.marks().len(), list.marks_hidden()),
         place: list.by().map(|by| format!("{} by {}", format::plural(list.taken(), "capture"), by.word())),
         ..pane_of(Pane::Captures, &cx.model.data.loggers)
     };
@@ -42,7 +42,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
     let row = |at: usize, _: &[u16]| {
         let newest = stream.get(list.rows_at(at).next_back()?)?;
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
-        let marked = !list.marks.is_empty() && list.ids_at(stream, at).all(|id| list.marks.contains(&id));
+        let marked = !list.marks().is_empty() && list.ids_at(stream, at).all(|id| list.marks().contains(&id));
         Some(Row {
             cells: match list.head_at(at) {
                 Some(group) => cells::of_group(cx, group, newest),
@@ -53,7 +53,7 @@ pub(super) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, anchor: &mut
             selected: at == list.at,
         })
     };
-    draw_any_list(cx, buf, slot, &pane, |height| anchor.resolve(list, height), row)
+    draw_any_list(cx, buf, slot, &pane, |height| anchor.resolve(list, stream, height), row)
 }
 
 /// How long a logger goes on, for its chip.

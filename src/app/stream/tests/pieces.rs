@@ -38,11 +38,11 @@ fn the_selected_one_is_asked_with_the_first_piece_and_stays_selected() {
     let everything = Query::everything(Kind::Captures);
     list.show(&asking(&stream, &everything));
     list.select_at(&stream, 5);
-    list.marks.insert(list.selected.unwrap());
+    list.mark(&stream, 5, true);
     list.show(&piece(&stream, &query));
     assert_eq!(shown(&list, &stream), [6, 18, 20]);
     assert_eq!((list.at, list.current(&stream).unwrap().capture.id.0), (0, 6));
-    assert_eq!(list.hidden_marks(&stream).count(), 0);
+    assert_eq!((list.marks().len(), list.marks_hidden()), (1, 0));
     while list.unasked() > 0 {
         list.ask_on(&piece(&stream, &query));
         assert_eq!(list.current(&stream).unwrap().capture.id.0, 6);
@@ -68,10 +68,10 @@ fn what_comes_while_asking_goes_on_is_counted_and_older_ones_are_not() {
     let (mut stream, query, mut list) = (full(), even(), StreamList::default());
     list.show(&piece(&stream, &query));
     (list.paused, list.follow) = (true, false);
-    let from = stream.take(some([21, 22, 24]));
-    list.extend(&piece(&stream, &query), from);
-    let from = stream.recall(some([-4, -2]));
-    list.extend(&piece(&stream, &query), from);
+    let new = stream.take(some([21, 22, 24]));
+    list.extend(&piece(&stream, &query), &new);
+    let new = stream.recall(some([-4, -2]));
+    list.extend(&piece(&stream, &query), &new);
     while list.unasked() > 0 {
         list.ask_on(&piece(&stream, &query));
     }
@@ -115,4 +115,56 @@ fn a_file_is_gathered_from_all_of_them_whatever_comes_meanwhile() {
     };
     let found: Vec<i64> = found.iter().map(|caught| caught.capture.id.0).collect();
     assert_eq!(found, (0..=10).map(|half| 2 * half).collect::<Vec<_>>(), "as of when it was asked for, and older ones");
+}
+
+#[test]
+fn what_comes_late_leaves_the_answers_of_what_it_moves() {
+    let mut stream = Stream::default();
+    stream.take(some((1..=40).filter(|id| id % 10 != 3)));
+    let (query, mut list) = (even(), StreamList::default());
+    list.show(&asking(&stream, &query));
+    list.select_at(&stream, 10);
+    let (selected, before) = (list.selected, shown(&list, &stream));
+    let new = stream.take(some([3, 13]));
+    list.extend(&Asking { piece: 0, ..asking(&stream, &query) }, &new);
+    assert_eq!((shown(&list, &stream), list.unasked()), (before, 2), "nothing but the two is to be asked about");
+    assert_eq!((list.selected, list.at), (selected, 10));
+    list.ask_on(&asking(&stream, &query));
+    assert_eq!((list.selected, list.at, list.unasked(), list.below()), (selected, 10, 0, 0));
+}
+
+#[test]
+fn without_a_filter_nothing_has_to_be_asked_for() {
+    let (stream, mut list) = (full(), StreamList::default());
+    list.show(&piece(&stream, &Query::everything(Kind::Captures)));
+    assert_eq!((list.len(), list.unasked()), (20, 0));
+}
+
+#[test]
+fn one_that_the_filter_does_not_take_gives_way_to_the_next_after_it_and_nothing_follows_by_itself() {
+    let (stream, mut list) = (full(), StreamList::default());
+    let everything = Query::everything(Kind::Captures);
+    list.show(&asking(&stream, &everything));
+    list.select_at(&stream, 4);
+    for (query, at) in [("even", 6), ("odd", 7)] {
+        let query = Query::parse(query, Kind::Captures).unwrap();
+        list.show(&piece(&stream, &query));
+        assert!(!list.follow, "it is not where it is to be yet");
+        while list.unasked() > 0 {
+            list.ask_on(&piece(&stream, &query));
+        }
+        assert_eq!((list.current(&stream).unwrap().capture.id.0, list.follow), (at, false));
+    }
+    // The only one that matches is in the last piece.
+    let mut stream = Stream::default();
+    stream.take(some((1..=19).filter(|id| id % 2 == 1).chain([2])));
+    list = StreamList::default();
+    list.show(&asking(&stream, &everything));
+    list.select_at(&stream, 3);
+    list.show(&piece(&stream, &even()));
+    assert!(list.is_empty() && !list.follow);
+    while list.unasked() > 0 {
+        list.ask_on(&piece(&stream, &even()));
+    }
+    assert_eq!((shown(&list, &stream), list.at, list.follow), (vec![2], 0, false));
 }

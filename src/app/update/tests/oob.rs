@@ -65,7 +65,7 @@ fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
     desk.keys("h");
     assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
     desk.keys("space");
-    let marked: Vec<i64> = desk.model.lists.captures.marks.iter().map(|id| id.capture.0).collect();
+    let marked: Vec<i64> = desk.model.lists.captures.marks().iter().map(|id| id.capture.0).collect();
     assert_eq!(marked, [10, 12, 13]);
     desk.keys("b n");
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
@@ -190,7 +190,7 @@ fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins(
     presses(model, "ctrl-u");
     presses(model, "'body:odd' enter");
     let refused = presses(model, "*");
-    assert!(model.lists.captures.marks.is_empty() && refused.is_empty(), "not on a part");
+    assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
     assert!(model.notices.iter().any(|notice| notice.text.contains("still being asked")));
     let mut pieces = 0;
     while !update(model, now, Msg::AskOn).is_empty() {
@@ -200,7 +200,7 @@ fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins(
     assert_eq!(shown(model), [11, 13, 15, 17, 19]);
     assert_eq!(model.selected_id(Pane::Captures), Some(19), "the end was followed throughout");
     presses(model, "*");
-    assert_eq!(model.lists.captures.marks.len(), 5);
+    assert_eq!(model.lists.captures.marks().len(), 5);
 }
 
 #[test]
@@ -231,4 +231,37 @@ fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_sa
     }
     assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
     assert!(desk.told().contains("was not written"), "{}", desk.told());
+}
+
+#[test]
+fn a_file_that_is_still_gathered_is_written_before_the_dashboard_is_left() {
+    let mut desk = Desk::new();
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    let typed = events(": 'export captures har body:even' enter q");
+    let effects: Vec<Effect> =
+        typed.into_iter().flat_map(|event| update(&mut desk.model, now, Msg::Key(event))).collect();
+    let place = |wanted: fn(&Effect) -> bool| effects.iter().position(wanted).unwrap();
+    let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
+    assert!(written < place(|effect| *effect == Effect::Quit));
+}
+
+#[test]
+fn a_head_stands_for_nothing_before_all_that_it_stands_for_is_known() {
+    let mut desk = Desk::new();
+    desk.keys("5 b s");
+    let now = desk.model.now;
+    comes(&mut desk, (10..20).map(long).collect());
+    let model = &mut desk.model;
+    let presses = |model: &mut Model, script: &str| {
+        events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));
+    };
+    presses(model, "/ 'body:even' enter");
+    update(model, now, Msg::AskOn);
+    assert!(model.lists.captures.unasked() > 0 && model.lists.captures.head_at(0).is_some());
+    presses(model, "space n y j");
+    assert!(model.lists.captures.marks().is_empty() && model.modals.is_empty());
+    while !update(model, now, Msg::AskOn).is_empty() {}
+    presses(model, "space");
+    assert_eq!(model.lists.captures.marks().len(), 5);
 }
