@@ -119,7 +119,7 @@ fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(sent) = model.selected_capture().map(|caught| model.sent(caught)) else {
         return model.say(Tone::Plain, NOTHING);
     };
-    let marked = model.lists.captures.marks.len();
+    let marked = model.lists.captures.marks().len();
     if marked > 1 {
         model.say(Tone::Plain, format!("of the {marked} marked the one under the cursor: a command sends one request"));
     }

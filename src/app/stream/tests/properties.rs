@@ -80,7 +80,11 @@ impl World {
             }
             Step::Fold(open) => _ = if open { self.list.unfold(&self.stream) } else { self.list.fold(&self.stream) },
             Step::Select(at) => self.list.select_at(&self.stream, at),
-            Step::Mark(on) => self.list.mark(&self.stream, self.list.at, on),
+            Step::Mark(on) => {
+                self.list.mark(&self.stream, self.list.at, on);
+                // With the last mark off, the end is followed again from the next that happens on.
+                self.ask(StreamList::ask_on);
+            }
             Step::Pause(paused) => {
                 self.list.paused = paused;
                 self.list.follow &= !paused;

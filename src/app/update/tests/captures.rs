@@ -223,7 +223,7 @@ fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
     desk.keys(": 'unmark method:GET' enter");
     assert!(desk.told().contains("by hand"), "{}", desk.told());
     desk.keys("esc : 'unmark' enter");
-    assert!(desk.model.lists.captures.marks.is_empty());
+    assert!(desk.model.lists.captures.marks().is_empty());
 }
 
 #[test]
