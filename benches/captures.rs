@@ -199,7 +199,7 @@ fn archive(criterion: &mut Criterion) {
             runtime.block_on(async {
                 let mut store = Store::open(temp.path()).await.unwrap().store;
                 assert_eq!(store.newest().await.unwrap().len(), 1);
-                assert_eq!(store.captures("Acme", None, 2_000).await.unwrap().len(), 2_000);
+                assert_eq!(store.captures("Acme", None, 2_000).await.unwrap().captures.len(), 2_000);
                 store.close().await;
             });
         });

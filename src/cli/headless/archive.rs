@@ -25,9 +25,6 @@ use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
 use crate::query::{Field, Others, Query};
 use crate::text::{self, plural};
 
-/// Captures read at once.
-const PIECE: usize = 5_000;
-
 /// The archive, open, with the book of payloads.
 #[derive(Debug)]
 pub struct Archive<'a> {
@@ -212,16 +209,7 @@ impl<'a> Archive<'a> {
     async fn captures(&mut self, unkept: Vec<Archived>) -> anyhow::Result<Vec<Sent>> {
         let mut all = unkept;
         for workspace in self.in_question().await? {
-            let mut before = None;
-            loop {
-                let piece = self.store.captures(&workspace, before, PIECE).await.map_err(advised)?;
-                before = piece.last().map(|(place, _)| *place);
-                let ended = piece.len() < PIECE;
-                all.extend(piece.into_iter().map(|(_, archived)| archived));
-                if ended {
-                    break;
-                }
-            }
+            all.extend(self.store.captures_of(&workspace).await.map_err(advised)?);
         }
         all.sort_by_key(|one| (one.capture.request_date, one.capture.id, one.logger));
         Ok(self.recognised(all).await)

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Row as _, Sqlite};
 
-use super::pieces::MOST;
+use super::pieces::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::Book;
@@ -18,6 +20,21 @@ use crate::oob::archived::Archived;
 pub struct Place {
     at: i64,
     row: i64,
+}
+
+impl Place {
+    fn from_row(row: &SqliteRow) -> Option<Self> {
+        Some(Self { at: row.try_get("at").ok()?, row: row.try_get("row").ok()? })
+    }
+}
+
+/// Some captures, each with its place.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The newest first.
+    pub captures: Vec<(Place, Archived)>,
+    /// Before this place there may be older ones.
+    pub older: Option<Place>,
 }
 
 /// A row to be written.
@@ -64,7 +81,7 @@ impl Archived {
             seen_at: time("seen_at")?,
             capture: Arc::new(capture),
         };
-        Some((Place { at: row.try_get("at").ok()?, row: row.try_get("row").ok()? }, archived))
+        Some((Place::from_row(row)?, archived))
     }
 }
 
@@ -91,23 +108,19 @@ pub(super) fn digest(capture: &Capture) -> i64 {
 }
 
 impl Store {
-    /// Captures of a workspace before a place, or the last ones, the newest first; rows that hold none are left out.
+    /// Captures of a workspace before a place, or the last ones, the newest first: so many at most, and no more than a
+    /// piece of bytes. Rows that hold none are left out.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn captures(
-        &mut self,
-        workspace: &str,
-        before: Option<Place>,
-        most: usize,
-    ) -> Result<Vec<(Place, Archived)>, StoreError> {
-        let failed = self.file.failed();
+    pub async fn captures(&mut self, workspace: &str, before: Option<Place>, most: usize) -> Result<Page, StoreError> {
         let Place { at, row } = before.unwrap_or(Place { at: i64::MAX, row: i64::MAX });
         let query = "SELECT * FROM captures WHERE workspace = ? AND (at, row) < (?, ?)
             ORDER BY at DESC, row DESC LIMIT ?";
-        let query = sqlx::query(query).bind(workspace).bind(at).bind(row).bind(most as i64);
-        let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
-        read(rows).await
+        let query = sqlx::query(query).bind(workspace.to_owned()).bind(at).bind(row).bind(most as i64);
+        let (rows, ended) = self.piece_of(query).await?;
+        let older = if ended && rows.len() < most { None } else { rows.last().and_then(Place::from_row) };
+        Ok(Page { captures: read(rows).await?, older })
     }
 
     /// Every capture of a workspace, oldest first.
@@ -115,9 +128,13 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<Archived>, StoreError> {
-        let mut all = self.captures(workspace, None, usize::MAX >> 1).await?;
-        all.reverse();
-        Ok(all.into_iter().map(|(_, archived)| archived).collect())
+        let mut page = self.captures(workspace, None, MOST).await?;
+        let mut all = page.captures;
+        while let Some(older) = page.older {
+            page = self.captures(workspace, Some(older), MOST).await?;
+            all.append(&mut page.captures);
+        }
+        Ok(all.into_iter().rev().map(|(_, archived)| archived).collect())
     }
 
     /// Deletes captures from before a time, a batch after the other; how many there were. Payloads of this book, which
@@ -148,6 +165,22 @@ impl Store {
             }
         }
         Ok(gone)
+    }
+
+    /// Rows with captures, as far as a piece goes, and whether those were all.
+    pub(super) async fn piece_of(
+        &mut self,
+        query: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<(Vec<SqliteRow>, bool), StoreError> {
+        let failed = self.file.failed();
+        let mut found = query.fetch(&mut self.file.connection);
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while bytes < MOST_BYTES {
+            let Some(row) = found.try_next().await.map_err(&failed)? else { return Ok((rows, true)) };
+            bytes += row.try_get::<&str, _>("json").map_or(0, str::len);
+            rows.push(row);
+        }
+        Ok((rows, false))
     }
 
     /// Captures archived since this was last asked.

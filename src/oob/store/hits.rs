@@ -11,14 +11,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::TryStreamExt;
 use jiff::Timestamp;
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, QueryBuilder, Row as _, Sqlite};
 
 use super::archived::{digest, read};
-use super::pieces::{MOST, MOST_BYTES};
+use super::pieces::MOST;
 use super::{CHUNK, Store, StoreError};
 use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::{Archived, Book, Hit, Hits, Mention, Payload, Token, mentions};
@@ -146,7 +144,7 @@ impl Store {
     async fn look_through_piece(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
         let after = self.looked().await?;
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row LIMIT ?");
-        let rows = self.piece_of(query.bind(after).bind(MOST as i64)).await?;
+        let (rows, _) = self.piece_of(query.bind(after).bind(MOST as i64)).await?;
         let Some(last) = last_of(&rows) else { return Ok(Looked { ended: true, ..Looked::default() }) };
         // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
         let payloads = self.new_payloads().await?;
@@ -169,7 +167,7 @@ impl Store {
             let looked = self.looked().await?;
             let query = "SELECT * FROM captures WHERE workspace = ? AND at < ? AND row > ? LIMIT ?";
             let query = sqlx::query(query).bind(workspace.to_owned()).bind(time.0.as_microsecond()).bind(looked);
-            let rows = self.piece_of(query.bind(MOST as i64)).await?;
+            let (rows, _) = self.piece_of(query.bind(MOST as i64)).await?;
             if rows.is_empty() {
                 return Ok(gone);
             }
@@ -254,20 +252,6 @@ impl Store {
     pub(super) async fn looked(&mut self) -> Result<i64, StoreError> {
         let failed = self.file.failed();
         sqlx::query_scalar("SELECT row FROM looked").fetch_one(&mut self.file.connection).await.map_err(failed)
-    }
-
-    /// What a query finds, as far as a piece goes.
-    async fn piece_of(&mut self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<Vec<SqliteRow>, StoreError> {
-        let failed = self.file.failed();
-        let mut found = query.fetch(&mut self.file.connection);
-        let (mut rows, mut bytes) = (Vec::new(), 0);
-        while bytes < MOST_BYTES
-            && let Some(row) = found.try_next().await.map_err(&failed)?
-        {
-            bytes += row.try_get::<&str, _>("json").map_or(0, str::len);
-            rows.push(row);
-        }
-        Ok(rows)
     }
 }
 

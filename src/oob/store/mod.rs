@@ -31,7 +31,7 @@ use crate::contract::{LoggerId, Shared};
 use crate::sqlite::{Kind, SharedFile};
 
 pub use crate::sqlite::StoreError;
-pub use archived::Place;
+pub use archived::{Page, Place};
 pub use hits::{Count, Looked, Stretch};
 pub use open::Opened;
 pub use pieces::pieces;

@@ -43,7 +43,7 @@ pub(super) fn payload(number: u64, workspace: &str, version: i64, note: &str) ->
 }
 
 async fn ids(store: &mut Store, workspace: &str) -> Vec<i64> {
-    let all = store.captures(workspace, None, 1000).await.unwrap();
+    let all = store.captures(workspace, None, 1000).await.unwrap().captures;
     all.iter().map(|(_, archived)| archived.capture.id.0).collect()
 }
 
@@ -94,9 +94,8 @@ async fn what_was_archived_is_there_whole_after_a_restart_also_when_nothing_was_
     }
     let mut again = open(&copy).await;
     assert_eq!(again.book.get(Token::of(7)).unwrap().note.as_str(), "first");
-    let mut read = again.store.captures("Acme", None, 5000).await.unwrap();
-    read.reverse();
-    assert!(read.into_iter().map(|(_, archived)| archived).eq(all), "each as it was seen, to the microsecond");
+    let read = again.store.captures_of("Acme").await.unwrap();
+    assert!(read == all, "each as it was seen, to the microsecond");
 }
 
 #[tokio::test]
@@ -133,11 +132,18 @@ async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
     let mixed = (1..=9).map(|id| archived(if id % 3 == 0 { "Lab" } else { "Acme" }, id % 2, id));
     store.archive(mixed.collect()).await.unwrap();
     let page = store.captures("Acme", None, 4).await.unwrap();
+    let older = page.older;
+    let page = page.captures;
     let told = |page: &[(Place, Archived)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
     assert_eq!(told(&page), [8, 7, 5, 4]);
-    let rest = store.captures("Acme", Some(page[3].0), 4).await.unwrap();
-    assert_eq!(told(&rest), [2, 1]);
-    assert!(store.captures("Acme", Some(rest[1].0), 4).await.unwrap().is_empty());
+    let rest = store.captures("Acme", older, 4).await.unwrap();
+    assert_eq!((told(&rest.captures), rest.older), (vec![2, 1], None));
+    // One that holds none is left out, and those before it are told all the same.
+    let broken = "UPDATE captures SET json = 'x' WHERE id = 5";
+    sqlx::query(broken).execute(&mut store.file.connection).await.unwrap();
+    let first = store.captures("Acme", None, 3).await.unwrap();
+    assert_eq!(told(&first.captures), [8, 7]);
+    assert_eq!(told(&store.captures("Acme", first.older, 9).await.unwrap().captures), [4, 2, 1]);
     assert_eq!(store.workspaces().await.unwrap(), ["Acme", "Lab"]);
 }
 
@@ -236,7 +242,7 @@ async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
     let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
     assert!(opened.notes.iter().any(|note| note.contains("2 000 captures and 0 payloads")), "{:?}", opened.notes);
-    assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
+    assert_eq!(opened.store.captures_of("Acme").await.unwrap().len(), 2000);
     assert_eq!(fs::read(temp.path().join("captures.db.broken-1")).unwrap(), bytes, "untouched");
 }
 
@@ -255,7 +261,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("captures.db")).unwrap(), bytes, "as it was");
     let mut opened = open(temp.path()).await;
-    assert_eq!(opened.store.captures("Acme", None, 5000).await.unwrap().len(), 2000);
+    assert_eq!(opened.store.captures_of("Acme").await.unwrap().len(), 2000);
 }
 
 async fn root_page(directory: &Path, table: &str) -> u64 {

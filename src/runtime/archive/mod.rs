@@ -282,11 +282,10 @@ impl Task {
         let Some(store) = &mut self.store else { return Ok(()) };
         let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
         let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
-        let mut piece = store.captures(&workspace, recalling.before, most).await?;
-        let ended = piece.len() < most;
-        recalling.before = piece.last().map(|(place, _)| *place);
-        piece.reverse();
-        let captures = self.recognised(piece.into_iter().map(|(_, archived)| archived).collect()).await;
+        let page = store.captures(&workspace, recalling.before, most).await?;
+        let ended = page.older.is_none();
+        recalling.before = page.older;
+        let captures = self.recognised(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
         recalling.read += captures.len();
         recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
         let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
