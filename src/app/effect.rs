@@ -13,7 +13,7 @@ use crate::contract::{
 use crate::export::{Format, Row};
 use crate::oob::out::{self, Sent};
 use crate::oob::replay::Replay;
-use crate::oob::{Book, Payload};
+use crate::oob::{Book, Emptied, Payload};
 use crate::triage::{self, Event, Key};
 
 /// Ties the answer of a call to what asked for it.
@@ -186,6 +186,7 @@ impl std::fmt::Debug for Secret {
 pub enum Call {
     CreateWorkspace(NewWorkspace),
     EditWorkspace(WorkspaceId, EditWorkspace),
+    /// What its loggers recorded is archived first.
     DeleteWorkspace(WorkspaceId),
     CreateTarget(NewTarget),
     DeleteTarget(TargetId),
@@ -196,8 +197,16 @@ pub enum Call {
         label: String,
         workspace: Option<WorkspaceId>,
     },
-    DeleteLogger(LoggerId),
-    ClearLogger(LoggerId),
+    /// What it recorded is archived first, as that of the workspace of this name.
+    DeleteLogger {
+        logger: LoggerId,
+        workspace: Shared,
+    },
+    /// The same, but the logger stays.
+    ClearLogger {
+        logger: LoggerId,
+        workspace: Shared,
+    },
     CreateReport(NewReport),
     DeleteReport(ReportId),
     /// Saved to the current directory under its cleaned name.
@@ -230,6 +239,8 @@ pub enum Answer {
     NoData,
     /// Text to look at.
     Text(Shared),
+    /// What was archived before the service forgot it.
+    Emptied(Emptied),
     /// The status that a request sent again was answered with.
     Status(u16),
 }

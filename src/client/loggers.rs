@@ -1,8 +1,12 @@
-//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`).
+//! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and reading one out, before it
+//! is cleared.
 
 use super::request::{Request, Size};
 use super::{Client, Result};
 use crate::contract::{Capture, CaptureId, Created, Logger, LoggerId, Requests, WorkspaceId};
+
+/// Looks at a logger before it is cleared. While the last one was read and kept more may have come in.
+const LOOKS: usize = 5;
 
 impl Client {
     /// `GET /http_loggers`; all loggers when no workspace is given.
@@ -61,5 +65,36 @@ impl Client {
     /// 404 unknown.
     pub async fn clear_captures(&self, id: LoggerId) -> Result<()> {
         self.perform(Request::delete(format!("/http_loggers/{id}/data"))).await
+    }
+}
+
+/// Everything that a logger recorded, a look after the other until one finds nothing more: what comes in between the last
+/// one and the clear is all that can be missed. A logger that is called without a pause gets no more than a few.
+#[derive(Debug)]
+pub struct ReadOut {
+    logger: LoggerId,
+    since: Option<CaptureId>,
+    looks: usize,
+}
+
+impl ReadOut {
+    /// From the first.
+    pub fn of(logger: LoggerId) -> Self {
+        Self { logger, since: None, looks: 0 }
+    }
+
+    /// What came in since the look before; none when that is nothing.
+    ///
+    /// # Errors
+    /// Those of [`Client::list_captures`].
+    pub async fn next(&mut self, client: &Client) -> Result<Option<Vec<Capture>>> {
+        if self.looks == LOOKS {
+            return Ok(None);
+        }
+        self.looks += 1;
+        let captures = client.list_captures(self.logger, self.since).await?;
+        let Some(last) = captures.last() else { return Ok(None) };
+        self.since = Some(last.id);
+        Ok(Some(captures))
     }
 }

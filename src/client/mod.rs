@@ -42,6 +42,7 @@ pub use budget::{Budget, Lane};
 pub use calls::Call;
 pub use error::{Error, Kind};
 pub use findings::FindingQuery;
+pub use loggers::ReadOut;
 pub use replay::replay;
 pub use reports::{Download, File};
 pub use scans::{Interval, ScanQuery, TestQuery};

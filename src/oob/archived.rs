@@ -1,10 +1,13 @@
-//! A capture as it is archived: with what was known of its logger when it was seen.
+//! A capture as it is archived: with what was known of its logger when it was seen; and what is told of many.
 
+use std::fmt;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use crate::text::plural;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,5 +43,46 @@ impl Archived {
     }
 }
 
+/// What was read from loggers before the service was told to forget it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emptied {
+    /// Requests that were read.
+    pub requests: usize,
+    /// Those that are in the archive now; the others are older than is kept.
+    pub archived: usize,
+}
+
+impl AddAssign for Emptied {
+    fn add_assign(&mut self, more: Self) {
+        self.requests += more.requests;
+        self.archived += more.archived;
+    }
+}
+
+impl fmt::Display for Emptied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let requests = plural(self.requests, "request");
+        match self.requests - self.archived {
+            0 if self.requests == 0 => f.write_str("nothing was recorded"),
+            0 if self.requests == 1 => write!(f, "{requests}, archived"),
+            0 => write!(f, "{requests}, all archived"),
+            old => write!(f, "{requests}, archived but for {old} older than is kept"),
+        }
+    }
+}
+
 /// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
 pub type Newest = (CaptureId, Option<Stamp>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_told_with_what_is_not_kept_for_its_age() {
+        let told = |requests, archived| Emptied { requests, archived }.to_string();
+        assert_eq!([told(0, 0), told(1, 1)], ["nothing was recorded", "1 request, archived"]);
+        assert_eq!(told(37, 37), "37 requests, all archived");
+        assert_eq!(told(37, 30), "37 requests, archived but for 7 older than is kept");
+    }
+}

@@ -25,7 +25,7 @@ pub mod source;
 pub mod store;
 pub mod token;
 
-pub use archived::Archived;
+pub use archived::{Archived, Emptied};
 pub use book::Book;
 pub use hits::{Hit, Hits};
 pub use mention::{Mention, Place};

@@ -1,5 +1,6 @@
 //! A person's calls: each [`Call`] of the core becomes one request, its answer one [`Answer`].
 
+use super::archive::Inlet;
 use super::files::{self, NewFile};
 use crate::app::effect::{Answer, Call};
 use crate::app::problem::Problem;
@@ -11,20 +12,30 @@ use crate::text;
 ///
 /// # Errors
 /// What the service, the connection or this machine refused.
-pub async fn make(client: &Client, call: Call) -> Result<Answer, Problem> {
+pub async fn make(client: &Client, archive: &Inlet, call: Call) -> Result<Answer, Problem> {
     let done = |()| Answer::Done;
     Ok(match call {
         Call::CreateWorkspace(new) => Answer::Created(client.create_workspace(&new).await?.0),
         Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
-        Call::DeleteWorkspace(id) => client.delete_workspace(id).await.map(done)?,
+        // What the service forgets is read and archived first; otherwise it is not told to.
+        Call::DeleteWorkspace(id) => {
+            let emptied = archive.empty_all(client, id).await?;
+            client.delete_workspace(id).await.map(|()| Answer::Emptied(emptied))?
+        }
         Call::CreateTarget(new) => Answer::Created(client.create_target(&new).await?.0),
         Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
         Call::StartScan(new) => Answer::Scan(client.create_scan(&new).await?),
         Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
         Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,
         Call::CreateLogger { label, workspace } => Answer::Created(client.create_logger(&label, workspace).await?.0),
-        Call::DeleteLogger(id) => client.delete_logger(id).await.map(done)?,
-        Call::ClearLogger(id) => client.clear_captures(id).await.map(done)?,
+        Call::DeleteLogger { logger, workspace } => {
+            let emptied = archive.empty(client, &workspace, logger).await?;
+            client.delete_logger(logger).await.map(|()| Answer::Emptied(emptied))?
+        }
+        Call::ClearLogger { logger, workspace } => {
+            let emptied = archive.empty(client, &workspace, logger).await?;
+            client.clear_captures(logger).await.map(|()| Answer::Emptied(emptied))?
+        }
         Call::CreateReport(new) => Answer::Report(client.create_report(&new).await?),
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
         Call::DownloadReport(id, name) => download(client, id, &name).await?,

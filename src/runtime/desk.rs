@@ -231,7 +231,7 @@ impl Desk {
             Inbound::Update(Update { generation, at, news: News::Captures { logger, new } }) => {
                 // Of another workspace: they are read again when one works in that.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.generation) {
-                    backend.archivist.take(generation, logger, at, new);
+                    backend.archivist.take(logger, at, new);
                 }
             }
             Inbound::Update(update) => {

@@ -106,10 +106,11 @@ impl Desk {
     }
 
     fn call(&mut self, ticket: Ticket, call: Call) {
-        let client = self.backend.as_ref().and_then(|backend| backend.client.clone());
+        let backend = self.backend.as_ref();
+        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archivist.inlet())));
         self.spawn(async move {
-            let result = match client {
-                Some(client) => calls::make(&client, call).await,
+            let result = match service {
+                Some((client, archive)) => calls::make(&client, &archive, call).await,
                 None => Err(Problem::local("there is no service")),
             };
             Msg::Called { ticket, result }

@@ -87,6 +87,57 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
 }
 
 #[tokio::test]
+async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
+    let desk = Desk::new().await;
+    let visitor = Client::builder().no_proxy().build().unwrap();
+    let labels = ["cleared", "deleted", "of-workspace"];
+    for (label, count) in labels.into_iter().zip(1..) {
+        desk.does(&["loggers", "create", label]).await;
+        let url = desk.json(&["loggers", "show", label]).await["handler_url"].as_str().unwrap().to_owned();
+        for _ in 0..count {
+            visitor.get(format!("{url}?from={label}")).send().await.unwrap();
+        }
+    }
+    let told = async |args: &[&str], what: &str| {
+        let ended = desk.run(args).await;
+        assert!(ended.code == 0 && ended.err.contains(what), "{args:?}: {ended:?}");
+    };
+    told(&["loggers", "clear", "cleared", "--yes"], "cleared logger cleared: 1 request, archived").await;
+    told(&["loggers", "clear", "cleared", "--yes"], "cleared logger cleared: nothing was recorded").await;
+    told(&["loggers", "delete", "deleted", "--yes"], "deleted logger deleted: 2 requests, all archived").await;
+    desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "there is no logger \"deleted\"");
+    let workspace = desk.json(&["workspaces", "list"]).await[0]["id"].to_string();
+    told(&["workspaces", "delete", &workspace, "--yes"], ": 3 requests, all archived").await;
+    desk.world.stop().await;
+    let kept = run(&mut desk.command(&["captures", "list", "--json"])).await;
+    let kept: Value = serde_json::from_str(&kept.out).unwrap_or_else(|error| panic!("{error}: {kept:?}"));
+    let mut of: Vec<&str> = texts(&kept, "label");
+    of.sort_unstable();
+    assert_eq!(of, ["cleared", "deleted", "deleted", "of-workspace", "of-workspace", "of-workspace"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_archived_is_not_cleared_and_the_way_to_clear_it_all_the_same_is_told() {
+    let desk = Desk::new().await;
+    let id = desk.does(&["loggers", "create", "hunt"]).await;
+    let url = desk.json(&["loggers", "show", "hunt"]).await["handler_url"].as_str().unwrap().to_owned();
+    Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap();
+    let nowhere = desk.home.path().join("file");
+    std::fs::write(&nowhere, "").unwrap();
+    for (verb, call) in
+        [("clear", format!("/http_loggers/{}/data", id.trim())), ("delete", format!("/http_loggers/{}", id.trim()))]
+    {
+        let mut command = desk.command(&["loggers", verb, "hunt", "--yes"]);
+        let ended = run(command.env("XDG_STATE_HOME", nowhere.join("x"))).await;
+        ended.refused(1, "not done, since what was captured cannot be archived");
+        let ended = run(&mut command).await;
+        assert!(ended.err.contains(&format!("or without archiving: `scandeck api DELETE {call}`")), "{ended:?}");
+    }
+    assert_eq!(desk.json(&["loggers", "captures", "hunt"]).await.as_array().unwrap().len(), 1);
+    desk.world.stop().await;
+}
+
+#[tokio::test]
 async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_when_none_comes() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;

@@ -8,6 +8,7 @@ use super::super::model::{Model, Scope};
 use super::super::notices::Tone;
 use super::super::plan::Noun;
 use super::super::problem::Problem;
+use crate::oob::Emptied;
 
 impl Model {
     /// A batch is over.
@@ -36,7 +37,7 @@ impl Model {
     fn take_answer(&mut self, job: &Job, answer: &Answer) {
         match (&job.call, answer) {
             // What it recorded stays, here and in the archive.
-            (Call::DeleteLogger(logger), _) if self.scope.logger == Some(*logger) => {
+            (Call::DeleteLogger { logger, .. }, _) if self.scope.logger == Some(*logger) => {
                 super::moves::set_scope(self, Scope { logger: None, ..self.scope.clone() });
             }
             (Call::DeleteTarget(id), _) if self.scope.target == Some(*id) => {
@@ -78,7 +79,10 @@ impl Model {
             (Some((job, _)), count) if matches!(job.call, Call::StartScan(_)) => {
                 self.say(Tone::Good, format!("{}: {count} scans started", batch.verb));
             }
-            (Some(_), count) => self.say(Tone::Good, format!("{}: {count} done", batch.verb)),
+            (Some(_), count) => {
+                let emptied = emptied(batch).map(|emptied| format!("; {emptied}")).unwrap_or_default();
+                self.say(Tone::Good, format!("{}: {count} done{emptied}", batch.verb));
+            }
             (None, _) => {}
         }
         let refused: Vec<(&Job, &Problem)> = batch
@@ -112,6 +116,10 @@ impl Model {
                 self.say(Tone::Good, format!("{} is there (id {id}); y u copies its URL", job.about));
             }
             Answer::Status(status) => self.say(Tone::Good, format!("{}: answered {status}", job.about)),
+            Answer::Emptied(emptied) => {
+                let done = if matches!(job.call, Call::ClearLogger { .. }) { "cleared" } else { "deleted" };
+                self.say(Tone::Good, format!("{done} {}: {emptied}", job.about));
+            }
             _ => self.say(Tone::Good, format!("{verb}: {}", job.about)),
         }
     }
@@ -158,6 +166,18 @@ impl Model {
     }
 }
 
+/// What was archived before the service forgot it, of all jobs.
+fn emptied(batch: &Batch) -> Option<Emptied> {
+    let emptied = batch.jobs.iter().filter_map(|(_, state)| match state {
+        State::Done(Answer::Emptied(emptied)) => Some(*emptied),
+        _ => None,
+    });
+    emptied.reduce(|mut sum, more| {
+        sum += more;
+        sum
+    })
+}
+
 /// The lists that a call changes.
 fn changed_by(call: &Call) -> &'static [Noun] {
     match call {
@@ -169,7 +189,7 @@ fn changed_by(call: &Call) -> &'static [Noun] {
         Call::StopScan(_) => &[Noun::Scans],
         Call::DeleteScan(_) => &[Noun::Scans, Noun::Findings, Noun::Workspaces],
         Call::CreateLogger { .. } => &[Noun::Loggers],
-        Call::DeleteLogger(_) | Call::ClearLogger(_) => &[Noun::Loggers, Noun::Captures],
+        Call::DeleteLogger { .. } | Call::ClearLogger { .. } => &[Noun::Loggers, Noun::Captures],
         Call::CreateReport(_) | Call::DeleteReport(_) => &[Noun::Reports],
         Call::DeleteWordlist(_) => &[Noun::Wordlists],
         Call::DownloadReport(..) | Call::WordlistContents(_) | Call::DownloadWordlist(..) | Call::Replay(_) => &[],

@@ -6,7 +6,7 @@ use super::super::effect::Call;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
-use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::contract::{LoggerId, ReportId, ScanId, Shared, TargetId, WordlistId, WorkspaceId};
 use crate::text::plural;
 
 /// More things than this are not deleted by a `y`: their number is typed.
@@ -14,6 +14,9 @@ const BY_NUMBER: usize = 20;
 
 /// Names in a question before "… and N more".
 const NAMED: usize = 4;
+
+/// What becomes of captures that the service is told to forget.
+const ARCHIVED: &str = "All of it is archived here first, also what was not read yet.";
 
 /// What a question is about.
 #[derive(Default)]
@@ -56,14 +59,12 @@ pub(super) fn ask_clear(model: &mut Model) {
         return model.say(Tone::Plain, "no logger is selected here");
     };
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
-    let (label, requests) = logger.map_or_else(
-        || (format!("logger {id}"), "its requests".to_owned()),
-        |logger| (format!("logger {}", logger.label), plural(logger.num_requests.max(0) as usize, "recorded request")),
-    );
-    let jobs = vec![Job::new(label.clone(), Call::ClearLogger(id))];
+    let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
+    let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: workspace(model) })];
+    let known = logger.map(|logger| format!(": {} when it was asked last", logger.num_requests.max(0)));
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
-        .with_line(format!("The service forgets {requests} for good."))
-        .with_line("Those that were seen stay here.");
+        .with_line(format!("The service forgets its requests for good{}.", known.unwrap_or_default()))
+        .with_line(ARCHIVED);
     model.open_prompt(prompt);
 }
 
@@ -132,6 +133,11 @@ fn place(model: &Model) -> String {
     }
 }
 
+/// The workspace that the loggers shown are of.
+fn workspace(model: &Model) -> Shared {
+    model.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default()
+}
+
 /// One workspace at a time: its name is typed.
 fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     if ids.len() > 1 {
@@ -149,7 +155,7 @@ fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     });
     Matter {
         jobs: vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))],
-        lines: with.into_iter().collect(),
+        lines: with.into_iter().chain(["What its loggers recorded is archived here first.".to_owned()]).collect(),
         word: Some((name, "its name")),
     }
 }
@@ -219,12 +225,20 @@ fn loggers(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.loggers.value() else { return Matter::default() };
     let chosen: Vec<_> = ids.iter().filter_map(|&id| all.get(LoggerId(id))).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
-    let line = format!("With it go {}; its URL answers no more.", plural(requests.max(0) as usize, "recorded request"));
+    let line = match chosen.len() {
+        1 => format!("With it go {}; its URL answers no more.", plural(requests.max(0) as usize, "recorded request")),
+        _ => {
+            format!("With them go {}; their URLs answer no more.", plural(requests.max(0) as usize, "recorded request"))
+        }
+    };
     let jobs = chosen
         .iter()
-        .map(|logger| Job::new(format!("logger {}", logger.label), Call::DeleteLogger(logger.id)))
+        .map(|logger| {
+            let call = Call::DeleteLogger { logger: logger.id, workspace: workspace(model) };
+            Job::new(format!("logger {}", logger.label), call)
+        })
         .collect();
-    Matter { jobs, lines: vec![line], word: None }
+    Matter { jobs, lines: vec![line, ARCHIVED.to_owned()], word: None }
 }
 
 fn reports(model: &Model, ids: &[i64]) -> Matter {

@@ -12,16 +12,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::decisions::{self, advised};
+use super::logger::Homed;
 use super::{Session, bundles};
 use crate::app::payloads::OWN;
-use crate::cli::advised::Advised;
-use crate::client::{self, TargetQuery};
+use crate::cli::advised::{Advised, hint_of};
+use crate::client::{self, ReadOut, TargetQuery};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::Newest;
 use crate::oob::out::Sent;
 use crate::oob::source::{Hosts, Network, is_own};
 use crate::oob::store::{Opened, Store};
-use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
+use crate::oob::{Archived, Book, Emptied, Hits, Payload, Token, mentions};
 use crate::query::{Field, Others, Query};
 use crate::text::{self, plural};
 
@@ -119,15 +120,12 @@ impl<'a> Archive<'a> {
 
     /// Archives what one logger has before the next is asked: what counts as known is kept, whatever fails later.
     async fn look(&mut self) -> anyhow::Result<()> {
-        let oldest = self.session.memory.oldest_kept();
         for (workspace, logger) in self.loggers().await? {
             let count = logger.num_requests;
             if count > 0 && self.counts.get(&logger.id) != Some(&count) {
                 let captures = self.beyond(&logger).await?;
                 let last = captures.last().map(|last| (logger.id, (last.id, last.request_date)));
-                let new = captures.into_iter().map(|capture| archived(&workspace, &logger, capture));
-                // The service may have kept what left the archive for its age.
-                let new: Vec<Archived> = new.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect();
+                let new = self.young(captures.into_iter().map(|capture| archived(&workspace, &logger, capture)));
                 if self.store.is_writable() && !new.is_empty() {
                     self.store.archive(new.clone()).await.map_err(advised)?;
                 }
@@ -138,11 +136,56 @@ impl<'a> Archive<'a> {
         }
         // A payload is kept before it is planted: the book of now has whatever can be mentioned.
         self.book.take(self.store.news().await.map_err(advised)?.payloads);
-        // A piece of it: who waits for a request does not wait for years of them.
+        self.look_on().await;
+        Ok(())
+    }
+
+    /// Looks through a piece of what was archived: who waits for a request does not wait for years of them.
+    async fn look_on(&mut self) {
         if let Err(error) = self.look_through().await {
             eprintln!("scandeck: what payloads brought in is not counted: {}", text::clean(&format!("{error:#}")));
         }
-        Ok(())
+    }
+
+    /// Archives everything that loggers recorded, before `call` makes the service forget it.
+    ///
+    /// # Errors
+    /// When it cannot be read or archived: then the call is not to be made.
+    pub async fn empty(session: &'a Session, loggers: &[Homed], call: &str) -> anyhow::Result<Emptied> {
+        let emptied = async {
+            let (mut archive, mut emptied) = (Self::open(session).await?, Emptied::default());
+            for (workspace, logger) in loggers {
+                emptied += archive.read_out(workspace, logger).await?;
+            }
+            archive.close().await;
+            anyhow::Ok(emptied)
+        };
+        emptied.await.map_err(|why| {
+            let what = format!("not done, since what was captured cannot be archived: {why:#}");
+            let hint = hint_of(&why).map(|hint| format!("{hint}; or ")).unwrap_or_default();
+            Advised::new(what, format!("{hint}without archiving: `scandeck api {call}`")).into()
+        })
+    }
+
+    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<Emptied> {
+        if !self.store.is_writable() {
+            return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
+        }
+        let (mut read, mut emptied) = (ReadOut::of(logger.id), Emptied::default());
+        while let Some(captures) = read.next(self.session.client()?).await? {
+            let requests = captures.len();
+            let young = self.young(captures.into_iter().map(|capture| archived(workspace, logger, capture)));
+            emptied += Emptied { requests, archived: young.len() };
+            self.store.archive(young).await.map_err(advised)?;
+        }
+        self.look_on().await;
+        Ok(emptied)
+    }
+
+    /// Without what is too old: the service may have kept what left the archive for its age.
+    fn young(&self, captures: impl Iterator<Item = Archived>) -> Vec<Archived> {
+        let oldest = self.session.memory.oldest_kept();
+        captures.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect()
     }
 
     /// Keeps the hits in a piece of what was archived, here and by others; whether that was the last.

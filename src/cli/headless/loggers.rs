@@ -1,20 +1,28 @@
 //! `scandeck loggers`: list, show, create, captures, clear, delete.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::slice;
 
 use clap::{Args, Subcommand};
 
+use super::archive::Archive;
+use super::logger::{self, Homed};
 use super::print::stamp;
 use super::{ServiceArgs, Session, Table};
-use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::text::plural;
+use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
+use crate::text::{self, plural};
 
 /// `scandeck loggers …`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   id=$(scandeck loggers create ssrf-shop --workspace 3)
   scandeck loggers show $id --json | jq -r .handler_url
-  scandeck loggers captures $id --since 112 --json")]
+  scandeck loggers captures ssrf-shop --since 112 --json
+  scandeck loggers clear ssrf-shop --yes
+
+What a logger captured is archived on this machine before it is cleared or deleted; when it cannot be, neither is done.
+`scandeck api DELETE /http_loggers/ID/data` clears one without.")]
 pub struct LoggersArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -28,8 +36,9 @@ enum LoggersCommand {
     List,
     /// One
     Show {
-        /// Its id
-        id: LoggerId,
+        /// Its id or label
+        #[arg(value_name = "ID|LABEL")]
+        logger: String,
     },
     /// Makes one and prints its id
     Create {
@@ -38,24 +47,27 @@ enum LoggersCommand {
     },
     /// What it captured, oldest first
     Captures {
-        /// Its id
-        id: LoggerId,
+        /// Its id or label
+        #[arg(value_name = "ID|LABEL")]
+        logger: String,
         /// Only those after this one
         #[arg(long, value_name = "ID")]
         since: Option<CaptureId>,
     },
-    /// Deletes everything it captured
+    /// Archives everything it captured here, then makes the service forget it
     Clear {
-        /// Its id
-        id: LoggerId,
+        /// Its id or label
+        #[arg(value_name = "ID|LABEL")]
+        logger: String,
         /// Do it
         #[arg(long)]
         yes: bool,
     },
-    /// Deletes it with everything it captured
+    /// Archives everything it captured here, then deletes it
     Delete {
-        /// Its id
-        id: LoggerId,
+        /// Its id or label
+        #[arg(value_name = "ID|LABEL")]
+        logger: String,
         /// Do it
         #[arg(long)]
         yes: bool,
@@ -74,28 +86,59 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
             let all = client.list_loggers(session.workspace().await?).await?;
             out.list(&all, || table(&all))?;
         }
-        LoggersCommand::Show { id } => out.single(&client.get_logger(id).await?)?,
+        LoggersCommand::Show { logger } => {
+            let id = id(&session, &logger).await?;
+            out.single(&client.get_logger(id).await?)?;
+        }
         LoggersCommand::Create { label } => {
             session.may_change()?;
             let id = client.create_logger(&label, session.workspace().await?).await?;
             out.created("created_id", id.0)?;
         }
-        LoggersCommand::Captures { id, since } => {
+        LoggersCommand::Captures { logger, since } => {
+            let id = id(&session, &logger).await?;
             let all = client.list_captures(id, since).await?;
             out.list(&all, || captures(&all))?;
         }
-        LoggersCommand::Clear { id, yes } => {
-            let one = client.get_logger(id).await?;
-            session.may_delete(yes, &format!("{} of the logger {}", captured(&one), one.label))?;
-            client.clear_captures(id).await?;
+        LoggersCommand::Clear { logger, yes } => {
+            let home = named(&session, &logger).await?;
+            let (logger, requests) = (&home.1, captured(&home.1));
+            session.may_delete(yes, &format!("{requests} of the logger {}", logger.label))?;
+            let call = format!("DELETE /http_loggers/{}/data", logger.id);
+            let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
+            client.clear_captures(logger.id).await?;
+            eprintln!("scandeck: cleared logger {}: {emptied}", text::clean(&logger.label));
         }
-        LoggersCommand::Delete { id, yes } => {
-            let one = client.get_logger(id).await?;
-            session.may_delete(yes, &format!("the logger {} with {}", one.label, captured(&one)))?;
-            client.delete_logger(id).await?;
+        LoggersCommand::Delete { logger, yes } => {
+            let home = named(&session, &logger).await?;
+            let (logger, requests) = (&home.1, captured(&home.1));
+            session.may_delete(yes, &format!("the logger {} with {requests}", logger.label))?;
+            let call = format!("DELETE /http_loggers/{}", logger.id);
+            let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
+            client.delete_logger(logger.id).await?;
+            eprintln!("scandeck: deleted logger {}: {emptied}", text::clean(&logger.label));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where only that is asked for; an id needs no look at the lists.
+async fn id(session: &Session, named: &str) -> anyhow::Result<LoggerId> {
+    match named.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => Ok(self::named(session, named).await?.1.id),
+    }
+}
+
+/// The logger of this id or label; also one of no workspace, where none is named.
+async fn named(session: &Session, named: &str) -> anyhow::Result<Homed> {
+    let mut all = logger::all(session).await?;
+    if session.workspace().await?.is_none() {
+        let homed: BTreeSet<LoggerId> = all.iter().map(|(_, logger)| logger.id).collect();
+        let every = session.client()?.list_loggers(None).await?.into_iter();
+        all.extend(every.filter(|logger| !homed.contains(&logger.id)).map(|logger| (Shared::default(), logger)));
+    }
+    Ok(logger::only(&logger::called(&all, named), &all, named)?)
 }
 
 fn captured(logger: &Logger) -> String {

@@ -17,6 +17,7 @@ pub mod decide;
 pub mod decisions;
 pub mod diff;
 pub mod findings;
+pub mod logger;
 pub mod loggers;
 pub mod payloads;
 pub mod print;

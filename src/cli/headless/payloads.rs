@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::archive::{Archive, Known};
+use super::logger::{self, Homed};
 use super::print::stamp;
 use super::{ServiceArgs, Session, Table, save};
 use crate::app::command::many::MOST;
@@ -116,7 +117,7 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
     if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
         return Err(save::taken(path).into());
     }
-    let (workspace, logger) = logger(session, &args.logger).await?;
+    let (workspace, logger) = recording(session, &args.logger).await?;
     let mut archive = Archive::open(session).await?;
     let payloads = args.payloads(&archive.book, (session, &workspace, &logger));
     // Recorded first: one that is planted and not in the book would never be recognised.
@@ -144,41 +145,16 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
 
 /// The logger of this id or label among the workspaces in question, and the name of its workspace: of several with this
 /// label the one that still records.
-async fn logger(session: &Session, named: &str) -> anyhow::Result<(Shared, Logger)> {
-    let mut all = Vec::new();
-    for workspace in session.workspaces().await? {
-        let its = session.client()?.list_loggers(Some(workspace.id)).await?;
-        all.extend(its.into_iter().map(|logger| (workspace.name.clone(), logger)));
-    }
-    let mut called = all.clone();
-    called.retain(|(_, logger)| logger.id.to_string() == named);
-    if called.is_empty() {
-        called = all.clone();
-        called.retain(|(_, logger)| *logger.label == *named);
-    }
+async fn recording(session: &Session, named: &str) -> anyhow::Result<Homed> {
+    let all = logger::all(session).await?;
+    let mut called = logger::called(&all, named);
     let why = called.first().and_then(|(_, logger)| over(logger));
     called.retain(|(_, logger)| over(logger).is_none());
-    match (called.as_slice(), why) {
-        ([one], _) => Ok(one.clone()),
-        ([], Some(why)) => {
-            let hint = "`scandeck loggers create LABEL` makes a new one";
-            Err(Advised::new(format!("logger {named:?} records no more: {why}"), hint).into())
-        }
-        ([], None) => {
-            let labels: Vec<&str> = all.iter().map(|(_, logger)| logger.label.as_str()).collect();
-            let hint = match labels.is_empty() {
-                true => "`scandeck loggers create LABEL` makes one".to_owned(),
-                false => format!("there are: {}", labels.join(", ")),
-            };
-            Err(Advised::new(format!("there is no logger {named:?}"), hint).into())
-        }
-        (several, _) => {
-            let ids: Vec<String> =
-                several.iter().map(|(workspace, logger)| format!("{} ({workspace})", logger.id)).collect();
-            let hint = format!("say which by its id: {}", ids.join(", "));
-            Err(Advised::usage(format!("several loggers are called {named:?}"), hint).into())
-        }
+    if let (true, Some(why)) = (called.is_empty(), why) {
+        let hint = "`scandeck loggers create LABEL` makes a new one";
+        return Err(Advised::new(format!("logger {named:?} records no more: {why}"), hint).into());
     }
+    Ok(logger::only(&called, &all, named)?)
 }
 
 impl NewArgs {

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::archive::Archive;
 use super::{ServiceArgs, Session, Table};
 use crate::cli::advised::Advised;
 use crate::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
-use crate::text::plural;
+use crate::text::{self, plural};
 
 /// `scandeck workspaces …`.
 #[derive(Args, Clone, Debug)]
@@ -49,7 +50,7 @@ enum WorkspacesCommand {
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },
-    /// Deletes one with all that belongs to it
+    /// Deletes one with all that belongs to it; what its loggers captured is archived here first
     Delete {
         /// Its id
         id: WorkspaceId,
@@ -101,7 +102,11 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
             let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
             let (targets, scans) = (counted(one.target_count, "target"), counted(one.scan_count, "scan"));
             session.may_delete(yes, &format!("the workspace {} with {targets} and {scans}", one.name))?;
+            let its = client.list_loggers(Some(id)).await?.into_iter();
+            let loggers: Vec<_> = its.map(|logger| (one.name.clone(), logger)).collect();
+            let emptied = Archive::empty(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
             client.delete_workspace(id).await?;
+            eprintln!("scandeck: deleted workspace {}: {emptied}", text::clean(&one.name));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@
 //! holds the archive they wait; when it cannot be written that is told, and captures are shown all the same.
 
 mod hits;
+mod inlet;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +21,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
+pub(super) use self::inlet::Inlet;
 use super::Memory;
 use super::desk::Answered;
 use crate::app::model::Model;
@@ -52,7 +55,14 @@ const MOST_BEHIND: usize = 20_000;
 #[derive(Debug)]
 pub(super) enum Wish {
     /// Captures came in.
-    Take { generation: Generation, workspace: Shared, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>> },
+    Take {
+        workspace: Shared,
+        logger: Arc<Logger>,
+        seen_at: Stamp,
+        captures: Vec<Arc<Capture>>,
+        /// Who waits for them to be archived, and is told how many are.
+        kept: Option<oneshot::Sender<Result<usize, Problem>>>,
+    },
     /// This is the workspace worked in.
     Recall(Generation, Shared),
     /// Payloads were made or changed.
@@ -108,11 +118,11 @@ impl Archivist {
         }
     }
 
-    /// Captures of a logger came in.
-    pub fn take(&self, generation: Generation, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
+    /// Captures of a logger of the workspace worked in came in.
+    pub fn take(&self, logger: Arc<Logger>, seen_at: Stamp, captures: Vec<Arc<Capture>>) {
         let Some((_, workspace)) = &self.recalled else { return };
         self.behind.fetch_add(captures.len(), Ordering::Relaxed);
-        self.wish(Wish::Take { generation, workspace: workspace.clone(), logger, seen_at, captures });
+        self.wish(Wish::Take { workspace: workspace.clone(), logger, seen_at, captures, kept: None });
     }
 
     /// Enough waits to be archived: what else the poller has may wait there, and at the service.
@@ -197,7 +207,7 @@ impl Task {
 
     async fn carry_out(&mut self, wish: Wish) -> Result<(), StoreError> {
         match wish {
-            Wish::Take { generation, workspace, logger, seen_at, captures } => {
+            Wish::Take { workspace, logger, seen_at, captures, kept } => {
                 let archived = |capture| Archived {
                     workspace: workspace.clone(),
                     logger: logger.id,
@@ -206,10 +216,16 @@ impl Task {
                     seen_at,
                     capture,
                 };
+                let captures = self.young(captures.into_iter().map(archived).collect());
+                let number = captures.len();
                 let mut taken = Ok(());
-                for piece in pieces(captures.into_iter().map(archived).collect()) {
+                for piece in pieces(captures) {
                     // Also after one that could not be kept: it is shown all the same.
-                    taken = taken.and(self.take(generation, piece).await);
+                    taken = taken.and(self.take(&workspace, piece).await);
+                }
+                if let Some(kept) = kept {
+                    // Who waited has gone.
+                    let _ = kept.send(self.has_kept().map(|()| number));
                 }
                 taken
             }
@@ -235,12 +251,17 @@ impl Task {
         }
     }
 
-    /// Archives a piece of what came in, tells it, and keeps the hits in it.
-    async fn take(&mut self, generation: Generation, mut captures: Vec<Archived>) -> Result<(), StoreError> {
-        let number = captures.len();
-        // The service may have kept what left the archive for its age.
-        let oldest = self.memory.oldest_kept();
+    /// Without what is too old: the service may have kept what left the archive for its age.
+    fn young(&self, mut captures: Vec<Archived>) -> Vec<Archived> {
+        let (all, oldest) = (captures.len(), self.memory.oldest_kept());
         captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
+        self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
+        captures
+    }
+
+    /// Archives a piece of what came in to a workspace, tells it, and keeps the hits in it.
+    async fn take(&mut self, workspace: &Shared, captures: Vec<Archived>) -> Result<(), StoreError> {
+        let number = captures.len();
         let kept = loop {
             let kept = match self.writable() {
                 Some(store) => store.archive(captures.clone()).await,
@@ -260,7 +281,9 @@ impl Task {
         let hits: Vec<Hit> = captures.iter().zip(&new).flat_map(|(one, caught)| one.hits(&caught.mentions)).collect();
         let whole = others.is_ok() && new.len() == captures.len();
         self.behind.fetch_sub(number, Ordering::Relaxed);
-        self.tell(OobNews::Captures { generation, new });
+        if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
+            self.tell(OobNews::Captures { generation: *generation, new });
+        }
         self.keep_hits(&hits, if whole { stretch } else { Stretch::default() }).await;
         self.looking |= !whole && self.writable().is_some();
         others

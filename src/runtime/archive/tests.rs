@@ -8,8 +8,8 @@ use super::*;
 use crate::contract::{CaptureId, LoggerId};
 use crate::oob::Token;
 
-struct Desk {
-    archivist: Archivist,
+pub(super) struct Desk {
+    pub archivist: Archivist,
     answers: UnboundedReceiver<Answered>,
     /// Hits of each payload by its number, as they were told last; and whether that is all.
     hits: BTreeMap<u64, u64>,
@@ -17,7 +17,7 @@ struct Desk {
 }
 
 impl Desk {
-    fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
+    pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = memory(directory, keep_days);
         let mut archivist = Archivist::start(&memory, sender);
@@ -47,14 +47,14 @@ impl Desk {
     }
 
     /// Waits until these are all hits.
-    async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
+    pub async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
         let hits = hits.into_iter().collect();
         while !(self.all && self.hits == hits) {
             self.hears_any().await;
         }
     }
 
-    async fn opened(&mut self) -> OobKept {
+    pub async fn opened(&mut self) -> OobKept {
         match self.hears().await {
             OobNews::Opened(kept) => *kept,
             other => panic!("{other:?}"),
@@ -62,7 +62,7 @@ impl Desk {
     }
 
     /// Every piece that is recalled, up to the last.
-    async fn recalled(&mut self) -> Vec<Recalled> {
+    pub async fn recalled(&mut self) -> Vec<Recalled> {
         let mut pieces = Vec::new();
         loop {
             match self.hears().await {
@@ -75,7 +75,7 @@ impl Desk {
         }
     }
 
-    async fn caught(&mut self) -> Vec<Caught> {
+    pub async fn caught(&mut self) -> Vec<Caught> {
         match self.hears().await {
             OobNews::Captures { generation: 1, new } => new,
             other => panic!("{other:?}"),
@@ -84,7 +84,7 @@ impl Desk {
 
     fn take(&self, captures: Vec<Arc<Capture>>) {
         let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
-        self.archivist.take(1, Arc::new(logger), Stamp(Timestamp::now()), captures);
+        self.archivist.take(Arc::new(logger), Stamp(Timestamp::now()), captures);
     }
 }
 
@@ -93,7 +93,7 @@ fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
 }
 
 /// One that calls a payload, a second after the one before it.
-fn capture(id: i64) -> Arc<Capture> {
+pub(super) fn capture(id: i64) -> Arc<Capture> {
     Arc::new(Capture {
         id: CaptureId(id),
         url_params: format!("t={}", Token::of(id as u64)).into(),
@@ -102,11 +102,11 @@ fn capture(id: i64) -> Arc<Capture> {
     })
 }
 
-fn payload(number: u64) -> Arc<Payload> {
+pub(super) fn payload(number: u64) -> Arc<Payload> {
     Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
 }
 
-fn ids(caught: &[Caught]) -> Vec<i64> {
+pub(super) fn ids(caught: &[Caught]) -> Vec<i64> {
     caught.iter().map(|caught| caught.capture.id.0).collect()
 }
 
@@ -218,7 +218,7 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
         memory: memory(temp.path(), None),
         store: Some(store),
         book: Book::default(),
-        workspace: None,
+        workspace: Some((1, "Acme".into())),
         recalling: None,
         looking: false,
         held: false,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::plan::Noun;
+use crate::oob::Emptied;
 
 #[test]
 fn deleting_a_target_names_it_and_what_goes_with_it() {
@@ -86,16 +87,20 @@ fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
 }
 
 #[test]
-fn clearing_a_logger_says_that_the_service_forgets_and_the_archive_does_not() {
+fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
     let mut desk = Desk::new();
     desk.keys("5 D");
     assert_eq!(
         desk.prompt().lines,
-        ["The service forgets 3 recorded requests for good.", "Those that were seen stay here."]
+        [
+            "The service forgets its requests for good: 3 when it was asked last.",
+            "All of it is archived here first, also what was not read yet."
+        ]
     );
     let sent = desk.calls("y");
-    assert_eq!(sent[0].1, Call::ClearLogger(LoggerId(1)));
-    desk.answer(&sent, |_| Ok(Answer::Done));
+    assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
+    desk.answer(&sent, |_| Ok(Answer::Emptied(Emptied { requests: 37, archived: 37 })));
+    assert!(desk.told().contains("cleared logger probe: 37 requests, all archived"), "{}", desk.told());
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
 }
 
