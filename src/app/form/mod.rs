@@ -19,7 +19,7 @@ mod targets;
 
 use std::collections::BTreeMap;
 
-pub use own::Draft as OwnDraft;
+pub use own::{Draft as OwnDraft, OwnOf};
 pub use place::Place;
 
 pub use field::{Field, FieldId, LineNote, Value};
@@ -43,8 +43,8 @@ pub enum FormTag {
     NewScan,
     NewLogger,
     NewReport,
-    /// A finding of one's own: a new one, or the one to change.
-    Own(Option<EventId>),
+    /// A finding of one's own.
+    Own(OwnOf),
     /// Where a payload went.
     Place(Token),
     /// Base URL and key, from the first-start question.

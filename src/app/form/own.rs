@@ -1,9 +1,23 @@
 //! A finding of one's own: what a person proved, by hand or from captured requests.
 
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::{Field, FieldId, Form, FormTag};
 use crate::contract::{Risk, Shared};
 use crate::text::plural;
 use crate::triage::{EventId, event::OwnFinding};
+
+/// What a finding of one's own is made of: what is typed about one is not about another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OwnOf {
+    /// Of nothing yet.
+    New,
+    /// Of these captured requests, told by a hash of them.
+    Captures(u64),
+    /// Of the one to change.
+    Finding(EventId),
+}
 
 /// What the form starts from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +28,21 @@ pub struct Draft {
     pub own: OwnFinding,
     /// Findings of one's own that this can be added to instead.
     pub others: Vec<(EventId, OwnFinding)>,
+}
+
+impl Draft {
+    /// What it is made of, in whatever order.
+    pub fn of(&self) -> OwnOf {
+        if let Some(id) = self.id {
+            return OwnOf::Finding(id);
+        }
+        if self.own.captures.is_empty() {
+            return OwnOf::New;
+        }
+        let mut hasher = DefaultHasher::new();
+        self.own.captures.iter().collect::<BTreeSet<_>>().hash(&mut hasher);
+        OwnOf::Captures(hasher.finish())
+    }
 }
 
 /// The fields, as the finding stands.
@@ -38,7 +67,7 @@ pub(super) fn open(draft: Draft) -> Form {
         Some(_) => (format!("Finding of our own: {}", own.name), "Save"),
         None => ("A finding of our own".to_owned(), "Keep it"),
     };
-    let mut form = Form::new(FormTag::Own(draft.id), title, button, fields);
+    let mut form = Form::new(FormTag::Own(draft.of()), title, button, fields);
     form.subject.own = Some(Box::new(draft));
     form
 }

@@ -32,6 +32,7 @@ mod oob;
 mod own;
 mod payloads;
 mod prompts;
+mod proof;
 mod review;
 mod rules;
 mod steps;

@@ -1,14 +1,15 @@
 //! Findings of one's own: made by hand or from captured requests, changed, switched off.
 
 use super::super::effect::Effect;
-use super::super::form::{Form, FormTag, OwnDraft};
+use super::super::form::{Form, FormTag, OwnDraft, OwnOf};
 use super::super::modal::Modal;
 use super::super::model::{Model, Pane};
 use super::super::notices::Tone;
 use super::super::prompt::{Prompt, Then};
 use crate::contract::{Capture, Shared};
+use crate::oob::Source;
 use crate::oob::out::{Sent, raw};
-use crate::oob::{Payload, Source};
+use crate::text::plural;
 use crate::triage::event::OwnFinding;
 use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
 
@@ -37,7 +38,8 @@ pub(super) fn open_from_captures(model: &mut Model) {
     if chosen.is_empty() {
         return model.say(Tone::Plain, "nothing is selected here");
     }
-    let evidence: Vec<String> = chosen.iter().map(raw).collect();
+    // One empty line between two; a request without a body ends with one of its own.
+    let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
     let mut own = OwnFinding {
         evidence: evidence.join("\n\n").into(),
@@ -45,11 +47,7 @@ pub(super) fn open_from_captures(model: &mut Model) {
         target: target_of(model, &chosen),
         ..OwnFinding::default()
     };
-    if let Some(payload) = chosen.iter().find_map(|sent| known(model, sent)) {
-        let proof: Vec<&Sent> =
-            chosen.iter().filter(|sent| known(model, sent).is_some_and(|other| other.token == payload.token)).collect();
-        prove(&mut own, payload, &proof, model.clock_offset);
-    }
+    super::proof::tell(&mut own, &chosen, &model.oob.book, model.clock_offset);
     let others = model.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, OwnDraft { id: None, own, others });
@@ -63,43 +61,23 @@ fn target_of(model: &Model, chosen: &[Sent]) -> Shared {
     told.or_else(chip).unwrap_or_default()
 }
 
-/// The payload that a capture carries first.
-fn known<'a>(model: &'a Model, sent: &Sent) -> Option<&'a Payload> {
-    let mention = sent.mentions.iter().find(|mention| mention.known)?;
-    model.oob.book.get(mention.token).map(|payload| &**payload)
-}
-
-/// What the payload tells about the finding that it proves.
-fn prove(own: &mut OwnFinding, payload: &Payload, proof: &[&Sent], offset: Option<i64>) {
-    let what = if payload.technique.is_empty() { "Out-of-band request" } else { payload.technique.as_str() };
-    own.name = match payload.parameter.as_str() {
-        "" => what.into(),
-        parameter => format!("{what} through {parameter}").into(),
-    };
-    own.class = payload.technique.clone();
-    if !payload.target.is_empty() {
-        own.target = payload.target.clone();
-    }
-    let place = payload.place();
-    let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
-    let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
-    let mut text = format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url);
-    for sent in proof {
-        let capture = &sent.capture;
-        let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
-        let came = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
-        text.push_str(&format!("\n{} from {}{came}{delay}", capture.request_method, capture.ip_address));
-    }
-    if !payload.note.is_empty() {
-        text.push_str(&format!("\n\n{}", payload.note));
-    }
-    own.text = text.into();
-}
-
 fn open_form(model: &mut Model, draft: OwnDraft) {
-    match model.triage.pen.is_some() {
-        true => model.open_form(Form::open(super::super::form::Opening::Own(draft), model.scope.workspace)),
-        false => model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open"),
+    if model.triage.pen.is_none() {
+        return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
+    }
+    if matches!(draft.of(), OwnOf::Captures(_)) && !model.drafts.contains_key(&FormTag::Own(draft.of())) {
+        tell_of_others(model);
+    }
+    model.open_form(Form::open(super::super::form::Opening::Own(draft), model.scope.workspace));
+}
+
+/// Drafts of other captures are not lost, but not brought back here: their text is not about these.
+fn tell_of_others(model: &mut Model) {
+    let drafts = model.drafts.iter().filter(|(tag, _)| matches!(tag, FormTag::Own(OwnOf::Captures(_))));
+    let captures = drafts.filter_map(|(_, form)| Some(form.subject.own.as_ref()?.own.captures.len())).next_back();
+    if let Some(captures) = captures {
+        let about = plural(captures, "other captured request");
+        model.say(Tone::Plain, format!("a draft about {about} is kept: it comes back when n is pressed on the same"));
     }
 }
 
@@ -159,7 +137,7 @@ pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     model.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.drafts.remove(&tag);
-    if tag == FormTag::Own(None) {
+    if !matches!(tag, FormTag::Own(OwnOf::Finding(_))) {
         model.lists.findings.want(crate::triage::identity::own_key(id).into());
         model.lists.captures.clear_marks();
     }

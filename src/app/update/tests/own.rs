@@ -154,3 +154,52 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
         assert!(written.contains("203.0.113.9") || written.contains("/l/abc/x"), "{format:?} has no proof: {written}");
     }
 }
+
+#[test]
+fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
+    let mut desk = Desk::new();
+    desk.keys("5 g g space j space n 'Two of them' esc");
+    assert!(desk.model.modals.is_empty());
+    // Another capture: the form begins anew, and says where the draft is.
+    desk.keys("g g space j space G n");
+    assert_eq!(desk.model.lists.captures.marks.len(), 0);
+    assert_eq!(desk.form().text(FieldId::Name), "");
+    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
+    assert!(desk.told().contains("a draft about 2 other captured requests is kept"), "{}", desk.told());
+    desk.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
+    let made = desk.model.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
+    // The same two again.
+    desk.keys("5 g g space j space n");
+    assert_eq!(desk.form().text(FieldId::Name), "Two of them");
+    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 2);
+}
+
+#[test]
+fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_stands_between_these() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
+    let tokens: Vec<String> = desk.model.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
+    assert_eq!(tokens.len(), 2, "{}", desk.told());
+    for (id, payload) in [(9, 1), (10, 2), (11, 1)] {
+        desk.hit(id, Some(payload));
+    }
+    desk.keys("5 G * n");
+    let text = desk.form().text(FieldId::Text);
+    for token in &tokens {
+        assert_eq!(text.matches(&format!("Payload {token} was planted")).count(), 1, "{text}");
+    }
+    assert!(text.contains("in q · t1.acme.test") && text.contains("in callback · t1.acme.test"), "{text}");
+    assert!(text.contains("It brought in 2 requests:\nGET from 203.0.113.9"), "{text}");
+    assert!(text.contains("It brought in GET from 203.0.113.9"), "{text}");
+    assert_eq!(desk.form().text(FieldId::Name), "SSRF through q and callback");
+    let evidence = desk.form().text(FieldId::Evidence);
+    assert!(evidence.contains("\n\nGET ") && !evidence.contains("\n\n\n"), "{evidence:?}");
+    // Many are told by the first and the last.
+    for id in 12..20 {
+        desk.hit(id, Some(2));
+    }
+    desk.keys("esc esc * n");
+    let text = desk.form().text(FieldId::Text);
+    assert!(text.contains("It brought in 9 requests from 203.0.113.9:") && text.contains(", the last"), "{text}");
+}

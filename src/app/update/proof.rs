@@ -1,0 +1,88 @@
+//! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
+//! it was planted and what it brought in.
+
+use crate::contract::Shared;
+use crate::oob::out::Sent;
+use crate::oob::{Book, Payload};
+use crate::text::plural;
+use crate::triage::event::OwnFinding;
+
+/// Requests of a payload that are told a line each; of more only the first and the last.
+const LINES: usize = 5;
+
+/// Tells name, class, target and text of a finding by the payloads in its captures; without any it stays as it is.
+pub(super) fn tell(own: &mut OwnFinding, chosen: &[Sent], book: &Book, offset: Option<i64>) {
+    let proofs = proofs(chosen, book);
+    if proofs.is_empty() {
+        return;
+    }
+    let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
+    let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
+    let parameters = once(proofs.iter().map(|(payload, _)| &payload.parameter));
+    own.name = match parameters.as_slice() {
+        [] => what.into(),
+        [all @ .., last] if !all.is_empty() => format!("{what} through {} and {last}", all.join(", ")).into(),
+        [one, ..] => format!("{what} through {one}").into(),
+    };
+    own.class = technique.cloned().unwrap_or_default();
+    if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
+        own.target = target.clone();
+    }
+    let told: Vec<String> = proofs.iter().map(|(payload, proof)| told(payload, proof, offset)).collect();
+    own.text = told.join("\n\n").into();
+}
+
+/// The payloads in these captures, in the order of their first request, each with its requests.
+fn proofs<'a>(chosen: &'a [Sent], book: &'a Book) -> Vec<(&'a Payload, Vec<&'a Sent>)> {
+    let mut proofs: Vec<(&Payload, Vec<&Sent>)> = Vec::new();
+    for sent in chosen {
+        for payload in sent.mentions.iter().filter_map(|mention| book.get(mention.token)) {
+            match proofs.iter_mut().find(|(other, _)| other.token == payload.token) {
+                Some((_, requests)) if requests.last().is_some_and(|last| std::ptr::eq(*last, sent)) => {}
+                Some((_, requests)) => requests.push(sent),
+                None => proofs.push((payload, vec![sent])),
+            }
+        }
+    }
+    proofs
+}
+
+fn told(payload: &Payload, proof: &[&Sent], offset: Option<i64>) -> String {
+    let place = payload.place();
+    let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+    let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
+    let mut text = format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url);
+    let request = |sent: &Sent| {
+        let capture = &sent.capture;
+        let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
+        let came = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
+        format!("{} from {}{came}{delay}", capture.request_method, capture.ip_address)
+    };
+    match proof {
+        [first, .., last] if proof.len() > LINES => {
+            let from = once(proof.iter().map(|sent| &sent.capture.ip_address)).join(", ");
+            text.push_str(&format!("\nIt brought in {} from {from}:", plural(proof.len(), "request")));
+            text.push_str(&format!("\n{}, the first\n{}, the last", request(first), request(last)));
+        }
+        [one] => text.push_str(&format!("\nIt brought in {}", request(one))),
+        all => {
+            text.push_str(&format!("\nIt brought in {}:", plural(all.len(), "request")));
+            all.iter().for_each(|sent| text.push_str(&format!("\n{}", request(sent))));
+        }
+    }
+    if !payload.note.is_empty() {
+        text.push_str(&format!("\n{}", payload.note));
+    }
+    text
+}
+
+/// Each text once, in the order they came, without empty ones.
+fn once<'a>(texts: impl Iterator<Item = &'a Shared>) -> Vec<&'a str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for text in texts.map(Shared::as_str).filter(|text| !text.is_empty()) {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    seen
+}
