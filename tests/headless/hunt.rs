@@ -90,9 +90,10 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
 async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
     let desk = Desk::new().await;
     let visitor = Client::builder().no_proxy().build().unwrap();
-    let labels = ["cleared", "deleted", "of-workspace"];
-    for (label, count) in labels.into_iter().zip(1..) {
-        desk.does(&["loggers", "create", label]).await;
+    let (here, other) = ("1", desk.does(&["workspaces", "create", "Other"]).await);
+    let labels = [("cleared", here), ("deleted", here), ("of-workspace", other.trim())];
+    for ((label, workspace), count) in labels.into_iter().zip(1..) {
+        desk.does(&["loggers", "create", label, "--workspace", workspace]).await;
         let url = desk.json(&["loggers", "show", label]).await["handler_url"].as_str().unwrap().to_owned();
         for _ in 0..count {
             visitor.get(format!("{url}?from={label}")).send().await.unwrap();
@@ -106,10 +107,10 @@ async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
     told(&["loggers", "clear", "cleared", "--yes"], "cleared logger cleared: nothing was recorded").await;
     told(&["loggers", "delete", "deleted", "--yes"], "deleted logger deleted: 2 requests, all archived").await;
     desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "there is no logger \"deleted\"");
-    let workspace = desk.json(&["workspaces", "list"]).await[0]["id"].to_string();
-    told(&["workspaces", "delete", &workspace, "--yes"], ": 3 requests, all archived").await;
+    told(&["workspaces", "delete", other.trim(), "--yes"], "deleted workspace Other: 3 requests, all archived").await;
+    let mut alone = desk.command(&["captures", "list", "--json"]);
     desk.world.stop().await;
-    let kept = run(&mut desk.command(&["captures", "list", "--json"])).await;
+    let kept = run(&mut alone).await;
     let kept: Value = serde_json::from_str(&kept.out).unwrap_or_else(|error| panic!("{error}: {kept:?}"));
     let mut of: Vec<&str> = texts(&kept, "label");
     of.sort_unstable();
