@@ -6,23 +6,24 @@
 //!                                                                             └─► recognised ─► Sent
 //! ```
 
+mod empty;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::decisions::{self, advised};
-use super::logger::Homed;
 use super::{Session, bundles};
 use crate::app::payloads::OWN;
-use crate::cli::advised::{Advised, hint_of};
-use crate::client::{self, ReadOut, TargetQuery};
+use crate::cli::advised::Advised;
+use crate::client::{self, TargetQuery};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::Newest;
 use crate::oob::out::Sent;
 use crate::oob::source::{Hosts, Network, is_own};
 use crate::oob::store::{Opened, Store};
-use crate::oob::{Archived, Book, Emptied, Hits, Payload, Token, mentions};
+use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
 use crate::query::{Field, Others, Query};
 use crate::text::{self, plural};
 
@@ -145,41 +146,6 @@ impl<'a> Archive<'a> {
         if let Err(error) = self.look_through().await {
             eprintln!("scandeck: what payloads brought in is not counted: {}", text::clean(&format!("{error:#}")));
         }
-    }
-
-    /// Archives everything that loggers recorded, before `call` makes the service forget it.
-    ///
-    /// # Errors
-    /// When it cannot be read or archived: then the call is not to be made.
-    pub async fn empty(session: &'a Session, loggers: &[Homed], call: &str) -> anyhow::Result<Emptied> {
-        let emptied = async {
-            let (mut archive, mut emptied) = (Self::open(session).await?, Emptied::default());
-            for (workspace, logger) in loggers {
-                emptied += archive.read_out(workspace, logger).await?;
-            }
-            archive.close().await;
-            anyhow::Ok(emptied)
-        };
-        emptied.await.map_err(|why| {
-            let what = format!("not done, since what was captured cannot be archived: {why:#}");
-            let hint = hint_of(&why).map(|hint| format!("{hint}; or ")).unwrap_or_default();
-            Advised::new(what, format!("{hint}without archiving: `scandeck api {call}`")).into()
-        })
-    }
-
-    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<Emptied> {
-        if !self.store.is_writable() {
-            return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
-        }
-        let (mut read, mut emptied) = (ReadOut::of(logger.id), Emptied::default());
-        while let Some(captures) = read.next(self.session.client()?).await? {
-            let requests = captures.len();
-            let young = self.young(captures.into_iter().map(|capture| archived(workspace, logger, capture)));
-            emptied += Emptied { requests, archived: young.len() };
-            self.store.archive(young).await.map_err(advised)?;
-        }
-        self.look_on().await;
-        Ok(emptied)
     }
 
     /// Without what is too old: the service may have kept what left the archive for its age.

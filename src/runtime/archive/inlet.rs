@@ -15,7 +15,7 @@ use super::{Archivist, Task, Wish};
 use crate::app::problem::Problem;
 use crate::client::{Client, ReadOut};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
-use crate::oob::Emptied;
+use crate::oob::{Archived, Emptied};
 
 /// See the module. It keeps no dashboard that is left from ending.
 #[derive(Clone)]
@@ -76,6 +76,14 @@ impl Inlet {
 }
 
 impl Task {
+    /// Without what is too old: the service may have kept what left the archive for its age.
+    pub(super) fn young(&self, mut captures: Vec<Archived>) -> Vec<Archived> {
+        let (all, oldest) = (captures.len(), self.memory.oldest_kept());
+        captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
+        self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
+        captures
+    }
+
     /// Whether all that was taken so far is archived: after one piece that could not be the file is not used any more.
     pub(super) fn has_kept(&self) -> Result<(), Problem> {
         match &self.store {

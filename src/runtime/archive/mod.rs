@@ -251,14 +251,6 @@ impl Task {
         }
     }
 
-    /// Without what is too old: the service may have kept what left the archive for its age.
-    fn young(&self, mut captures: Vec<Archived>) -> Vec<Archived> {
-        let (all, oldest) = (captures.len(), self.memory.oldest_kept());
-        captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
-        self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
-        captures
-    }
-
     /// Archives a piece of what came in to a workspace, tells it, and keeps the hits in it.
     async fn take(&mut self, workspace: &Shared, captures: Vec<Archived>) -> Result<(), StoreError> {
         let number = captures.len();
