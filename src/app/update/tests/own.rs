@@ -162,7 +162,7 @@ fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
     assert!(desk.model.modals.is_empty());
     // Another capture: the form begins anew, and says where the draft is.
     desk.keys("g g space j space G n");
-    assert_eq!(desk.model.lists.captures.marks.len(), 0);
+    assert_eq!(desk.model.lists.captures.marks().len(), 0);
     assert_eq!(desk.form().text(FieldId::Name), "");
     assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
     assert!(desk.told().contains("a draft about 2 other captured requests is kept"), "{}", desk.told());
