@@ -89,19 +89,20 @@ impl Desk {
         draw_into(&self.model, &mut self.buffer, AREA, &mut self.cache);
     }
 
-    fn longest_step(&mut self, typed: &str) -> Duration {
-        let (mut longest, mut letters) = (Duration::ZERO, typed.chars());
+    /// Types a filter, each key asked to the end; what each step took.
+    fn steps(&mut self, typed: &str) -> Vec<Duration> {
+        let (mut steps, mut letters) = (Vec::new(), typed.chars());
         loop {
             let begun = Instant::now();
             match self.model.lists.captures.unasked() {
                 0 => match letters.next() {
                     Some(letter) => _ = self.key(KeyCode::Char(letter)),
-                    None => return longest,
+                    None => return steps,
                 },
                 _ => _ = self.send(Msg::AskOn),
             }
             self.draw();
-            longest = longest.max(begun.elapsed());
+            steps.push(begun.elapsed());
         }
     }
 
@@ -149,8 +150,9 @@ fn stream(criterion: &mut Criterion) {
     });
 }
 
-/// The longest that any step holds the screen while a filter is typed over a full ring, each key asked to the end: what
-/// a key waits for at most. The first filter decodes every body, the second looks for hosts in all that was sent.
+/// How long a step holds the screen while a filter is typed over a full ring, each key asked to the end: what a key waits
+/// for, mostly (one step in twenty takes longer) and at most, which tells about the machine, too. The first filter decodes
+/// every body, the second looks for hosts in all that was sent.
 fn typing(criterion: &mut Criterion) {
     let body = STANDARD.encode("<p>what a page sends</p> ".repeat(41)).as_str().into();
     let mut desk = Desk::full(body);
@@ -160,18 +162,20 @@ fn typing(criterion: &mut Criterion) {
     desk.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), news }));
     let held = desk.model.data.captures.caught.len();
     for filter in ["/body:page", "/target:t1.test"] {
-        let name = format!("longest step while {filter} is typed over {held} of 1 kB each");
-        criterion.bench_function(&name, |bench| {
-            bench.iter_custom(|times| {
-                let longest = |_| {
-                    let longest = desk.longest_step(filter);
-                    desk.key(KeyCode::Esc);
-                    desk.ask_to_the_end();
-                    longest
-                };
-                (0..times).map(longest).sum()
+        for (which, share) in [("19 of 20 steps", 0.95), ("every step", 1.0)] {
+            criterion.bench_function(&format!("{which} while {filter} is typed over {held} of 1 kB each"), |bench| {
+                bench.iter_custom(|times| {
+                    let step = |_| {
+                        let mut steps = desk.steps(filter);
+                        desk.key(KeyCode::Esc);
+                        desk.ask_to_the_end();
+                        steps.sort_unstable();
+                        steps[((steps.len() - 1) as f64 * share) as usize]
+                    };
+                    (0..times).map(step).sum()
+                });
             });
-        });
+        }
     }
 }
 

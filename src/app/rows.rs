@@ -22,7 +22,7 @@ use crate::query::{Bits, Kind, Query, Source};
 use crate::triage::Case;
 
 /// Said where something is to be done with all captures of many, before it is known which these are.
-pub(super) const STILL_ASKING: &str = "older captures are still being asked about: once more in a moment";
+const STILL_ASKING: &str = "older captures are still being asked about: once more in a moment";
 
 impl Model {
     /// Makes the rows of a pane anew, after its data, filter, scope or order changed.

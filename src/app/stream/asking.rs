@@ -146,7 +146,8 @@ pub(in crate::app) struct Part<'a> {
 impl<'a> Part<'a> {
     /// The newest, a piece of them.
     pub fn newest(stream: &'a Stream, world: World<'a>) -> Self {
-        let mut unasked = Ranges(vec![stream.first..stream.end()]);
+        let mut unasked = Ranges::default();
+        unasked.add(Some(stream.first..stream.end()));
         let rows = unasked.piece(stream, PIECE).pop().unwrap_or_default();
         Self { stream, rows, world }
     }

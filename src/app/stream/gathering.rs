@@ -30,7 +30,7 @@ impl Gathering {
         let stream = asking.stream;
         let end = self.before.map_or(stream.end(), |before| stream.row_near(before));
         let mut unasked = Ranges::default();
-        unasked.add([stream.first..end]);
+        unasked.add(Some(stream.first..end));
         let piece = unasked.piece(stream, asking.piece).pop().unwrap_or_default();
         self.before = stream.get(piece.start).map(Caught::id);
         let taken = asking.taken(piece);

@@ -189,7 +189,7 @@ impl StreamList {
         self.groups.clear();
         self.known = asking.stream.first..asking.stream.end();
         self.unasked = Ranges::default();
-        self.unasked.add([self.known.clone()]);
+        self.unasked.add(Some(self.known.clone()));
         self.ask_on(asking);
     }
 
@@ -201,7 +201,7 @@ impl StreamList {
         while let Some(taken) = self.rows.pop_front_if(|taken| taken.row < stream.first) {
             self.groups.leave(taken.group, taken.row);
         }
-        self.unasked.add([stream.first..self.known.start]);
+        self.unasked.add(Some(stream.first..self.known.start));
         self.known = stream.first..stream.end();
         self.unasked.keep(&self.known);
         self.news.keep(&self.known);
