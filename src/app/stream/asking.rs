@@ -15,7 +15,7 @@ use crate::contract::LoggerId;
 use crate::query::{Bits, Builder, Field, Kind, Others, Query, Row, Source};
 
 /// Bytes of captures that are asked at once, about: some milliseconds' worth, whatever the query.
-pub const PIECE: usize = 2 << 20;
+pub const PIECE: usize = 1 << 20;
 
 /// What decides about captures beside the query.
 #[derive(Clone, Copy)]
