@@ -170,7 +170,7 @@ async fn hits_alone_are_bundled_and_taken_up_too() {
         digest: -1,
         at: None,
     };
-    store.keep_hits(&[hit.clone()], Stretch::default()).await.unwrap();
+    store.keep_hits(std::slice::from_ref(&hit), Stretch::default()).await.unwrap();
     store.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let file = home.path().join("w.bundle");

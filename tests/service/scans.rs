@@ -140,7 +140,7 @@ async fn max_scan_time_ends_a_scan_and_keeps_its_results() {
     clock.advance(SignedDuration::from_secs(1));
     let ended = world.until_status(scan, "timed out").await;
     assert_eq!((&ended["duration"], &ended["result_summary"]["critical"]), (&json!(120), &json!(1)));
-    assert!(ended["status_message"].as_str().unwrap().contains("2 minutes"));
+    assert!(ended["status_message"].as_str().unwrap().contains("max_scan_time (2 min)"));
     world.stop().await;
 }
 
