@@ -34,7 +34,8 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Write a file into the current directory under a cleaned name, never over another; answered by `Msg::Saved`.
+    /// Write a file, into the current directory where the name says no other, under a cleaned name, never over another;
+    /// answered by `Msg::Saved`.
     Save {
         /// The wished base name.
         name: String,

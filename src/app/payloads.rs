@@ -20,6 +20,7 @@ use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::oob::payload::Form;
 use crate::oob::source::Network;
 use crate::oob::{Book, Hits, Payload, Shape, Token};
+use crate::text::file_name;
 use crate::triage::Key;
 
 /// Under which name addresses marked as one's own are kept.
@@ -103,7 +104,7 @@ impl Planting {
             offset: stamped.offset,
             who: stamped.who.clone(),
             number: many.then_some(at as i64 + 1),
-            batch: self.into.as_deref().unwrap_or_default().into(),
+            batch: self.into.as_deref().map(file_name).unwrap_or_default().into(),
             target: self.target.clone(),
             finding: self.finding,
             finding_name: self.finding_name.clone(),

@@ -168,12 +168,12 @@ impl Model {
     /// A capture carries the token of a payload; false where the book does not have it.
     fn hear(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
         let Some(payload) = self.oob.book.get(token).cloned() else { return false };
-        let quiet = self.is_quiet(&caught.capture);
+        let (quiet, old) = (self.is_quiet(&caught.capture), self.is_old(&caught.capture));
         self.payloads.unseen += u64::from(!quiet);
-        let awaited = !quiet && self.end_wait(token);
+        let awaited = !quiet && !old && self.end_wait(token);
         let why = match alert {
             _ if awaited => Why::Awaited,
-            _ if self.is_old(&caught.capture) => return true,
+            _ if old => return true,
             Some(query) => Why::Alert(query),
             None if quiet => return true,
             None => Why::Payload,

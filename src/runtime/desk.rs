@@ -48,6 +48,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const DRAIN: usize = 512;
 /// How long calls under way may take to end after the dashboard was left.
 const GOODBYE: Duration = Duration::from_secs(1);
+/// How long files that are being written may take.
+const FILES: Duration = Duration::from_secs(30);
 
 /// What came in.
 enum Inbound {
@@ -91,6 +93,8 @@ pub(super) struct Desk {
     pub answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
     pub queue: VecDeque<Msg>,
     pub tasks: JoinSet<()>,
+    /// Files that are being written.
+    pub files: JoinSet<()>,
     pub backend: Option<Backend>,
     pub connect: Connector,
     pub way: Way,
@@ -129,6 +133,7 @@ impl Desk {
             answers: mpsc::unbounded_channel(),
             queue: VecDeque::new(),
             tasks: JoinSet::new(),
+            files: JoinSet::new(),
             backend: None,
             connect,
             way: Way::of_process(),
@@ -354,6 +359,10 @@ impl Desk {
     async fn end(mut self) -> Left {
         self.give_terminal_away().await;
         drop(self.terminal);
+        // A file that was asked for is whole, or is said not to be.
+        if timeout(FILES, async { while self.files.join_next().await.is_some() {} }).await.is_err() {
+            tracing::error!("left while files were being written");
+        }
         let unfinished = timeout(GOODBYE, async { while self.tasks.join_next().await.is_some() {} }).await.is_err();
         if unfinished {
             tracing::warn!("left while calls were under way");

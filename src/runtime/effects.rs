@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
 use super::clipboard::{self, Way};
 use super::desk::{Answered, Desk};
 use super::keyboard::Keyboard;
@@ -28,21 +31,21 @@ impl Desk {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
             Effect::Copy { what, text } => self.copy(what, text),
-            Effect::Save { name, content } => self.spawn(async move {
+            Effect::Save { name, content } => self.write(async move {
                 let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
             }),
-            Effect::SaveBody { name, sent } => self.spawn(async move {
+            Effect::SaveBody { name, sent } => self.write(async move {
                 let body = request::body(&sent.capture).into_owned();
                 let saved = tokio::task::spawn_blocking(move || calls::save_once(&name, &body)).await;
                 let saved = saved.unwrap_or_else(|error| Err(Problem::local(error.to_string())));
                 Msg::BodySaved { sent, saved }
             }),
-            Effect::Export(exported) => self.spawn(async move {
+            Effect::Export(exported) => self.write(async move {
                 let saved = tokio::task::spawn_blocking(move || export(&exported)).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
             }),
-            Effect::ExportCaptures(exported) => self.spawn(async move {
+            Effect::ExportCaptures(exported) => self.write(async move {
                 let write = move || calls::save(&exported.name, exported.format.written(&exported.sent).as_bytes());
                 let saved = tokio::task::spawn_blocking(write).await;
                 Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
@@ -89,13 +92,12 @@ impl Desk {
     }
 
     fn spawn(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
-        let answers = self.answers.0.clone();
-        self.tasks.spawn(async move {
-            // The desk is gone: nobody waits for the answer.
-            let _ = answers.send(Answered::Msg(Box::new(work.await)));
-        });
-        // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
-        while self.tasks.try_join_next().is_some() {}
+        begin(&mut self.tasks, self.answers.0.clone(), work);
+    }
+
+    /// Writes a file; the end of the dashboard waits for it.
+    fn write(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
+        begin(&mut self.files, self.answers.0.clone(), work);
     }
 
     /// There is nothing to keep before there is a service.
@@ -204,7 +206,21 @@ impl Desk {
     }
 }
 
-/// Writes an export into the current directory.
+/// Begins something whose answer comes as a message.
+fn begin(
+    tasks: &mut JoinSet<()>,
+    answers: UnboundedSender<Answered>,
+    work: impl Future<Output = Msg> + Send + 'static,
+) {
+    tasks.spawn(async move {
+        // The desk is gone: nobody waits for the answer.
+        let _ = answers.send(Answered::Msg(Box::new(work.await)));
+    });
+    // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
+    while tasks.try_join_next().is_some() {}
+}
+
+/// Writes an export into a file.
 fn export(exported: &Exported) -> Result<PathBuf, Problem> {
     let Exported { name, format, title, query, made, rows } = exported;
     let content = crate::export::write(*format, &Export { rows, title, made: *made, query });

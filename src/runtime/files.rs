@@ -1,5 +1,5 @@
-//! Files the dashboard writes for a person: into the current directory, under a cleaned name, never over another, and
-//! closed to others, for findings and captures hold what others should not read.
+//! Files the dashboard writes for a person: into the current directory or the one that was typed, under a cleaned name,
+//! never over another, and closed to others, for findings and captures hold what others should not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

@@ -45,7 +45,11 @@ pub(super) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
             let what = super::payloads::hear_of_sheet(model, &path, effects).unwrap_or_else(|| "written".to_owned());
             model.say(Tone::Good, format!("{what}: {}", path.display()));
         }
-        Err(problem) => model.say_problem("not written", &problem),
+        Err(problem) => {
+            // What is written next is another file.
+            model.payloads.sheet = None;
+            model.say_problem("not written", &problem);
+        }
     }
 }
 

@@ -20,6 +20,10 @@ const NOTHING: &str = "this row has nothing of that kind to copy";
 
 /// Copies something of the present row; false when the action is none of these.
 pub(super) fn perform(model: &mut Model, action: Action, effects: &mut Vec<Effect>) -> bool {
+    let of_many = matches!(action, Action::CopyJson | Action::CopyRaw | Action::CopyFile);
+    if of_many && model.focus.pane == Pane::Captures && model.head_must_wait() {
+        return true;
+    }
     let made = match action {
         Action::CopyObvious => obvious(model),
         Action::CopyUrl => url(model).map(|url| ("URL".to_owned(), url)),
@@ -161,9 +165,6 @@ fn raw(model: &Model) -> Option<String> {
 /// What is chosen as JSON: one object, or an array of the marked; with words for it.
 fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.focus.pane;
-    if pane == Pane::Captures && model.head_must_wait() {
-        return None;
-    }
     if pane == Pane::Captures {
         return captures_json(&model.chosen_captures());
     }

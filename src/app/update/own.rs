@@ -65,7 +65,8 @@ fn open_form(model: &mut Model, draft: OwnDraft) {
     if model.triage.pen.is_none() {
         return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
     }
-    if matches!(draft.of(), OwnOf::Captures(_)) && !model.drafts.contains_key(&FormTag::Own(draft.of())) {
+    let of = draft.of();
+    if matches!(of, OwnOf::Captures(_)) && !model.drafts.contains_key(&FormTag::Own(of)) {
         tell_of_others(model);
     }
     model.open_form(Form::open(super::super::form::Opening::Own(draft), model.scope.workspace));

@@ -160,7 +160,8 @@ pub(super) fn handle_drawn(model: &mut Model, planting: &Planting, numbers: &[u6
         Some(name) => {
             let lines: String =
                 payloads.iter().map(|payload| format!("{}\n", planting.shape.of(&payload.url))).collect();
-            model.payloads.sheet = Some((name.clone(), payloads.iter().map(|payload| payload.token).collect()));
+            model.payloads.sheet =
+                Some((text::file_name(name), payloads.iter().map(|payload| payload.token).collect()));
             effects.push(Effect::Save { name: name.clone(), content: lines.into_bytes().into() });
         }
     }
@@ -173,13 +174,20 @@ fn for_what(payload: &Payload) -> String {
 
 /// The file of many payloads was written, maybe under another name: the book says which.
 pub(super) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: &mut Vec<Effect>) -> Option<String> {
-    let (wished, tokens) = model.payloads.sheet.take()?;
     let name = path.file_name()?.to_string_lossy().into_owned();
+    let (wished, tokens) = model.payloads.sheet.take_if(|(wished, _)| is_numbered(&name, wished))?;
     if name != wished {
         change(model, &tokens, |payload| payload.batch = name.as_str().into(), effects);
     }
     let label = model.oob.book.get(*tokens.first()?).map(|payload| payload.label.clone()).unwrap_or_default();
     Some(format!("{} of logger {label} written", plural(tokens.len(), "payload")))
+}
+
+/// Whether a name is the wished one, or that with a number because it was taken.
+fn is_numbered(name: &str, wished: &str) -> bool {
+    let (stem, ending) = wished.rfind('.').map_or((wished, ""), |dot| wished.split_at(dot));
+    let number = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(ending)?.strip_prefix('-'));
+    name == wished || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// Whether this key, the first after a payload was made, is the one that tells where it went.

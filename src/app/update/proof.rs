@@ -1,14 +1,18 @@
 //! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
 //! it was planted and what it brought in.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::contract::Shared;
 use crate::oob::out::Sent;
-use crate::oob::{Book, Payload};
+use crate::oob::{Book, Payload, Token};
 use crate::text::plural;
 use crate::triage::event::OwnFinding;
 
 /// Requests of a payload that are told a line each; of more only the first and the last.
 const LINES: usize = 5;
+/// Parameters and addresses that are named; of more the number.
+const FEW: usize = 5;
 
 /// Tells name, class, target and text of a finding by the payloads in its captures; without any it stays as it is.
 pub(super) fn tell(own: &mut OwnFinding, chosen: &[Sent], book: &Book, offset: Option<i64>) {
@@ -19,10 +23,9 @@ pub(super) fn tell(own: &mut OwnFinding, chosen: &[Sent], book: &Book, offset: O
     let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
     let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
     let parameters = once(proofs.iter().map(|(payload, _)| &payload.parameter));
-    own.name = match parameters.as_slice() {
-        [] => what.into(),
-        [all @ .., last] if !all.is_empty() => format!("{what} through {} and {last}", all.join(", ")).into(),
-        [one, ..] => format!("{what} through {one}").into(),
+    own.name = match parameters.is_empty() {
+        true => what.into(),
+        false => format!("{what} through {}", few(&parameters)).into(),
     };
     own.class = technique.cloned().unwrap_or_default();
     if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
@@ -35,9 +38,11 @@ pub(super) fn tell(own: &mut OwnFinding, chosen: &[Sent], book: &Book, offset: O
 /// The payloads in these captures, in the order of their first request, each with its requests.
 fn proofs<'a>(chosen: &'a [Sent], book: &'a Book) -> Vec<(&'a Payload, Vec<&'a Sent>)> {
     let mut proofs: Vec<(&Payload, Vec<&Sent>)> = Vec::new();
+    let mut places: HashMap<Token, usize> = HashMap::new();
     for sent in chosen {
         for payload in sent.mentions.iter().filter_map(|mention| book.get(mention.token)) {
-            match proofs.iter_mut().find(|(other, _)| other.token == payload.token) {
+            let place = *places.entry(payload.token).or_insert(proofs.len());
+            match proofs.get_mut(place) {
                 Some((_, requests)) if requests.last().is_some_and(|last| std::ptr::eq(*last, sent)) => {}
                 Some((_, requests)) => requests.push(sent),
                 None => proofs.push((payload, vec![sent])),
@@ -60,7 +65,7 @@ fn told(payload: &Payload, proof: &[&Sent], offset: Option<i64>) -> String {
     };
     match proof {
         [first, .., last] if proof.len() > LINES => {
-            let from = once(proof.iter().map(|sent| &sent.capture.ip_address)).join(", ");
+            let from = few(&once(proof.iter().map(|sent| &sent.capture.ip_address)));
             text.push_str(&format!("\nIt brought in {} from {from}:", plural(proof.len(), "request")));
             text.push_str(&format!("\n{}, the first\n{}, the last", request(first), request(last)));
         }
@@ -78,11 +83,30 @@ fn told(payload: &Payload, proof: &[&Sent], offset: Option<i64>) -> String {
 
 /// Each text once, in the order they came, without empty ones.
 fn once<'a>(texts: impl Iterator<Item = &'a Shared>) -> Vec<&'a str> {
-    let mut seen: Vec<&str> = Vec::new();
-    for text in texts.map(Shared::as_str).filter(|text| !text.is_empty()) {
-        if !seen.contains(&text) {
-            seen.push(text);
+    let mut seen = HashSet::new();
+    texts.map(Shared::as_str).filter(|text| !text.is_empty() && seen.insert(*text)).collect()
+}
+
+/// `q, r and callback`; of many the first ones, and how many more.
+fn few(texts: &[&str]) -> String {
+    match texts {
+        [all @ .., last] if !all.is_empty() && all.len() < FEW => format!("{} and {last}", all.join(", ")),
+        [one] => (*one).to_owned(),
+        all => {
+            let shown = all.len().min(FEW);
+            format!("{} and {} more", all[..shown].join(", "), all.len() - shown)
         }
     }
-    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_texts_the_first_are_named_and_the_others_counted() {
+        assert_eq!([few(&["q"]), few(&["q", "r"]), few(&["q", "r", "s"])], ["q", "q and r", "q, r and s"]);
+        assert_eq!(few(&["a", "b", "c", "d", "e"]), "a, b, c, d and e");
+        assert_eq!(few(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+    }
 }

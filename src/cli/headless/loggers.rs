@@ -122,7 +122,7 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where only that is asked for; an id needs no look at the lists.
+/// Where only that is asked for; an id, which a number is here, needs no look at the lists.
 async fn id(session: &Session, named: &str) -> anyhow::Result<LoggerId> {
     match named.parse() {
         Ok(id) => Ok(id),

@@ -223,6 +223,11 @@ impl Task {
                     // Also after one that could not be kept: it is shown all the same.
                     taken = taken.and(self.take(&workspace, piece).await);
                 }
+                // What went into a file that is gone, say, is not kept: told before anybody counts on it.
+                let taken = match taken {
+                    Err(error) if !matches!(error, StoreError::Held { .. }) => Ok(self.fail(&error)),
+                    taken => taken,
+                };
                 if let Some(kept) = kept {
                     // Who waited has gone.
                     let _ = kept.send(self.has_kept().map(|()| number));

@@ -194,6 +194,25 @@ fn many_payloads_go_into_a_file_each_with_its_line() {
 }
 
 #[test]
+fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
+    let mut desk = Desk::new();
+    desk.keys("3 : 'payloads 2 out/urls.txt' enter");
+    let batches = |desk: &Desk| -> std::collections::BTreeSet<String> {
+        desk.model.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
+    };
+    desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
+    assert!(desk.told().contains("written: /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
+    desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
+    assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
+    assert!(desk.told().contains("2 payloads of logger"), "{}", desk.told());
+    // One that was not written is not the next one.
+    desk.keys("3 : 'payloads 2 none/more.txt' enter");
+    desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
+    desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
+    assert!(desk.told().contains("written: /tmp/more.txt"), "{}", desk.told());
+}
+
+#[test]
 fn the_form_of_the_url_is_remembered_for_the_service() {
     let mut desk = Desk::new();
     let copied = |effects: Vec<Effect>| {

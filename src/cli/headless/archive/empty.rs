@@ -15,6 +15,9 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// When it cannot be read or archived: then the call is not to be made.
     pub async fn empty(session: &'a Session, loggers: &[Homed], call: &str) -> anyhow::Result<Emptied> {
+        if loggers.is_empty() {
+            return Ok(Emptied::default());
+        }
         let emptied = async {
             let (mut archive, mut emptied) = (Self::open(session).await?, Emptied::default());
             for (workspace, logger) in loggers {
@@ -31,11 +34,11 @@ impl<'a> Archive<'a> {
     }
 
     async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<Emptied> {
-        if !self.store.is_writable() {
-            return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
-        }
         let (mut read, mut emptied) = (ReadOut::of(logger.id), Emptied::default());
         while let Some(captures) = read.next(self.session.client()?).await? {
+            if !self.store.is_writable() && !captures.is_empty() {
+                return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
+            }
             let requests = captures.len();
             let young = self.young(captures.into_iter().map(|capture| archived(workspace, logger, capture)));
             emptied += Emptied { requests, archived: young.len() };
