@@ -185,13 +185,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_went_into_a_file_that_is_gone_does_not_count_as_kept() {
-        let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
+        let temp = tempfile::tempdir().unwrap();
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
         desk.recalled().await;
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
-        let problem = desk.archivist.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
-        assert!(problem.message.ends_with("the archive cannot be used"), "{problem}");
+        let capture = vec![Capture::clone(&capture(9))];
+        let kept = desk.archivist.inlet().keep("Acme".into(), Arc::default(), capture).await;
+        assert_eq!(kept.unwrap_err().message, "the archive cannot be used");
     }
 
     #[tokio::test]
