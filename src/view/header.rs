@@ -107,7 +107,8 @@ fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
         tell(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
         tell(reopened.regressions, glyphs.back, "came back", theme.warn());
     }
-    tell(cx.model.new_captures as usize, glyphs.more_below, "new captures", theme.warn());
+    let new = if cx.model.new_captures == 1 { "new capture" } else { "new captures" };
+    tell(cx.model.new_captures as usize, glyphs.more_below, new, theme.warn());
     match (cx.model.payloads.unseen, long) {
         (0, _) => {}
         (hits, true) => {

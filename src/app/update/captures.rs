@@ -52,7 +52,14 @@ fn compare(model: &mut Model) {
 /// `:replay URL`: asks, naming method and URL, and sends on yes.
 pub(super) fn ask_replay(model: &mut Model, url: &str) -> Result<(), String> {
     let caught = model.selected_capture().ok_or("there is no captured request yet: 5 shows them")?;
-    let replay = Replay::new(&caught.capture, url)?;
+    let replay = match Replay::new(&caught.capture, url) {
+        Ok(replay) => replay,
+        Err(why) => {
+            // What was typed is there to be mended.
+            super::commands::open_with(model, &format!("replay {url}"));
+            return Err(why);
+        }
+    };
     let about = replay.to_string();
     let which = format!("It is capture {} of {}.", caught.capture.id, text::clean(&caught.label));
     let jobs = vec![Job::new(about.clone(), Call::Replay(Box::new(replay)))];

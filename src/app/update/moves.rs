@@ -99,7 +99,7 @@ fn back(model: &mut Model) {
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
     } else if super::payloads::came_from_book(model) {
-        go(model, Pane::Payloads);
+        super::payloads::back_to_book(model);
     } else {
         model.say(Tone::Plain, "nothing is open here; q leaves");
     }

@@ -266,6 +266,16 @@ fn query_of(token: Token) -> String {
     format!("payload:{token}")
 }
 
+/// esc from there: the captures are filtered as they were before.
+pub(super) fn back_to_book(model: &mut Model) {
+    let mut cursor = model.cursor(Pane::Captures);
+    let (filter, earlier) = cursor.filter();
+    *filter = earlier.pop().unwrap_or_default();
+    drop(cursor);
+    model.apply_filter(Pane::Captures);
+    moves::go(model, Pane::Payloads);
+}
+
 /// Whether the captures are shown because of enter in the book.
 pub(super) fn came_from_book(model: &Model) -> bool {
     let of = model.lists.payloads.selected.filter(|_| model.focus.pane == Pane::Captures);

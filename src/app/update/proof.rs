@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::contract::Shared;
 use crate::oob::out::Sent;
 use crate::oob::{Book, Payload, Token};
 use crate::text::plural;
@@ -22,10 +21,11 @@ pub(super) fn tell(own: &mut OwnFinding, chosen: &[Sent], book: &Book, offset: O
     }
     let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
     let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
-    let parameters = once(proofs.iter().map(|(payload, _)| &payload.parameter));
-    own.name = match parameters.is_empty() {
+    let places: Vec<String> = proofs.iter().map(|(payload, _)| named(payload)).collect();
+    let places = once(places.iter().map(String::as_str));
+    own.name = match places.is_empty() {
         true => what.into(),
-        false => format!("{what} through {}", few(&parameters)).into(),
+        false => format!("{what} through {}", few(&places)).into(),
     };
     own.class = technique.cloned().unwrap_or_default();
     if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
@@ -65,7 +65,7 @@ fn told(payload: &Payload, proof: &[&Sent], offset: Option<i64>) -> String {
     };
     match proof {
         [first, .., last] if proof.len() > LINES => {
-            let from = few(&once(proof.iter().map(|sent| &sent.capture.ip_address)));
+            let from = few(&once(proof.iter().map(|sent| sent.capture.ip_address.as_str())));
             text.push_str(&format!("\nIt brought in {} from {from}:", plural(proof.len(), "request")));
             text.push_str(&format!("\n{}, the first\n{}, the last", request(first), request(last)));
         }
@@ -81,10 +81,18 @@ fn told(payload: &Payload, proof: &[&Sent], offset: Option<i64>) -> String {
     text
 }
 
+/// What a payload was planted in, in a word or two: its parameter, else its line of a file.
+fn named(payload: &Payload) -> String {
+    match payload.number {
+        Some(number) if payload.parameter.is_empty() => format!("#{number} {}", payload.batch),
+        _ => payload.parameter.to_string(),
+    }
+}
+
 /// Each text once, in the order they came, without empty ones.
-fn once<'a>(texts: impl Iterator<Item = &'a Shared>) -> Vec<&'a str> {
+fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    texts.map(Shared::as_str).filter(|text| !text.is_empty() && seen.insert(*text)).collect()
+    texts.filter(|text| !text.is_empty() && seen.insert(*text)).collect()
 }
 
 /// `q, r and callback`; of many the first ones, and how many more.

@@ -103,7 +103,8 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
         LoggersCommand::Clear { logger, yes } => {
             let home = named(&session, &logger).await?;
             let (logger, requests) = (&home.1, captured(&home.1));
-            session.may_delete(yes, &format!("{requests} of the logger {}", logger.label))?;
+            session
+                .may_delete(yes, &format!("{requests} of the logger {}, after archiving them here,", logger.label))?;
             let call = format!("DELETE /http_loggers/{}/data", logger.id);
             let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
             client.clear_captures(logger.id).await?;
@@ -112,7 +113,8 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
         LoggersCommand::Delete { logger, yes } => {
             let home = named(&session, &logger).await?;
             let (logger, requests) = (&home.1, captured(&home.1));
-            session.may_delete(yes, &format!("the logger {} with {requests}", logger.label))?;
+            session
+                .may_delete(yes, &format!("the logger {} with {requests}, after archiving them here,", logger.label))?;
             let call = format!("DELETE /http_loggers/{}", logger.id);
             let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
             client.delete_logger(logger.id).await?;

@@ -139,6 +139,8 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
     assert!(!desk.told().contains("s3cret") && desk.told().contains("cannot connect"), "{}", desk.told());
     desk.keys(": 'replay ftp://h/' enter");
     assert!(desk.told().contains("http or https"), "{}", desk.told());
+    let Some(Modal::Command(line)) = desk.model.modals.last() else { panic!("what was typed is gone") };
+    assert_eq!(line.text(), "replay ftp://h/");
 }
 
 #[test]

@@ -195,6 +195,11 @@ fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_sta
     assert_eq!(desk.form().text(FieldId::Name), "SSRF through q and callback");
     let evidence = desk.form().text(FieldId::Evidence);
     assert!(evidence.contains("\n\nGET ") && !evidence.contains("\n\n\n"), "{evidence:?}");
+    desk.keys("esc esc : 'payloads 1 keys.txt' enter");
+    desk.hit(30, Some(3));
+    desk.keys("5 : 'unmark' enter G n");
+    assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request through #1 keys.txt");
+    desk.keys("esc");
     // Many are told by the first and the last.
     for id in 12..20 {
         desk.hit(id, Some(2));

@@ -175,6 +175,7 @@ fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
     assert_eq!((desk.model.focus.pane, desk.model.focus.in_detail), (Pane::Captures, false));
     desk.keys("esc");
     assert_eq!((desk.model.focus.pane, desk.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
+    assert_eq!(desk.model.lists.captures.filter, "", "as it was");
     // Whoever came another way, or shows others since, is at the root.
     desk.keys("3 5 esc");
     assert!(desk.model.focus.pane == Pane::Captures && desk.told().contains("nothing is open"), "{}", desk.told());
