@@ -225,7 +225,10 @@ impl Task {
                 }
                 // What went into a file that is gone, say, is not kept: told before anybody counts on it.
                 let taken = match taken {
-                    Err(error) if !matches!(error, StoreError::Held { .. }) => Ok(self.fail(&error)),
+                    Err(error) if !matches!(error, StoreError::Held { .. }) => {
+                        self.fail(&error);
+                        Ok(())
+                    }
                     taken => taken,
                 };
                 if let Some(kept) = kept {
