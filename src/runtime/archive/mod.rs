@@ -13,6 +13,7 @@
 
 mod hits;
 mod inlet;
+mod recall;
 #[cfg(test)]
 mod tests;
 
@@ -26,16 +27,17 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout};
 
 pub(super) use self::inlet::Inlet;
+use self::recall::Recalling;
 use super::Memory;
 use super::desk::Answered;
 use crate::app::model::Model;
-use crate::app::msg::{Msg, OobKept, OobNews, Recalled};
+use crate::app::msg::{Msg, OobKept, OobNews};
 use crate::app::plan::Generation;
 use crate::app::problem::Problem;
-use crate::app::stream::{Caught, MOST, MOST_BYTES};
+use crate::app::stream::Caught;
 use crate::contract::{Capture, Logger, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::store::{Opened, Place, Store, StoreError, Stretch, pieces};
+use crate::oob::store::{Opened, Store, StoreError, Stretch, pieces};
 use crate::oob::{Archived, Book, Hit, Payload};
 
 /// How often others are looked for.
@@ -44,10 +46,6 @@ const OTHERS: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long the end waits for what is still to be written: longer than a lock of another is waited for.
 const GOODBYE: Duration = Duration::from_secs(8);
-/// Captures recalled at first: a screen many times over, at once.
-const FIRST: usize = 2_000;
-/// Captures of each further piece.
-const PIECE: usize = 5_000;
 /// Captures that may wait to be archived before no more are taken.
 const MOST_BEHIND: usize = 20_000;
 
@@ -137,14 +135,6 @@ impl Archivist {
             tracing::error!("left before every capture and payload was kept");
         }
     }
-}
-
-/// A workspace whose older captures are still to be read.
-#[derive(Clone, Copy)]
-struct Recalling {
-    before: Option<Place>,
-    read: usize,
-    bytes: usize,
 }
 
 struct Task {
@@ -239,7 +229,7 @@ impl Task {
             }
             Wish::Recall(generation, workspace) => {
                 self.workspace = Some((generation, workspace));
-                self.recalling = self.store.is_some().then_some(Recalling { before: None, read: 0, bytes: 0 });
+                self.recalling = self.store.is_some().then(Recalling::default);
                 // Its hits are not told yet.
                 self.looking = self.recalling.is_some();
                 Ok(())
@@ -291,31 +281,6 @@ impl Task {
 
     fn writable(&mut self) -> Option<&mut Store> {
         self.store.as_mut().filter(|store| store.is_writable())
-    }
-
-    /// The next piece of the workspace's captures, the newest first.
-    async fn recall_more(&mut self) -> Result<(), StoreError> {
-        let (Some(mut recalling), Some((generation, workspace))) = (self.recalling, self.workspace.clone()) else {
-            return Ok(());
-        };
-        let first = recalling.before.is_none();
-        if first {
-            self.recall_hits(&workspace).await?;
-        }
-        let Some(store) = &mut self.store else { return Ok(()) };
-        let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
-        let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
-        let page = store.captures(&workspace, recalling.before, most).await?;
-        let ended = page.older.is_none();
-        recalling.before = page.older;
-        let captures = self.recognised(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
-        recalling.read += captures.len();
-        recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
-        let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
-        let older = (ended || full).then_some(!ended);
-        self.tell(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));
-        self.recalling = older.is_none().then_some(recalling);
-        Ok(())
     }
 
     async fn look_for_others(&mut self) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::*;
+use crate::app::msg::Recalled;
 use crate::contract::{CaptureId, LoggerId};
 use crate::oob::Token;
 
