@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,19 +16,25 @@ const FORM: &str = "%Y-%m-%d %H:%M:%S";
 pub struct Stamp(pub Timestamp);
 
 impl Stamp {
-    /// Reads either form; a stamp without a zone is UTC. Nothing when it is neither.
+    /// Reads either form, to the second, as it is written again; a stamp without a zone is UTC. Nothing when it is
+    /// neither.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        if let Ok(stamp) = text.parse::<Timestamp>() {
-            return Some(Self(stamp));
-        }
-        let civil: DateTime = text.parse().or_else(|_| DateTime::strptime(FORM, text)).ok()?;
-        civil.to_zoned(TimeZone::UTC).ok().map(|zoned| Self(zoned.timestamp()))
+        let stamp = text.parse::<Timestamp>().ok().or_else(|| {
+            let civil: DateTime = text.parse().or_else(|_| DateTime::strptime(FORM, text)).ok()?;
+            civil.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+        })?;
+        Timestamp::from_second(stamp.as_second()).ok().map(Self)
     }
 
     /// Seconds since 1970.
     pub fn as_second(self) -> i64 {
         self.0.as_second()
+    }
+
+    /// The day here: what was decided to hold until a day holds to its end in this time zone.
+    pub fn local_day(self) -> Date {
+        self.0.to_zoned(TimeZone::system()).date()
     }
 
     /// Field reader: a stamp in either form, or nothing.
@@ -86,5 +92,8 @@ mod tests {
         assert_eq!(Stamp::parse("2026-11-21T14:58:10+01:00"), Some(plain));
         assert_eq!(plain.to_string(), "2026-11-21 13:58:10");
         assert_eq!(Stamp::parse("yesterday"), None);
+        for fraction in ["2026-11-21 13:58:10.5", "2026-11-21T13:58:10.999Z"] {
+            assert_eq!(Stamp::parse(fraction), Some(plain), "{fraction}");
+        }
     }
 }
