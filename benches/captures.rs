@@ -14,18 +14,24 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use scandeck::app::effect::Effect;
-use scandeck::app::model::{Model, Pane, Session};
-use scandeck::app::msg::{Msg, Now, OobNews};
-use scandeck::app::plan::{News, Update};
-use scandeck::app::screen::Size;
-use scandeck::app::stream::Caught;
-use scandeck::app::table::Table;
-use scandeck::app::update;
 use scandeck::contract::{Capture, CaptureId, Shared, Stamp, Target, TargetId};
+use scandeck::dashboard::base::capture::Caught;
+use scandeck::dashboard::base::effect::Effect;
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::{Snapshot, Update};
+use scandeck::dashboard::base::screen::Size;
+use scandeck::dashboard::base::session::Session;
+use scandeck::dashboard::base::time::Now;
+use scandeck::dashboard::core::draw::draw_into;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::core::update;
+use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::Theme;
 use scandeck::oob::store::Store;
 use scandeck::oob::{Archived, Token};
-use scandeck::view::{Theme, ViewCache, draw_into};
+use scandeck::table::Table;
 
 /// A dashboard with the captures in front, and what it is drawn into.
 struct Desk {
@@ -158,8 +164,8 @@ fn typing(criterion: &mut Criterion) {
     let mut desk = Desk::full(body);
     let targets =
         (0..20).map(|id| Target { id: TargetId(id), name: format!("t{id}.test").into(), ..Target::default() });
-    let news = News::Targets(Arc::new(Table::new(targets)));
-    desk.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), news }));
+    let snapshot = Snapshot::Targets(Arc::new(Table::new(targets)));
+    desk.send(Msg::Update(Update { generation: 0, at: Stamp(Timestamp::UNIX_EPOCH), event: snapshot.into() }));
     let held = desk.model.data.captures.caught.len();
     for filter in ["/body:page", "/target:t1.test"] {
         for (which, share) in [("19 of 20 steps", 0.95), ("every step", 1.0)] {

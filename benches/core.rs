@@ -13,18 +13,24 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use scandeck::app::model::{Model, Pane, Session};
-use scandeck::app::msg::{Kept, Msg, Now, TriageNews};
-use scandeck::app::plan::{News, Update};
-use scandeck::app::screen::Size;
-use scandeck::app::table::Table;
-use scandeck::app::{Effect, update};
 use scandeck::contract::{
     Capture, Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace,
     WorkspaceId,
 };
-use scandeck::oob::payload::Form;
+use scandeck::dashboard::base::effect::Effect;
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::{PollEvent, Snapshot, Update};
+use scandeck::dashboard::base::screen::Size;
+use scandeck::dashboard::base::session::Session;
+use scandeck::dashboard::base::time::Now;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::core::update;
+use scandeck::dashboard::data::decisions::StoredDecisions;
+use scandeck::dashboard::data::decisions::TriageNews;
+use scandeck::dashboard::model::Model;
+use scandeck::oob::payload::UrlForm;
 use scandeck::oob::{Book, Payload, Token, mentions};
+use scandeck::table::Table;
 use scandeck::triage::store::Store;
 use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Subject, Verdict, arrange};
 
@@ -66,10 +72,10 @@ fn send(model: &mut Model, msg: Msg) {
     }
 }
 
-fn feed(model: &mut Model, news: News) {
+fn feed(model: &mut Model, event: impl Into<PollEvent>) {
     let at = Stamp(jiff::Timestamp::UNIX_EPOCH);
-    let generation = model.generation;
-    send(model, Msg::Update(Update { generation, at, news }));
+    let generation = model.connection.generation;
+    send(model, Msg::Update(Update { generation, at, event: event.into() }));
 }
 
 fn key(model: &mut Model, code: KeyCode) {
@@ -80,10 +86,10 @@ fn loaded() -> Model {
     let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
     let workspace =
         Workspace { id: WorkspaceId(1), name: "Acme".into(), target_count: TARGETS, ..Workspace::default() };
-    feed(&mut model, News::Workspaces(Arc::new(Table::new([workspace]))));
+    feed(&mut model, Snapshot::Workspaces(Arc::new(Table::new([workspace]))));
     let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
-    feed(&mut model, News::Targets(Arc::new(Table::new((0..TARGETS).map(target)))));
-    feed(&mut model, News::Findings(Arc::new(Table::new(findings()))));
+    feed(&mut model, Snapshot::Targets(Arc::new(Table::new((0..TARGETS).map(target)))));
+    feed(&mut model, Snapshot::Findings(Arc::new(Table::new(findings()))));
     model
 }
 
@@ -157,7 +163,7 @@ fn groups(criterion: &mut Criterion) {
 fn verdicts(criterion: &mut Criterion) {
     let mut model = loaded();
     let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
-    send(&mut model, Msg::Triage(TriageNews::Opened(Box::new(Kept { pen, ..Kept::default() }))));
+    send(&mut model, Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
     model.set_query(Pane::Findings, "id<10000").unwrap();
     let mut press = |code: KeyCode| {
         let begun = Instant::now();
@@ -200,7 +206,7 @@ fn tables(criterion: &mut Criterion) {
     let table = Arc::new(Table::new(findings()));
     let mut model = loaded();
     group.bench_function("take a new table of 100,000 findings", |bench| {
-        bench.iter(|| feed(&mut model, News::Findings(Arc::clone(&table))));
+        bench.iter(|| feed(&mut model, Snapshot::Findings(Arc::clone(&table))));
     });
     group.finish();
 }
@@ -273,7 +279,7 @@ fn captures(book: &Book) -> Vec<Capture> {
     let capture = |id: usize| {
         let token = tokens[id * 7 % tokens.len()];
         let query = match id % 100 {
-            0 => STANDARD.encode(Form::Query.url("http://127.0.0.1:8081/l/x/", token)),
+            0 => STANDARD.encode(UrlForm::Query.url("http://127.0.0.1:8081/l/x/", token)),
             number if number % 10 == 0 => format!("t={token}%2Flatest/meta-data&lang=en"),
             _ => "page=3&sort=date&q=a%20longer%20question&session=Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4".to_owned(),
         };

@@ -1,5 +1,5 @@
 //! What an answer costs before it is on the screen: decoding a list of 100,000 findings, off the UI thread. The goal is
-//! 100 MB/s. What the core then does with it is in `core`.
+//! 100 MB/s. The cost of an update with the data is in `benches/core.rs`.
 //!
 //! `cargo bench --bench data`
 
@@ -11,13 +11,13 @@ mod fixtures;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use scandeck::contract::envelope::decode;
-use scandeck::contract::{Data, Finding};
+use scandeck::contract::{DataEnvelope, Finding};
 
 fn decoding(c: &mut Criterion) {
     let few = fixtures::findings();
     let all: Vec<Finding> =
         (1..=100_000).map(|id| Finding { id: id.into(), ..few[id as usize % few.len()].clone() }).collect();
-    let answer = serde_json::to_vec(&Data { data: all }).unwrap();
+    let answer = serde_json::to_vec(&DataEnvelope { data: all }).unwrap();
     let mut group = c.benchmark_group("decode");
     group.sample_size(10).throughput(Throughput::Bytes(answer.len() as u64));
     group.bench_function("an answer of 100,000 findings", |b| {

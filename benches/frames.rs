@@ -13,12 +13,14 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use scandeck::app::Model;
-use scandeck::app::model::Pane;
-use scandeck::app::plan::News;
-use scandeck::app::table::Table;
 use scandeck::contract::Evidence;
-use scandeck::view::{Theme, ViewCache, draw_into};
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::core::draw::draw_into;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::Theme;
+use scandeck::table::Table;
 
 const SIZE: (u16, u16) = (200, 60);
 const ROWS: [i64; 2] = [100, 100_000];
@@ -45,16 +47,16 @@ fn filled(rows: i64) -> Model {
     let reports = many(fixtures::reports(), rows, |item, id| scandeck::contract::Report { id: id.into(), ..item });
     let wordlists =
         many(fixtures::wordlists(), rows, |item, id| scandeck::contract::Wordlist { id: id.into(), ..item });
-    for news in [
-        News::Workspaces(Arc::new(Table::new(workspaces))),
-        News::Targets(Arc::new(Table::new(targets))),
-        News::Scans(Arc::new(Table::new(scans))),
-        News::Findings(Arc::new(Table::new(findings))),
-        News::Loggers(Arc::new(Table::new(loggers))),
-        News::Reports(Arc::new(Table::new(reports))),
-        News::Wordlists(Arc::new(Table::new(wordlists))),
+    for snapshot in [
+        Snapshot::Workspaces(Arc::new(Table::new(workspaces))),
+        Snapshot::Targets(Arc::new(Table::new(targets))),
+        Snapshot::Scans(Arc::new(Table::new(scans))),
+        Snapshot::Findings(Arc::new(Table::new(findings))),
+        Snapshot::Loggers(Arc::new(Table::new(loggers))),
+        Snapshot::Reports(Arc::new(Table::new(reports))),
+        Snapshot::Wordlists(Arc::new(Table::new(wordlists))),
     ] {
-        fixtures::learn(&mut model, 80_000, news);
+        fixtures::learn(&mut model, 80_000, snapshot);
     }
     fixtures::catch(&mut model, 80_000, 1, captures);
     model
@@ -66,10 +68,10 @@ fn frames(c: &mut Criterion) {
     for rows in ROWS {
         let mut model = filled(rows);
         for pane in Pane::ALL {
-            model.focus.pane = pane;
+            model.navigation.focus.pane = pane;
             // The focused pane alone on the screen, and all five beside each other.
             for (how, zoomed) in [("zoomed", true), ("wide", false)] {
-                model.focus.zoomed = zoomed;
+                model.navigation.focus.zoomed = zoomed;
                 let mut cache = ViewCache::new(Theme::default());
                 let mut buffer = Buffer::empty(area);
                 group.bench_function(BenchmarkId::new(format!("{}, {how}", pane.title()), rows), |b| {
@@ -90,8 +92,8 @@ fn long_text(c: &mut Criterion) {
     let body = "A line of evidence with some words in it, as they come. ".repeat(20_000);
     let mut findings = fixtures::findings();
     findings[0].vuln_evidence = Evidence::from_value(&serde_json::json!({"type": "text", "data": body}));
-    fixtures::learn(&mut model, 81_000, News::Findings(Arc::new(Table::new(findings))));
-    model.focus.pane = Pane::Findings;
+    fixtures::learn(&mut model, 81_000, Snapshot::Findings(Arc::new(Table::new(findings))));
+    model.navigation.focus.pane = Pane::Findings;
     fixtures::press(&mut model, "g g enter >");
     let area = Rect::new(0, 0, SIZE.0, SIZE.1);
     let mut buffer = Buffer::empty(area);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use scandeck::contract::envelope;
 use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace};
-use scandeck::oob::decode::{LIMIT, Step, Told, chain};
+use scandeck::oob::decode::{BodyHints, DecodeStep, LIMIT, chain};
 use scandeck::oob::{Book, Payload, Token, mentions};
 use scandeck::query::complete::complete;
-use scandeck::query::{Alone, Evaluator, Kind, Query, Rows};
+use scandeck::query::{Evaluator, Kind, Query};
+use scandeck::table::{Alone, Rows};
 use scandeck::triage::bundle::Bundle;
 use scandeck::triage::{State, jsonl};
 
@@ -64,11 +65,11 @@ pub fn wire(bytes: &[u8]) {
 
 /// The decode chain of any body comes to an end within bounds, and tokens are looked for in any capture.
 pub fn decode((bytes, content_type, encoding): (&[u8], &str, &str)) {
-    fn total(steps: &[Step]) -> usize {
-        let inside = |step: &Step| step.parts.iter().map(|part| total(&part.steps)).sum::<usize>();
+    fn total(steps: &[DecodeStep]) -> usize {
+        let inside = |step: &DecodeStep| step.parts.iter().map(|part| total(&part.steps)).sum::<usize>();
         steps.iter().map(|step| step.result.len() + inside(step)).sum()
     }
-    assert!(total(&chain(bytes, Told { content_type, encoding })) <= 2 * LIMIT);
+    assert!(total(&chain(bytes, BodyHints { content_type, encoding })) <= 2 * LIMIT);
     let text = String::from_utf8_lossy(bytes).into_owned();
     let capture = Capture {
         url_params: text.as_str().into(),

@@ -144,7 +144,7 @@ impl Config {
     /// is no key for it; each with what to do.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
         let path = flags.config.clone().unwrap_or_else(|| environment.config_file());
-        let file = file::File::read(&path, flags.config.is_some())?;
+        let file = file::ConfigFile::read(&path, flags.config.is_some())?;
         let profile = file.profile(flags.profile.as_deref())?;
         let (profile_name, profile) = profile.unwrap_or_default();
         let insecure_http = flags.insecure_http || profile.insecure_http;
@@ -156,13 +156,13 @@ impl Config {
         let of_environment = environment.base_url.as_deref().filter(|_| !own_service);
         let named = flags.base_url.as_deref().or(of_environment).map(own).transpose()?;
         let remembered_base = match &remembered {
-            Some(state::Answer::Hosted { base_url }) => Some(base(base_url, true)?),
+            Some(state::FirstStartChoice::Hosted { base_url }) => Some(base(base_url, true)?),
             _ => None,
         };
         let chosen =
             named.or_else(|| profile_base.clone()).or_else(|| remembered_base.clone().filter(|_| !profile.local));
         let connection = match chosen {
-            None if profile.local || matches!(remembered, Some(state::Answer::Here)) => Connection::Here,
+            None if profile.local || matches!(remembered, Some(state::FirstStartChoice::Here)) => Connection::Here,
             None => Connection::Ask,
             Some(base) => {
                 let of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
@@ -206,7 +206,7 @@ impl Config {
     /// # Errors
     /// When the file cannot be read or says something unknown.
     pub fn signal_command(environment: &Environment) -> Result<Vec<String>, ConfigError> {
-        Ok(file::File::read(&environment.config_file(), false)?.signals.command())
+        Ok(file::ConfigFile::read(&environment.config_file(), false)?.signals.command())
     }
 
     /// What names the service at an address among those of this user: its profile, else the address.
@@ -277,10 +277,10 @@ mod tests {
         let (_home, environment) = home("");
         let flags = Flags::default();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Ask));
-        environment.state_dir().remember(&state::Answer::Here, None).unwrap();
+        environment.state_dir().remember(&state::FirstStartChoice::Here, None).unwrap();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Here));
         let key = "k1".to_owned().into();
-        let answer = state::Answer::Hosted { base_url: "https://a.example.com".into() };
+        let answer = state::FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&key)).unwrap();
         let config = Config::load(&flags, &environment).unwrap();
         assert_eq!(at(&config).0, "https://a.example.com/api/v2");
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn the_remembered_key_is_closed_to_others() {
         let (_home, environment) = home("");
-        let answer = state::Answer::Hosted { base_url: "https://a.example.com".into() };
+        let answer = state::FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&"k".to_owned().into())).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = environment.state_home.join("scandeck");

@@ -1,23 +1,32 @@
 //! scandeck: a terminal dashboard for security scans, and the scanning service's HTTP API v2 in the same binary.
 //!
 //! ```text
-//!             keys ─► input ─► Action ─┐
-//!                                      ▼
-//!  service ◄─HTTP─ client ◄─ poller ─► channel ─► app::update(&mut Model, Msg) -> Vec<Effect> ─► view::draw(&Model)
-//!  (own wing)        ▲          ▲                        │
-//!                    │          └── watch<PollPlan> ◄────┤
-//!                    └───────────── runtime::effects ◄───┘
+//!   dashboard (feature `dashboard`)                              service (feature `service`)
+//!   keys ─► input ─► core::update(&mut Model) ─► core::draw      router ─► routes ─► store ◄─ worker ◄─ engine
+//!               ▲            │                                      ▲
+//!   poller ─────┘            └─► effects ─► runtime                 │
+//!      └──────────────► client ◄─────┘                              │
+//!                         └───────────────── HTTP, contract ────────┘
 //! ```
 //!
-//! Two wings share only the wire types of [`contract`]: the **dashboard** and the **service**. Each builds alone
-//! (features `dashboard` and `service`); only `cli` and `runtime::local` know both. A test reads the imports of
-//! every file and holds these rules; `ARCHITECTURE.md` tells why they are so.
+//! The two wings share the wire types of [`contract`] and communicate over HTTP, so that the dashboard works with a
+//! hosted service in the same way as with the embedded one. Each wing builds without the other.
+//!
+//! The library is layered:
+//!
+//! - [`contract`], [`report`]: the wire types, and the reports that both wings write.
+//! - `client`, `table`, `query`, `text`: data of the service, ready for lists and queries.
+//! - `finding`, `triage`, `oob`, `export`: the domain: findings, decisions, payloads, captured requests, exports.
+//! - `dashboard` and `service`: the wings.
+//! - [`cli`] and `demo`: compose both wings. Besides them only `dashboard/runtime/local.rs` knows the service.
+//!
+//! `ARCHITECTURE.md` has the tree, the rules and the reasons; `tests/imports.rs` checks the rules. `CONTRIBUTING.md`
+//! shows which files a typical change touches.
 
 #[cfg(feature = "dashboard")]
-pub mod app;
+pub mod dashboard;
+
 pub mod contract;
-#[cfg(feature = "dashboard")]
-pub mod input;
 pub mod report;
 
 #[cfg(feature = "dashboard")]
@@ -27,19 +36,17 @@ pub mod config;
 #[cfg(feature = "dashboard")]
 pub mod export;
 #[cfg(feature = "dashboard")]
-pub mod oob;
+pub mod finding;
 #[cfg(feature = "dashboard")]
-pub mod poller;
+pub mod oob;
 #[cfg(feature = "dashboard")]
 pub mod query;
 #[cfg(feature = "dashboard")]
-pub mod runtime;
+pub mod table;
 #[cfg(feature = "dashboard")]
 pub mod text;
 #[cfg(feature = "dashboard")]
 pub mod triage;
-#[cfg(feature = "dashboard")]
-pub mod view;
 
 #[cfg(any(feature = "dashboard", feature = "service"))]
 mod login;

@@ -28,7 +28,7 @@ pub use self::{
     aside::Aside,
     error::StoreError,
     opening::{Opening, open},
-    shared::{Kind, SharedFile, Turn, beside},
+    shared::{FileKind, OpeningTurn, SharedFile, beside},
 };
 
 /// How any connection is made: a lock of another is waited for, statements are not logged.

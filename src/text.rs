@@ -15,7 +15,7 @@ mod plural;
 mod quote;
 
 pub use entities::decode_entities;
-pub use fit::{middle, middle_with, start, start_with, width};
+pub use fit::{middle_with, start, start_with, width};
 pub use plural::{plural, thousands};
 pub use quote::quoted;
 
@@ -33,7 +33,7 @@ const NAME_BYTES: usize = 120;
 
 /// One line of visible text: a line feed shows as `␊`, a tab as one space. Plain ASCII is returned as it is.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, Form::Line)) }
+    if is_plain(text) { Cow::Borrowed(text) } else { Cow::Owned(cleaned(text, CleanForm::Line)) }
 }
 
 /// Visible text of several lines: `\n` and `\r\n` end a line, tabs reach the next stop.
@@ -41,16 +41,7 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(cleaned(text, Form::Text))
-    }
-}
-
-/// As [`clean`], for fields that come HTML-encoded (cells of evidence tables): entities are decoded first, so that
-/// what they hide is made visible too.
-pub fn clean_encoded(text: &str) -> Cow<'_, str> {
-    match decode_entities(text) {
-        Cow::Borrowed(text) => clean(text),
-        Cow::Owned(text) => Cow::Owned(clean(&text).into_owned()),
+        Cow::Owned(cleaned(text, CleanForm::Text))
     }
 }
 
@@ -116,7 +107,7 @@ fn shorten_name(name: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CleanForm {
     Line,
     Text,
 }
@@ -125,14 +116,14 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn cleaned(text: &str, form: Form) -> String {
+fn cleaned(text: &str, form: CleanForm) -> String {
     let mut out = Cleaner { out: String::with_capacity(text.len() + 16), column: 0, has_base: false, marks: 0 };
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
-            '\r' if form == Form::Text && rest.peek() == Some(&'\n') => {}
-            '\n' if form == Form::Text => out.end_line(),
-            '\t' if form == Form::Text => out.tab(),
+            '\r' if form == CleanForm::Text && rest.peek() == Some(&'\n') => {}
+            '\n' if form == CleanForm::Text => out.end_line(),
+            '\t' if form == CleanForm::Text => out.tab(),
             '\t' => out.base(' ', 1),
             c => out.push(c),
         }
@@ -266,7 +257,7 @@ mod tests {
     fn plain_text_is_not_copied() {
         assert!(matches!(clean("GET /index.html HTTP/1.1"), Cow::Borrowed(_)));
         assert!(matches!(clean_text("two\nlines"), Cow::Borrowed(_)));
-        assert!(matches!(clean_encoded("a & b"), Cow::Borrowed(_)));
+        assert!(matches!(decode_entities("a & b"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -300,7 +291,7 @@ mod tests {
 
     #[test]
     fn entities_cannot_hide_controls() {
-        assert_eq!(clean_encoded("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;"), "<b> ␛[2J <U+202E> &lt;");
+        assert_eq!(clean(&decode_entities("&lt;b&gt; &#27;[2J &#x202e; &amp;lt;")), "<b> ␛[2J <U+202E> &lt;");
     }
 
     #[test]
@@ -344,7 +335,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_comes_in_only_visible_text_goes_out(text in any::<String>(), bytes in any::<Vec<u8>>()) {
-            for line in [clean(&text).into_owned(), clean_encoded(&text).into_owned()] {
+            for line in [clean(&text).into_owned(), clean(&decode_entities(&text)).into_owned()] {
                 prop_assert!(line.chars().all(|c| !c.is_control() && !is_hidden(c)), "{line:?}");
                 prop_assert_eq!(clean(&line), line.as_str());
                 prop_assert!(line.graphemes(true).all(|cluster| cluster.width() <= 2), "{line:?}");

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
 use scandeck::contract::{Capture, Stamp};
-use scandeck::oob::out::{Sent, har};
+use scandeck::oob::out::{CaptureRecord, har};
 use serde_json::Value;
 
 use super::exports::{HOSTILE, holds, schema};
@@ -26,8 +26,8 @@ fn validator() -> Validator {
     jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema("har/har.json")).unwrap()
 }
 
-fn sent(handler_url: &str, capture: Capture) -> Sent {
-    Sent {
+fn sent(handler_url: &str, capture: Capture) -> CaptureRecord {
+    CaptureRecord {
         capture: Arc::new(capture),
         logger: 3.into(),
         label: HOSTILE.into(),
@@ -55,7 +55,7 @@ fn full_of(text: &str, date: Option<Stamp>) -> Capture {
     }
 }
 
-fn entries(sent: &[Sent]) -> Value {
+fn entries(sent: &[CaptureRecord]) -> Value {
     let archive: Value = serde_json::from_str(&har(sent)).unwrap();
     holds(&validator(), &archive);
     archive["log"]["entries"].clone()
@@ -84,7 +84,7 @@ fn plain_binary_hostile_and_unknown_requests_are_within_the_schema() {
 #[test]
 fn odd_dates_are_moments_too() {
     let dates = ["0001-01-01 00:00:00", "9999-12-30 23:59:59", "-000044-03-15T12:00:00Z", "2016-12-31T23:59:60Z"];
-    let all: Vec<Sent> = dates
+    let all: Vec<CaptureRecord> = dates
         .map(|date| sent("http://h.test/", Capture { request_date: Stamp::parse(date), ..full_of("x", None) }))
         .into();
     assert!(all[2].capture.request_date.is_some());

@@ -7,6 +7,9 @@ mod any_text;
 mod api;
 #[cfg(feature = "dashboard")]
 mod client;
+#[cfg(all(feature = "dashboard", feature = "service"))]
+mod compatibility;
+mod documents;
 #[cfg(feature = "dashboard")]
 mod exports;
 #[cfg(feature = "dashboard")]

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use scandeck::app::command::docs;
-use scandeck::input::Keymap;
+use scandeck::dashboard::core::commands::docs;
+use scandeck::dashboard::input::keymap::Keymap;
 
 fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -54,11 +54,11 @@ fn the_configuration_sample_is_valid_and_names_every_setting() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("config.toml");
     fs::write(&path, file("assets/config.toml")).unwrap();
-    scandeck::config::file::File::read(&path, true).unwrap();
+    scandeck::config::file::ConfigFile::read(&path, true).unwrap();
 
     // The complaint about an unknown setting lists the known ones.
     fs::write(&path, "[profiles.x]\nno_such_setting = 1\n").unwrap();
-    let complaint = scandeck::config::file::File::read(&path, true).unwrap_err().to_string();
+    let complaint = scandeck::config::file::ConfigFile::read(&path, true).unwrap_err().to_string();
     let known: Vec<&str> = complaint.split('`').skip(3).step_by(2).collect();
     assert!(known.contains(&"base_url"), "{complaint}");
     let sample = file("assets/config.toml");

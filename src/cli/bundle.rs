@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::advised::Advised;
 use super::headless::decisions::{advised, archive, open};
-use super::headless::session::{Place, place};
-use super::headless::{ServiceArgs, Session, save};
+use super::headless::session::{ServicePlace, place};
+use super::headless::{HeadlessSession, ServiceArgs, save};
 use super::kept;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
@@ -43,7 +43,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         return Err(Advised::usage("which workspace?", "name it with --workspace").into());
     };
     let place = place(&args.service)?;
-    let told = Told::by_the_service(&args.service).await;
+    let told = WorkspaceData::by_the_service(&args.service).await;
     if let Err(error) = &told {
         eprintln!("scandeck: the service does not tell: {}", text::clean(&format!("{error:#}")));
     }
@@ -67,7 +67,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What is kept about a workspace on this machine.
-async fn of_here(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
+async fn of_here(place: &ServicePlace, workspace: Shared) -> anyhow::Result<Bundle> {
     let maker = (Shared::from(place.memory.who.as_str()), Stamp(jiff::Timestamp::now()));
     let manifest = Manifest::new(workspace.clone(), place.alias.clone(), place.service.as_str().into(), maker);
     let mut bundle = Bundle::new(manifest);
@@ -92,16 +92,16 @@ async fn of_here(place: &Place, workspace: Shared) -> anyhow::Result<Bundle> {
 }
 
 /// What the service tells about a workspace.
-struct Told {
+struct WorkspaceData {
     workspace: Shared,
     targets: Vec<Arc<Target>>,
     scans: Vec<Arc<Scan>>,
     findings: Vec<Arc<Finding>>,
 }
 
-impl Told {
+impl WorkspaceData {
     async fn by_the_service(args: &ServiceArgs) -> anyhow::Result<Self> {
-        let session = Session::open(args).await?;
+        let session = HeadlessSession::open(args).await?;
         let all = session.workspaces().await?;
         let workspace = all.into_iter().next().context("there is no workspace")?;
         let (client, id) = (session.client()?, Some(workspace.id));

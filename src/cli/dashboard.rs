@@ -7,27 +7,26 @@
 //!
 //! Whatever is wrong before the screen opens is said in two lines, what and what to do, with exit code 1.
 
-use std::io::{IsTerminal, Write, stdin, stdout};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
-
+use super::advised::Advised;
+use super::from_bundle;
+use crate::client::problem::Problem;
+use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind};
+use crate::config::state::FirstStartChoice;
+use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
+use crate::dashboard::base::effect::ConnectionChoice;
+use crate::dashboard::base::session::Session;
+use crate::dashboard::runtime;
+use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardStart, Left, Memory};
+use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
 use futures::FutureExt;
 use secrecy::SecretString;
+use std::io::{IsTerminal, Write, stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-use super::advised::Advised;
-use super::from_bundle;
-use crate::app::effect::Choice;
-use crate::app::model::Session;
-use crate::app::problem::Problem;
-use crate::client::{BaseUrl, Client, ClientSettings, Error, Kind};
-use crate::config::state::Answer;
-use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
-use crate::runtime::{self, Connected, Connector, Left, Memory, Opening, Source};
-use crate::text::plural;
 
 /// Options of the dashboard.
 #[derive(Args, Clone, Debug, Default)]
@@ -82,10 +81,10 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     };
     let config = Config::load(&flags, &environment).map_err(Advised::from)?;
     let opening = match &args.from_bundle {
-        Some(name) => Opening::On(Box::new(from_bundle::open(&config, &environment, name)?)),
+        Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),
         None => match open(&config, &environment).await.map_err(Advised::from)? {
-            Some(connected) => Opening::On(Box::new(connected)),
-            None => Opening::Ask(None),
+            Some(connected) => DashboardStart::On(Box::new(connected)),
+            None => DashboardStart::Ask(None),
         },
     };
     let heard_by = config.signal_command.clone();
@@ -96,7 +95,7 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub async fn show(opening: Opening, connect: Connector, heard_by: Vec<String>) -> anyhow::Result<ExitCode> {
+pub async fn show(opening: DashboardStart, connect: Connector, heard_by: Vec<String>) -> anyhow::Result<ExitCode> {
     let shown = runtime::run(opening, connect, heard_by, CancellationToken::new()).await;
     let mut left = shown.context("the terminal cannot be used")?;
     let goes_on = farewell(&left);
@@ -145,14 +144,14 @@ pub(super) async fn checked(base: BaseUrl, key: SecretString) -> Result<Client, 
 /// What is wrong with a service, by name.
 fn unusable(base: &str, error: &Error) -> Problem {
     let what = match error.kind {
-        Kind::Unauthorized => "the API key is not accepted by",
-        Kind::NotThisApi | Kind::Decode | Kind::NotFound => "this is not the API:",
-        Kind::Connect | Kind::Timeout => "no connection to",
-        Kind::Tls => "no trusted connection to",
+        ErrorKind::Unauthorized => "the API key is not accepted by",
+        ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "this is not the API:",
+        ErrorKind::Connect | ErrorKind::Timeout => "no connection to",
+        ErrorKind::Tls => "no trusted connection to",
         _ => "there is trouble with",
     };
     let hint = match error.kind {
-        Kind::NotFound => "check the base URL: host, port, and what stands before /api/v2".to_owned(),
+        ErrorKind::NotFound => "check the base URL: host, port, and what stands before /api/v2".to_owned(),
         _ => error.hint(),
     };
     let problem = Problem::from(error);
@@ -179,7 +178,7 @@ fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Con
         own_addresses: config.own_addresses.clone(),
         ..Session::default()
     };
-    Connected { source: Source::Service(client), session, memory, note: None, keeps: None }
+    Connected { source: ConnectionSource::Service(client), session, memory, note: None, keeps: None }
 }
 
 /// Carries out the answers to the first-start question.
@@ -190,29 +189,29 @@ fn connector(config: Config, environment: Environment) -> Connector {
         async move {
             let (config, environment) = &*shared;
             match choice {
-                Choice::Here => {
+                ConnectionChoice::Here => {
                     let connected = local(config, environment).await?;
-                    remember(environment, &Answer::Here, None)?;
+                    remember(environment, &FirstStartChoice::Here, None)?;
                     Ok(connected)
                 }
-                Choice::Hosted { base_url, key } => {
+                ConnectionChoice::Hosted { base_url, key } => {
                     let base = BaseUrl::parse(&base_url, config.insecure_http)
                         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
                     let key = SecretString::from(key.0.trim().to_owned());
                     let client = checked(base.clone(), key.clone()).await?;
-                    remember(environment, &Answer::Hosted { base_url: base.to_string() }, Some(&key))?;
+                    remember(environment, &FirstStartChoice::Hosted { base_url: base.to_string() }, Some(&key))?;
                     let name = base.host().to_owned();
                     let memory = memory(config, environment, &ServiceName::At(base.to_string()), &base);
                     Ok(connected(client, config, &name, memory))
                 }
-                Choice::Demo => world().await,
+                ConnectionChoice::Demo => world().await,
             }
         }
         .boxed()
     })
 }
 
-fn remember(environment: &Environment, answer: &Answer, key: Option<&SecretString>) -> Result<(), Problem> {
+fn remember(environment: &Environment, answer: &FirstStartChoice, key: Option<&SecretString>) -> Result<(), Problem> {
     environment.state_dir().remember(answer, key).map_err(|error| config_problem(&error))
 }
 
@@ -238,7 +237,7 @@ async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
 
 #[cfg(feature = "service")]
 async fn world() -> Result<Connected, Problem> {
-    let world = crate::demo::World::start(crate::demo::Tempo::Watched)
+    let world = crate::demo::DemoWorld::start(crate::demo::Tempo::Watched)
         .await
         .map_err(|error| Problem::local(format!("{error:#}")))?;
     Ok(on_world(world))
@@ -251,12 +250,12 @@ async fn world() -> Result<Connected, Problem> {
 
 /// The dashboard's view of a demo's world, which ends with the dashboard.
 #[cfg(feature = "service")]
-pub fn on_world(world: crate::demo::World) -> Connected {
+pub fn on_world(world: crate::demo::DemoWorld) -> Connected {
     let session = Session {
         name: "demo".to_owned(),
         base_url: world.base_url.clone(),
         demo: true,
-        practice: Some(crate::app::model::Playground {
+        practice: Some(crate::dashboard::base::session::Playground {
             control: world.practice.control_url(),
             fetch: world.practice.fetch_url(),
             script_file: world.script_file().display().to_string(),
@@ -267,14 +266,14 @@ pub fn on_world(world: crate::demo::World) -> Connected {
     // Beside the world's own data: what is decided about it ends with it.
     let who = Environment::of_process().login;
     let memory = Memory { directory: world.memory(), last_known: None, who, keep_days: None };
-    let source = Source::Service(world.client.clone());
+    let source = ConnectionSource::Service(world.client.clone());
     Connected { source, session, memory, note: None, keeps: Some(Box::new(world)) }
 }
 
 /// Ends the demo's world, if that is what was kept.
 #[cfg(feature = "service")]
 async fn end_world(keeps: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<()> {
-    match keeps.map(|keeps| keeps.downcast::<crate::demo::World>()) {
+    match keeps.map(|keeps| keeps.downcast::<crate::demo::DemoWorld>()) {
         Some(Ok(world)) => world.end().await,
         _ => Ok(()),
     }

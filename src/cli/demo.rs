@@ -12,10 +12,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::advised::Advised;
 use super::dashboard;
-use crate::app::problem::Problem;
+use crate::client::problem::Problem;
 use crate::config::{Config, Environment};
-use crate::demo::{Tempo, World, plain};
-use crate::runtime::{self, Opening};
+use crate::dashboard::runtime;
+use crate::dashboard::runtime::DashboardStart;
+use crate::demo::{DemoWorld, Tempo, plain};
 
 /// Options of `scandeck demo`.
 #[derive(Args, Clone, Debug)]
@@ -47,7 +48,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     runtime::log::begin(&environment.state_dir());
     let heard_by = Config::signal_command(&environment).map_err(Advised::from)?;
     writeln!(stdout(), "scandeck demo: starting a throw-away world on loopback")?;
-    let opening = Opening::On(Box::new(dashboard::on_world(World::start(Tempo::Watched).await?)));
+    let opening = DashboardStart::On(Box::new(dashboard::on_world(DemoWorld::start(Tempo::Watched).await?)));
     // The world is there from the start, so the first-start question never comes.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
     dashboard::show(opening, connect, heard_by).await
@@ -62,7 +63,7 @@ async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {
             .context("no temporary directory for the reports")?
             .keep(),
     };
-    let world = World::start(Tempo::Plain).await?;
+    let world = DemoWorld::start(Tempo::Plain).await?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let result = {
         let mut lines = stdout();

@@ -5,9 +5,10 @@
 
 use super::advised::Advised;
 use super::headless::bundles;
-use crate::app::model::Session;
 use crate::config::{Config, Environment};
-use crate::runtime::{Connected, Memory, Source};
+use crate::contract::workspace::is_same_name;
+use crate::dashboard::base::session::Session;
+use crate::dashboard::runtime::{Connected, ConnectionSource, Memory};
 use crate::text;
 
 /// The dashboard's view of a bundle, by the name of its workspace in any case.
@@ -18,8 +19,7 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
     let directory = environment.state_dir().of_service(&config.service_named());
     let memory = Memory { directory, last_known: None, who: config.user.clone(), keep_days: config.keep_days };
     let mut all = bundles::all(&memory);
-    let alike = |workspace: &str| workspace.trim().to_lowercase() == name.trim().to_lowercase();
-    let Some(at) = all.iter().position(|bundle| alike(&bundle.manifest.workspace)) else {
+    let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {
         let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace)).collect();
         let there = if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
         let what = format!("no bundle of a workspace {name:?} was taken up here");
@@ -34,5 +34,5 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
         alias: bundle.manifest.alias.clone(),
         ..Session::default()
     };
-    Ok(Connected { source: Source::Bundle(Box::new(bundle)), session, memory, note: None, keeps: None })
+    Ok(Connected { source: ConnectionSource::Bundle(Box::new(bundle)), session, memory, note: None, keeps: None })
 }

@@ -7,17 +7,19 @@ use anyhow::Context;
 
 use super::advised::Advised;
 use super::headless::decisions::{advised, archive, open};
-use super::headless::session::Place;
+use super::headless::session::ServicePlace;
 use crate::contract::Shared;
+use crate::contract::workspace::is_same_name;
+use crate::dashboard::runtime::last_known;
+use crate::dashboard::runtime::last_known::CachedWorkspace;
 use crate::oob;
-use crate::runtime::last_known::{self, Known};
 use crate::triage::store::Store;
 
 /// The name of a workspace of which something is kept.
 ///
 /// # Errors
 /// When nothing is kept about it, naming what is, or a file cannot be read.
-pub async fn workspace(place: &Place, named: &str) -> anyhow::Result<Shared> {
+pub async fn workspace(place: &ServicePlace, named: &str) -> anyhow::Result<Shared> {
     let directory = &place.memory.directory;
     let mut store = match directory.join("decisions.db").exists() {
         true => Some(open(&place.memory).await?.0),
@@ -63,14 +65,14 @@ pub async fn names(
 /// # Errors
 /// When a file cannot be read.
 pub fn called(names: &[Shared], directory: &Path, named: &str) -> anyhow::Result<Option<Shared>> {
-    let alike = |one: &&Shared| one.trim().to_lowercase() == named.trim().to_lowercase();
+    let alike = |one: &&Shared| is_same_name(one, named);
     if let Some(one) = names.iter().find(|one| ***one == *named).or_else(|| names.iter().find(alike)) {
         return Ok(Some(one.clone()));
     }
     let known = last_known::about(directory, named).with_context(|| unreadable(directory))?;
     Ok(known.into_iter().find_map(|one| match one {
-        Known::Lists(name) => Some(name),
-        Known::Perhaps(_) => None,
+        CachedWorkspace::Lists(name) => Some(name),
+        CachedWorkspace::Perhaps(_) => None,
     }))
 }
 

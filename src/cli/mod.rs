@@ -60,14 +60,14 @@ Examples:
 #[cfg_attr(not(feature = "dashboard"), command(arg_required_else_help = true, subcommand_required = true))]
 pub struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     #[cfg(feature = "dashboard")]
     #[command(flatten)]
     dashboard: dashboard::DashboardArgs,
 }
 
 #[derive(Subcommand, Debug)]
-enum Command {
+enum CliCommand {
     /// Shows everything in a throw-away world on loopback
     #[cfg(all(feature = "dashboard", feature = "service"))]
     Demo(demo::DemoArgs),
@@ -158,42 +158,42 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     };
     match command {
         #[cfg(all(feature = "dashboard", feature = "service"))]
-        Command::Demo(args) => demo::run(args).await,
+        CliCommand::Demo(args) => demo::run(args).await,
         #[cfg(feature = "service")]
-        Command::Serve(args) => serve::run(args).await,
+        CliCommand::Serve(args) => serve::run(args).await,
         #[cfg(feature = "service")]
-        Command::Status(args) => status::run(args).await,
+        CliCommand::Status(args) => status::run(args).await,
         #[cfg(feature = "service")]
-        Command::Stop(args) => stop::run(args).await,
+        CliCommand::Stop(args) => stop::run(args).await,
         #[cfg(feature = "service")]
-        Command::Scope(args) => scope::run(args).await,
+        CliCommand::Scope(args) => scope::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Workspaces(args) => headless::workspaces::run(args).await,
+        CliCommand::Workspaces(args) => headless::workspaces::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Targets(args) => headless::targets::run(args).await,
+        CliCommand::Targets(args) => headless::targets::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Scans(args) => headless::scans::run(args).await,
+        CliCommand::Scans(args) => headless::scans::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Findings(args) => headless::findings::run(args).await,
+        CliCommand::Findings(args) => headless::findings::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Reports(args) => headless::reports::run(args).await,
+        CliCommand::Reports(args) => headless::reports::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Loggers(args) => headless::loggers::run(args).await,
+        CliCommand::Loggers(args) => headless::loggers::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Captures(args) => headless::captures::run(args).await,
+        CliCommand::Captures(args) => headless::captures::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Payloads(args) => headless::payloads::run(args).await,
-        Command::Wordlists(args) => wordlists::run(args).await,
+        CliCommand::Payloads(args) => headless::payloads::run(args).await,
+        CliCommand::Wordlists(args) => wordlists::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Triage(args) => triage::run(args).await,
+        CliCommand::Triage(args) => triage::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Bundle(args) => bundle::run(args).await,
+        CliCommand::Bundle(args) => bundle::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Unbundle(args) => unbundle::run(args).await,
+        CliCommand::Unbundle(args) => unbundle::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Purge(args) => purge::run(args).await,
+        CliCommand::Purge(args) => purge::run(args).await,
         #[cfg(feature = "dashboard")]
-        Command::Api(args) => headless::api::run(args).await,
+        CliCommand::Api(args) => headless::api::run(args).await,
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
-    use crate::app::problem::Problem;
+    use crate::client::problem::Problem;
 
     #[test]
     fn what_to_do_stands_on_a_line_of_its_own_behind_all_causes() {

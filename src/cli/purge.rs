@@ -15,13 +15,14 @@ use clap::Args;
 
 use super::advised::Advised;
 use super::headless::decisions::{advised, archive, writable};
-use super::headless::session::{Place, place};
+use super::headless::session::{ServicePlace, place};
 use super::headless::{Output, ServiceArgs};
 use super::kept::{self, unreadable};
+use crate::dashboard::runtime::last_known;
+use crate::dashboard::runtime::last_known::CachedWorkspace;
 use crate::oob;
-use crate::runtime::last_known::{self, Known};
 use crate::text;
-use crate::triage::store::purge::Kept;
+use crate::triage::store::purge::DecisionCounts;
 
 /// `scandeck purge …`.
 #[derive(Args, Clone, Debug)]
@@ -95,21 +96,21 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
 
 /// Whether something may be kept about a workspace of which no name is: lists that nobody can tell whose they are, or a
 /// bundle.
-fn may_be(place: &Place, named: &str) -> anyhow::Result<bool> {
+fn may_be(place: &ServicePlace, named: &str) -> anyhow::Result<bool> {
     let directory = &place.memory.directory;
     let known = last_known::about(directory, named).with_context(|| unreadable(directory))?;
     Ok(!known.is_empty() || place.memory.bundle_of(named).exists())
 }
 
 /// Files beside the store that go too: a log does not tell about one workspace alone.
-fn files(place: &Place, workspace: &str) -> Vec<PathBuf> {
+fn files(place: &ServicePlace, workspace: &str) -> Vec<PathBuf> {
     let log = place.state.log_file();
     let old = log.with_extension("log.old");
     [place.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
 }
 
 /// What goes, in words.
-struct Told {
+struct PurgeSummary {
     /// `3 events`, `the last known data`.
     parts: Vec<String>,
     /// The workspace they are of.
@@ -118,7 +119,7 @@ struct Told {
     all_of: Vec<String>,
 }
 
-impl Told {
+impl PurgeSummary {
     /// As one phrase.
     fn phrase(&self) -> String {
         let all_of = self.all_of.iter().map(|file| format!(", all of {file}"));
@@ -138,10 +139,10 @@ impl Told {
 
 fn told(
     workspace: &str,
-    (kept, caught): (Option<&Kept>, Option<&oob::store::Kept>),
-    known: &[Known],
+    (kept, caught): (Option<&DecisionCounts>, Option<&oob::store::ArchivedCounts>),
+    known: &[CachedWorkspace],
     files: &[PathBuf],
-) -> Told {
+) -> PurgeSummary {
     let counted = |count: i64, [one, many]: [&str; 2]| match count {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -158,14 +159,17 @@ fn told(
         ]
     });
     let counts = of_kept.into_iter().flatten().chain(of_caught.into_iter().flatten());
-    let lists = known.iter().any(|one| matches!(one, Known::Lists(_))).then(|| "the last known data".to_owned());
+    let lists =
+        known.iter().any(|one| matches!(one, CachedWorkspace::Lists(_))).then(|| "the last known data".to_owned());
     let copies = kept.iter().flat_map(|kept| &kept.copies).chain(caught.iter().flat_map(|caught| &caught.copies));
     let copies = copies.chain(files).map(|file| file.display().to_string());
     let perhaps = known.iter().filter_map(|one| match one {
-        Known::Perhaps(directory) => Some(format!("{}, which nobody can tell whose it is", directory.display())),
-        Known::Lists(_) => None,
+        CachedWorkspace::Perhaps(directory) => {
+            Some(format!("{}, which nobody can tell whose it is", directory.display()))
+        }
+        CachedWorkspace::Lists(_) => None,
     });
-    Told {
+    PurgeSummary {
         parts: counts.filter_map(|(count, noun)| counted(count, noun)).chain(lists).collect(),
         of: text::clean(workspace).into_owned(),
         all_of: copies.chain(perhaps).collect(),
@@ -173,7 +177,7 @@ fn told(
 }
 
 /// Whether the name was said again.
-fn may(workspace: &str, told: &Told, said: Option<&str>) -> anyhow::Result<bool> {
+fn may(workspace: &str, told: &PurgeSummary, said: Option<&str>) -> anyhow::Result<bool> {
     let typed = match said {
         Some(said) => said.to_owned(),
         None if stdin().is_terminal() && stderr().is_terminal() => {

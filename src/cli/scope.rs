@@ -14,7 +14,7 @@ use super::data_dir::DataDirArg;
 use crate::contract::Stamp;
 use crate::login::login;
 use crate::service::DataDir;
-use crate::service::scope::{Entry, Pattern, Scope, ScopeFile, parse_list};
+use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
 
 /// `scandeck scope …`.
 #[derive(Args, Clone, Debug)]
@@ -38,7 +38,7 @@ enum ScopeCommand {
     /// Denies them, whatever else allows them
     Deny(DenyArgs),
     /// Allows what a file lists, one a line, `#` begins a comment; `-` reads standard input
-    Import(ImportArgs),
+    Import(ScopeImportArgs),
     /// Takes entries and denials out again
     Remove {
         /// As they are listed
@@ -69,7 +69,7 @@ struct DenyArgs {
 }
 
 #[derive(Args, Clone, Debug)]
-struct ImportArgs {
+struct ScopeImportArgs {
     /// The file, or `-`
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -108,7 +108,7 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
         ScopeCommand::List => list(&match directory.existing()?.map(file) {
             Some(file) => file.load()?,
-            None => Scope::default(),
+            None => ScanScope::default(),
         }),
     }
     Ok(ExitCode::SUCCESS)
@@ -121,9 +121,12 @@ fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Resu
     Ok(())
 }
 
-fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<Entry> {
+fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
     let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
-    targets.into_iter().map(|target| Entry { target, until, note: note.to_owned(), who: who.clone(), added }).collect()
+    targets
+        .into_iter()
+        .map(|target| ScopeEntry { target, until, note: note.to_owned(), who: who.clone(), added })
+        .collect()
 }
 
 fn read(file: &PathBuf) -> anyhow::Result<String> {
@@ -146,7 +149,7 @@ fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitC
     Ok(ExitCode::FAILURE)
 }
 
-fn list(scope: &Scope) {
+fn list(scope: &ScanScope) {
     let mut text = String::new();
     for (verb, entries) in [("allow", &scope.allow), ("deny ", &scope.deny)] {
         for entry in entries {
@@ -160,7 +163,7 @@ fn list(scope: &Scope) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-fn line(verb: &str, entry: &Entry) -> String {
+fn line(verb: &str, entry: &ScopeEntry) -> String {
     let mut line = format!("{verb}  {}", entry.target);
     if let Some(until) = entry.until {
         line.push_str(&format!("  until {until}"));

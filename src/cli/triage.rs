@@ -19,7 +19,8 @@ use super::headless::session::place;
 use super::headless::{Output, ServiceArgs};
 use super::kept;
 use crate::text::plural;
-use crate::triage::jsonl::{self, BadLine};
+use crate::triage::jsonl;
+use crate::triage::jsonl::BadLine;
 
 /// `scandeck triage …`.
 #[derive(Args, Clone, Debug)]

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[cfg(feature = "dashboard")]
 use super::headless::wordlists::{WordlistsCall, run as call};
 #[cfg(feature = "dashboard")]
-use super::headless::{ServiceArgs, Session};
+use super::headless::{HeadlessSession, ServiceArgs};
 
 /// `scandeck wordlists …`.
 #[derive(Args, Clone, Debug)]
@@ -36,7 +36,7 @@ enum WordlistsCommand {
     Call(WordlistsCall),
     /// Reads a file into a new word list of the local service
     #[cfg(feature = "service")]
-    Import(import::ImportArgs),
+    Import(import::WordlistImportArgs),
 }
 
 /// Runs the command.
@@ -46,7 +46,7 @@ enum WordlistsCommand {
 pub async fn run(args: WordlistsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         #[cfg(feature = "dashboard")]
-        WordlistsCommand::Call(asked) => call(&Session::open(&args.service).await?, asked).await,
+        WordlistsCommand::Call(asked) => call(&HeadlessSession::open(&args.service).await?, asked).await,
         #[cfg(feature = "service")]
         WordlistsCommand::Import(import) => import::run(&args.directory, import).await,
     }
@@ -65,7 +65,7 @@ mod import {
     use crate::service::import::{Imported, import_wordlist};
 
     #[derive(Args, Clone, Debug)]
-    pub struct ImportArgs {
+    pub struct WordlistImportArgs {
         /// The file
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -77,7 +77,7 @@ mod import {
         description: String,
     }
 
-    pub async fn run(directory: &DataDirArg, import: ImportArgs) -> anyhow::Result<ExitCode> {
+    pub async fn run(directory: &DataDirArg, import: WordlistImportArgs) -> anyhow::Result<ExitCode> {
         let bytes = std::fs::read(&import.file).with_context(|| format!("{} cannot be read", import.file.display()))?;
         let Ok(text) = String::from_utf8(bytes) else { bail!("{} is no UTF-8 text", import.file.display()) };
         let stem = || import.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use reqwest::Method;
 
-use super::request::{Body, Request, Size};
-use super::{Client, Error, Kind, Lane, Result};
+use super::request::{AnswerSize, ApiRequest, Body};
+use super::{Client, ClientResult, Error, ErrorKind, Lane};
 
 /// What is asked.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct AskRequest {
     /// `GET`, `POST`, …, any case.
     pub method: String,
     /// Below the base URL, beginning with a slash; `/api/v2` before it is taken off.
@@ -17,12 +17,12 @@ pub struct Ask {
     /// Parameters.
     pub query: Vec<(String, String)>,
     /// What is sent along.
-    pub body: Sent,
+    pub body: AskBody,
 }
 
 /// What is sent along.
 #[derive(Clone, Debug)]
-pub enum Sent {
+pub enum AskBody {
     /// Nothing.
     Nothing,
     /// A form.
@@ -33,16 +33,12 @@ pub enum Sent {
 
 /// A successful answer, as it came.
 #[derive(Clone, Debug)]
-pub struct Said {
-    /// HTTP status.
-    pub status: u16,
-    /// Media type, lower case, without parameters.
-    pub content_type: String,
+pub struct AskAnswer {
     /// All of it.
     pub body: Vec<u8>,
 }
 
-impl Ask {
+impl AskRequest {
     /// Whether it only reads.
     pub fn is_reading(&self) -> bool {
         ["GET", "HEAD"].iter().any(|method| self.method.eq_ignore_ascii_case(method))
@@ -54,8 +50,8 @@ impl Client {
     ///
     /// # Errors
     /// When the method or the path is none, and what the service refuses.
-    pub async fn ask(&self, ask: Ask) -> Result<Said> {
-        let invalid = |why: String| Error::new(Kind::Invalid, why);
+    pub async fn ask(&self, ask: AskRequest) -> ClientResult<AskAnswer> {
+        let invalid = |why: String| Error::new(ErrorKind::Invalid, why);
         let method = Method::from_str(&ask.method.to_ascii_uppercase())
             .map_err(|_| invalid(format!("{:?} is no method", ask.method)))?;
         let path = ask.path.strip_prefix("/api/v2").filter(|rest| rest.starts_with('/')).unwrap_or(&ask.path);
@@ -68,15 +64,15 @@ impl Client {
             Method::GET | Method::HEAD => Lane::Read,
             _ => Lane::Write,
         };
-        let mut request = Request::new(method, path, lane).accepting("application/json, */*");
+        let mut request = ApiRequest::new(method, path, lane).accepting("application/json, */*");
         request.query = owned(ask.query);
         request.body = match ask.body {
-            Sent::Nothing => Body::Nothing,
-            Sent::Form(fields) => Body::Form(owned(fields)),
-            Sent::Json(value) => Body::Json(value),
+            AskBody::Nothing => Body::Nothing,
+            AskBody::Form(fields) => Body::Form(owned(fields)),
+            AskBody::Json(value) => Body::Json(value),
         };
-        let answer = self.send(request.with_size(Size::Big).for_a_file()).await?;
-        Ok(Said { status: answer.status.as_u16(), content_type: answer.content_type(), body: answer.body })
+        let answer = self.send(request.with_size(AnswerSize::Big).for_a_file()).await?;
+        Ok(AskAnswer { body: answer.body })
     }
 }
 

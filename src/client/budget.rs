@@ -32,7 +32,7 @@ pub enum Lane {
 
 /// The rate budget of one lane as last announced. Nothing is known until a service with limits has answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budget {
+pub struct RateBudget {
     /// Calls a minute.
     pub limit: Option<u32>,
     /// Calls left now.
@@ -41,7 +41,7 @@ pub struct Budget {
     pub reset: Option<Timestamp>,
 }
 
-impl Budget {
+impl RateBudget {
     /// Takes over what an answer announced.
     pub(super) fn learn(&mut self, headers: &HeaderMap, status: u16, now: Timestamp, offset: SignedDuration) {
         let limit = number(headers, "x-ratelimit-limit");
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_lane_with_nothing_left_rests_until_its_reset_and_no_longer() {
-        let mut budget = Budget::default();
+        let mut budget = RateBudget::default();
         let answer =
             headers(&[("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1030")]);
         // The service's clock is 10 s ahead: its 1030 is our 1020.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn without_a_reset_a_spent_lane_rests_a_minute_and_absurd_waits_are_cut() {
-        let mut budget = Budget::default();
+        let mut budget = RateBudget::default();
         budget.learn(&headers(&[("x-ratelimit-remaining", "0")]), 200, at(0), SignedDuration::ZERO);
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
         budget.learn(&headers(&[("retry-after", "99999999999")]), 429, at(0), SignedDuration::ZERO);

@@ -10,7 +10,7 @@ const KEPT: usize = 256;
 
 /// One call, with all its attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CallRecord {
     /// Ascending from 1.
     pub number: u64,
     /// When the first attempt began.
@@ -32,12 +32,12 @@ pub struct Call {
 /// A ring of the last calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    kept: VecDeque<Call>,
+    kept: VecDeque<CallRecord>,
     made: u64,
 }
 
 impl Calls {
-    pub(super) fn push(&mut self, mut call: Call) {
+    pub(super) fn push(&mut self, mut call: CallRecord) {
         self.made += 1;
         call.number = self.made;
         if self.kept.len() == KEPT {
@@ -47,7 +47,7 @@ impl Calls {
     }
 
     /// Oldest first.
-    pub(super) fn to_vec(&self) -> Vec<Call> {
+    pub(super) fn to_vec(&self) -> Vec<CallRecord> {
         self.kept.iter().cloned().collect()
     }
 }

@@ -16,7 +16,7 @@ const MESSAGE_LIMIT: usize = 600;
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// There is no service to ask.
     Absent,
     /// No connection, or it broke.
@@ -50,8 +50,6 @@ pub enum Kind {
     TooLarge,
     /// The answer is no JSON of the expected shape.
     Decode,
-    /// Given up by the person.
-    Cancelled,
     /// Not sent: the last answer said that nothing is left of the rate budget.
     BudgetSpent {
         /// When it is refilled.
@@ -63,7 +61,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What went wrong.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The HTTP status, where there was an answer.
     pub status: Option<u16>,
     /// One line: the service's words where it had any, else ours.
@@ -73,18 +71,13 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(kind: Kind, message: impl AsRef<str>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, message: impl AsRef<str>) -> Self {
         Self { kind, status: None, message: one_line(message.as_ref()), details: None }
     }
 
     /// Nothing tells where a service is.
     pub fn absent() -> Self {
-        Self::new(Kind::Absent, "no service is configured, and none runs here")
-    }
-
-    /// Given up by the person.
-    pub fn cancelled() -> Self {
-        Self::new(Kind::Cancelled, "cancelled")
+        Self::new(ErrorKind::Absent, "no service is configured, and none runs here")
     }
 
     pub(super) fn with_status(mut self, status: u16) -> Self {
@@ -93,7 +86,7 @@ impl Error {
     }
 
     /// A refusal in the service's words.
-    pub(super) fn refused(kind: Kind, status: u16, body: &ErrorBody) -> Self {
+    pub(super) fn refused(kind: ErrorKind, status: u16, body: &ErrorBody) -> Self {
         Self {
             kind,
             status: Some(status),
@@ -105,45 +98,49 @@ impl Error {
     /// Whether the same request may succeed a little later without anyone doing anything.
     pub fn is_passing(&self) -> bool {
         match self.kind {
-            Kind::Connect | Kind::Timeout | Kind::Server | Kind::RateLimited { .. } | Kind::BudgetSpent { .. } => true,
-            Kind::Absent
-            | Kind::Tls
-            | Kind::Unauthorized
-            | Kind::Forbidden
-            | Kind::NotFound
-            | Kind::Conflict
-            | Kind::Invalid
-            | Kind::NotAcceptable
-            | Kind::NotThisApi
-            | Kind::TooLarge
-            | Kind::Decode
-            | Kind::Cancelled => false,
+            ErrorKind::Connect
+            | ErrorKind::Timeout
+            | ErrorKind::Server
+            | ErrorKind::RateLimited { .. }
+            | ErrorKind::BudgetSpent { .. } => true,
+            ErrorKind::Absent
+            | ErrorKind::Tls
+            | ErrorKind::Unauthorized
+            | ErrorKind::Forbidden
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::Invalid
+            | ErrorKind::NotAcceptable
+            | ErrorKind::NotThisApi
+            | ErrorKind::TooLarge
+            | ErrorKind::Decode => false,
         }
     }
 
     /// What to do next, in a clause.
     pub fn hint(&self) -> String {
         let text = match &self.kind {
-            Kind::Absent => "give --base-url with SCANDECK_API_KEY, or --profile, or start one with `scandeck serve`",
-            Kind::Connect => "check that the service runs (`scandeck status`) and that the base URL is right",
-            Kind::Timeout => "the service or the network is slow; try again, or check the base URL",
-            Kind::Tls => {
+            ErrorKind::Absent => {
+                "give --base-url with SCANDECK_API_KEY, or --profile, or start one with `scandeck serve`"
+            }
+            ErrorKind::Connect => "check that the service runs (`scandeck status`) and that the base URL is right",
+            ErrorKind::Timeout => "the service or the network is slow; try again, or check the base URL",
+            ErrorKind::Tls => {
                 "check the base URL's scheme and host; a private authority must be in the system's trust store"
             }
-            Kind::Unauthorized => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
-            Kind::Forbidden => "the service does not allow this to you, or to anyone; its words say which",
-            Kind::NotFound => "it may have been deleted by someone else; refresh",
-            Kind::Conflict => "change the name, or wait until what uses it has ended",
-            Kind::Invalid => "correct what the service names and send it again",
-            Kind::NotAcceptable => "ask for another form of it",
-            Kind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),
-            Kind::RateLimited { retry_after: None } => "wait a minute",
-            Kind::Server => "the service's own trouble; try again, and look into its log",
-            Kind::NotThisApi => "check the base URL: host, port, and what stands before /api/v2",
-            Kind::TooLarge => "narrow what is asked for: another workspace, or one scan's findings",
-            Kind::Decode => "check that the base URL is a service of this API in version 2",
-            Kind::Cancelled => "nothing to do",
-            Kind::BudgetSpent { until } => return format!("wait until {}", until.strftime("%H:%M:%S UTC")),
+            ErrorKind::Unauthorized => "check the API key: SCANDECK_API_KEY, api_key_command or the key file",
+            ErrorKind::Forbidden => "the service does not allow this to you, or to anyone; its words say which",
+            ErrorKind::NotFound => "it may have been deleted by someone else; refresh",
+            ErrorKind::Conflict => "change the name, or wait until what uses it has ended",
+            ErrorKind::Invalid => "correct what the service names and send it again",
+            ErrorKind::NotAcceptable => "ask for another form of it",
+            ErrorKind::RateLimited { retry_after: Some(wait) } => return format!("wait {} s", wait.as_secs().max(1)),
+            ErrorKind::RateLimited { retry_after: None } => "wait a minute",
+            ErrorKind::Server => "the service's own trouble; try again, and look into its log",
+            ErrorKind::NotThisApi => "check the base URL: host, port, and what stands before /api/v2",
+            ErrorKind::TooLarge => "narrow what is asked for: another workspace, or one scan's findings",
+            ErrorKind::Decode => "check that the base URL is a service of this API in version 2",
+            ErrorKind::BudgetSpent { until } => return format!("wait until {}", until.strftime("%H:%M:%S UTC")),
         };
         text.to_owned()
     }
@@ -171,17 +168,17 @@ impl From<reqwest::Error> for Error {
         let chain = causes(&error);
         let at_connect = error.is_connect();
         let kind = match () {
-            () if speaks_of_tls(&chain) => Kind::Tls,
-            () if at_connect => Kind::Connect,
-            () if error.is_timeout() => Kind::Timeout,
-            () if error.is_decode() && is_corrupt(&chain) => Kind::Decode,
-            () => Kind::Connect,
+            () if speaks_of_tls(&chain) => ErrorKind::Tls,
+            () if at_connect => ErrorKind::Connect,
+            () if error.is_timeout() => ErrorKind::Timeout,
+            () if error.is_decode() && is_corrupt(&chain) => ErrorKind::Decode,
+            () => ErrorKind::Connect,
         };
         let lead = match kind {
-            Kind::Tls => "the TLS connection failed",
-            Kind::Timeout => return Self::new(Kind::Timeout, "no answer in time"),
-            Kind::Decode => "the answer cannot be unpacked",
-            _ if at_connect && error.is_timeout() => return Self::new(Kind::Connect, "no connection in time"),
+            ErrorKind::Tls => "the TLS connection failed",
+            ErrorKind::Timeout => return Self::new(ErrorKind::Timeout, "no answer in time"),
+            ErrorKind::Decode => "the answer cannot be unpacked",
+            _ if at_connect && error.is_timeout() => return Self::new(ErrorKind::Connect, "no connection in time"),
             _ if at_connect => "cannot connect",
             _ => "the connection broke",
         };
@@ -239,15 +236,15 @@ mod tests {
             message: format!("taken\x1b]52;c;x\x07\r\n{}", "a".repeat(5000)).as_str().into(),
             details: Some("by\tscan 4".into()),
         };
-        let text = Error::refused(Kind::Conflict, 409, &body).to_string();
+        let text = Error::refused(ErrorKind::Conflict, 409, &body).to_string();
         assert!(text.starts_with("409 taken ]52;c;x aaa") && text.ends_with("… (by scan 4)"), "{text}");
         assert!(!text.contains(char::is_control) && text.chars().count() < 700);
     }
 
     #[test]
     fn waiting_times_are_in_the_hint() {
-        let limited = Error::new(Kind::RateLimited { retry_after: Some(Duration::from_secs(7)) }, "slow down");
+        let limited = Error::new(ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) }, "slow down");
         assert_eq!(limited.hint(), "wait 7 s");
-        assert!(limited.is_passing() && !Error::new(Kind::Unauthorized, "no").is_passing());
+        assert!(limited.is_passing() && !Error::new(ErrorKind::Unauthorized, "no").is_passing());
     }
 }

@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-use super::calls::Call;
-use super::request::{Body, Request};
-use super::{Client, Error, Kind, Result, budget};
+use super::calls::CallRecord;
+use super::request::{ApiRequest, Body};
+use super::{Client, ClientResult, Error, ErrorKind, budget};
 use crate::contract::{ErrorBody, envelope};
 
 /// Answers above this are decoded on a thread of their own.
@@ -24,7 +24,7 @@ const DECODE_INLINE: usize = 256 << 10;
 const ERROR_LIMIT: usize = 64 << 10;
 
 /// A successful answer, read whole.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -39,33 +39,36 @@ struct Failure {
 
 impl Client {
     /// Sends, and reads the whole answer.
-    pub(super) async fn send(&self, request: Request) -> Result<Answer> {
+    pub(super) async fn send(&self, request: ApiRequest) -> ClientResult<HttpAnswer> {
         self.exchange(&request, true).await.map(|(answer, _)| answer)
     }
 
     /// Sends, and hands over the answer with its body still to be read.
-    pub(super) async fn open(&self, request: Request) -> Result<(Answer, Option<Response>)> {
+    pub(super) async fn open(&self, request: ApiRequest) -> ClientResult<(HttpAnswer, Option<Response>)> {
         self.exchange(&request, false).await
     }
 
     /// Sends, and decodes the answer.
-    pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(&self, request: Request) -> Result<T> {
+    pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(&self, request: ApiRequest) -> ClientResult<T> {
         let answer = self.send(request).await?;
         decode(answer.body).await
     }
 
     /// Sends, and decodes a list. Null is an empty list and null elements are skipped.
-    pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(&self, request: Request) -> Result<Vec<T>> {
+    pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
+        &self,
+        request: ApiRequest,
+    ) -> ClientResult<Vec<T>> {
         let list: Option<Vec<Option<T>>> = self.fetch(request).await?;
         Ok(list.unwrap_or_default().into_iter().flatten().collect())
     }
 
     /// Sends what has no answer but its status.
-    pub(super) async fn perform(&self, request: Request) -> Result<()> {
+    pub(super) async fn perform(&self, request: ApiRequest) -> ClientResult<()> {
         self.send(request).await.map(|_| ())
     }
 
-    async fn exchange(&self, request: &Request, whole: bool) -> Result<(Answer, Option<Response>)> {
+    async fn exchange(&self, request: &ApiRequest, whole: bool) -> ClientResult<(HttpAnswer, Option<Response>)> {
         let (began, at) = (Instant::now(), Self::now());
         let total = self.settings.total_timeout * request.size.patience();
         let mut delays = ExponentialBuilder::new()
@@ -81,9 +84,9 @@ impl Client {
                 Ok(answer) => break Ok(answer),
                 Err(failure) => failure,
             };
-            if retries > 0 && request.method == Method::DELETE && failure.error.kind == Kind::NotFound {
+            if retries > 0 && request.method == Method::DELETE && failure.error.kind == ErrorKind::NotFound {
                 // An earlier attempt did it, and only its answer was lost.
-                break Ok((Answer::empty(StatusCode::NO_CONTENT), None));
+                break Ok((HttpAnswer::empty(StatusCode::NO_CONTENT), None));
             }
             match failure.retry_in(request, delays.next()) {
                 Some(delay) if began.elapsed() + delay < total => tokio::time::sleep(delay).await,
@@ -91,7 +94,7 @@ impl Client {
             }
             retries += 1;
         };
-        self.seen().calls.push(Call {
+        self.seen().calls.push(CallRecord {
             number: 0,
             at,
             method: request.method.to_string(),
@@ -109,12 +112,12 @@ impl Client {
 
     async fn attempt(
         &self,
-        request: &Request,
+        request: &ApiRequest,
         whole: bool,
         time: Duration,
-    ) -> std::result::Result<(Answer, Option<Response>), Failure> {
+    ) -> Result<(HttpAnswer, Option<Response>), Failure> {
         if let Some(until) = self.seen().lane(request.lane).spent_until(Self::now()) {
-            return Err(Failure::unsent(Error::new(Kind::BudgetSpent { until }, "the rate budget is spent")));
+            return Err(Failure::unsent(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent")));
         }
         let built = self.build(request, time).map_err(Failure::unsent)?;
         let response = self.http.execute(built).await.map_err(|error| {
@@ -125,9 +128,9 @@ impl Client {
         self.accept(request, response, whole).await.map_err(|error| Failure { error, sent: true })
     }
 
-    fn build(&self, request: &Request, time: Duration) -> Result<reqwest::Request> {
+    fn build(&self, request: &ApiRequest, time: Duration) -> ClientResult<reqwest::Request> {
         let mut url = Url::parse(&format!("{}{}", self.settings.base, request.path))
-            .map_err(|error| Error::new(Kind::Invalid, format!("no URL: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::Invalid, format!("no URL: {error}")))?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
@@ -140,7 +143,7 @@ impl Client {
         Ok(builder.build()?)
     }
 
-    fn learn(&self, request: &Request, response: &Response) {
+    fn learn(&self, request: &ApiRequest, response: &Response) {
         let (headers, now) = (response.headers(), Self::now());
         let mut seen = self.seen();
         if let Some(offset) = budget::clock_offset(headers, now) {
@@ -150,7 +153,12 @@ impl Client {
         seen.lane(request.lane).learn(headers, response.status().as_u16(), now, offset);
     }
 
-    async fn accept(&self, request: &Request, response: Response, whole: bool) -> Result<(Answer, Option<Response>)> {
+    async fn accept(
+        &self,
+        request: &ApiRequest,
+        response: Response,
+        whole: bool,
+    ) -> ClientResult<(HttpAnswer, Option<Response>)> {
         let status = response.status();
         if status.is_redirection() {
             return Err(redirected(&response));
@@ -161,7 +169,7 @@ impl Client {
         if is_html(response.headers()) && !request.any_content {
             return Err(not_this_api(status, "a web page answers there, not the API"));
         }
-        let mut answer = Answer { status, headers: response.headers().clone(), body: Vec::new() };
+        let mut answer = HttpAnswer { status, headers: response.headers().clone(), body: Vec::new() };
         if !whole {
             return Ok((answer, Some(response)));
         }
@@ -188,7 +196,7 @@ impl Client {
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     fn empty(status: StatusCode) -> Self {
         Self { status, headers: HeaderMap::new(), body: Vec::new() }
     }
@@ -217,18 +225,18 @@ impl Failure {
     }
 
     /// When to try again; nothing when that is not safe, or would not help.
-    fn retry_in(&self, request: &Request, delay: Option<Duration>) -> Option<Duration> {
+    fn retry_in(&self, request: &ApiRequest, delay: Option<Duration>) -> Option<Duration> {
         let delay = delay?;
         match self.error.kind {
-            Kind::RateLimited { retry_after } => Some(retry_after? + delay),
-            Kind::Connect if !self.sent || request.is_idempotent() => Some(delay),
-            Kind::Server if request.is_idempotent() && matches!(self.error.status, Some(502..=504)) => Some(delay),
+            ErrorKind::RateLimited { retry_after } => Some(retry_after? + delay),
+            ErrorKind::Connect if !self.sent || request.is_idempotent() => Some(delay),
+            ErrorKind::Server if request.is_idempotent() && matches!(self.error.status, Some(502..=504)) => Some(delay),
             _ => None,
         }
     }
 }
 
-impl Request {
+impl ApiRequest {
     fn shown_path(&self) -> String {
         if self.query.is_empty() {
             return self.path.clone();
@@ -239,7 +247,7 @@ impl Request {
 }
 
 /// Reads a body up to `limit` decoded bytes; beyond, the connection is dropped.
-pub(super) async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>> {
+pub(super) async fn read(mut response: Response, limit: usize) -> ClientResult<Vec<u8>> {
     let status = response.status().as_u16();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| Error::from(error).with_status(status))? {
@@ -252,16 +260,17 @@ pub(super) async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>
 }
 
 pub(super) fn too_large(limit: usize) -> Error {
-    Error::new(Kind::TooLarge, format!("the answer is larger than {} MB", limit >> 20))
+    Error::new(ErrorKind::TooLarge, format!("the answer is larger than {} MB", limit >> 20))
 }
 
-async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> Result<T> {
+async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> ClientResult<T> {
     let small = body.len() <= DECODE_INLINE;
     let work = move || {
         if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(Error::new(Kind::Decode, "the answer is empty"));
+            return Err(Error::new(ErrorKind::Decode, "the answer is empty"));
         }
-        envelope::decode(&body).map_err(|error| Error::new(Kind::Decode, format!("the answer cannot be read: {error}")))
+        envelope::decode(&body)
+            .map_err(|error| Error::new(ErrorKind::Decode, format!("the answer cannot be read: {error}")))
     };
     if small {
         return work();
@@ -269,21 +278,21 @@ async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> Result<T
     // Megabytes of JSON on an async thread would hold up every other call.
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => Err(Error::new(Kind::Decode, format!("reading the answer broke off: {error}"))),
+        Err(error) => Err(Error::new(ErrorKind::Decode, format!("reading the answer broke off: {error}"))),
     }
 }
 
-fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> Kind {
+fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
     match status.as_u16() {
-        401 => Kind::Unauthorized,
-        403 => Kind::Forbidden,
-        404 | 410 => Kind::NotFound,
-        406 => Kind::NotAcceptable,
-        408 => Kind::Timeout,
-        409 => Kind::Conflict,
-        429 => Kind::RateLimited { retry_after },
-        500.. => Kind::Server,
-        _ => Kind::Invalid,
+        401 => ErrorKind::Unauthorized,
+        403 => ErrorKind::Forbidden,
+        404 | 410 => ErrorKind::NotFound,
+        406 => ErrorKind::NotAcceptable,
+        408 => ErrorKind::Timeout,
+        409 => ErrorKind::Conflict,
+        429 => ErrorKind::RateLimited { retry_after },
+        500.. => ErrorKind::Server,
+        _ => ErrorKind::Invalid,
     }
 }
 
@@ -309,7 +318,7 @@ fn redirected(response: &Response) -> Error {
 }
 
 fn not_this_api(status: StatusCode, why: &str) -> Error {
-    Error::new(Kind::NotThisApi, why).with_status(status.as_u16())
+    Error::new(ErrorKind::NotThisApi, why).with_status(status.as_u16())
 }
 
 fn content_type(headers: &HeaderMap) -> String {

@@ -1,7 +1,7 @@
 //! Findings: list and look up (`api-v2.md §4`).
 
-use super::request::{Request, Size};
-use super::{Client, Result};
+use super::request::{AnswerSize, ApiRequest};
+use super::{Client, ClientResult};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 
 /// Query of `GET /findings`.
@@ -22,13 +22,13 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid parameters; too large beyond 512 MB.
-    pub async fn list_findings(&self, query: &FindingQuery) -> Result<Vec<Finding>> {
-        let request = Request::get("/findings")
+    pub async fn list_findings(&self, query: &FindingQuery) -> ClientResult<Vec<Finding>> {
+        let request = ApiRequest::get("/findings")
             .with("workspace_id", query.workspace_id)
             .with("target_id", query.target_id)
             .with("task_id", query.task_id)
             .with("group_duplicates", query.group_duplicates)
-            .with_size(Size::Big);
+            .with_size(AnswerSize::Big);
         self.fetch_list(request).await
     }
 
@@ -36,7 +36,7 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_finding(&self, id: FindingId) -> Result<Finding> {
-        self.fetch(Request::get(format!("/findings/{id}"))).await
+    pub async fn get_finding(&self, id: FindingId) -> ClientResult<Finding> {
+        self.fetch(ApiRequest::get(format!("/findings/{id}"))).await
     }
 }

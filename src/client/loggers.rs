@@ -1,8 +1,8 @@
 //! HTTP loggers: list, create, look up, delete, captured requests, clear (`api-v2.md §4`); and reading one out, before it
 //! is cleared.
 
-use super::request::{Request, Size};
-use super::{Client, Result};
+use super::request::{AnswerSize, ApiRequest};
+use super::{Client, ClientResult};
 use crate::contract::{Capture, CaptureId, Created, Logger, LoggerId, Requests, WorkspaceId};
 
 /// Looks at a logger before it is cleared. While the last one was read and kept more may have come in.
@@ -13,18 +13,18 @@ impl Client {
     ///
     /// # Errors
     /// Those of every call.
-    pub async fn list_loggers(&self, workspace: Option<WorkspaceId>) -> Result<Vec<Logger>> {
-        self.fetch_list(Request::get("/http_loggers").with("workspace_id", workspace)).await
+    pub async fn list_loggers(&self, workspace: Option<WorkspaceId>) -> ClientResult<Vec<Logger>> {
+        self.fetch_list(ApiRequest::get("/http_loggers").with("workspace_id", workspace)).await
     }
 
     /// `POST /http_loggers`.
     ///
     /// # Errors
     /// 422 the label is invalid or taken (409 on some services).
-    pub async fn create_logger(&self, label: &str, workspace: Option<WorkspaceId>) -> Result<LoggerId> {
+    pub async fn create_logger(&self, label: &str, workspace: Option<WorkspaceId>) -> ClientResult<LoggerId> {
         // In the query as the contract says and in the form as existing clients do: services differ in which they read.
         let form = [("label", Some(label.to_owned())), ("workspace_id", workspace.map(|id| id.to_string()))];
-        let request = Request::post("/http_loggers").with("workspace_id", workspace).with_form(form);
+        let request = ApiRequest::post("/http_loggers").with("workspace_id", workspace).with_form(form);
         let created: Created = self.fetch(request).await?;
         Ok(LoggerId(created.created_id))
     }
@@ -33,16 +33,16 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_logger(&self, id: LoggerId) -> Result<Logger> {
-        self.fetch(Request::get(format!("/http_loggers/{id}"))).await
+    pub async fn get_logger(&self, id: LoggerId) -> ClientResult<Logger> {
+        self.fetch(ApiRequest::get(format!("/http_loggers/{id}"))).await
     }
 
     /// `DELETE /http_loggers/{id}`.
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn delete_logger(&self, id: LoggerId) -> Result<()> {
-        self.perform(Request::delete(format!("/http_loggers/{id}"))).await
+    pub async fn delete_logger(&self, id: LoggerId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/http_loggers/{id}"))).await
     }
 
     /// `GET /http_loggers/{id}/data`, ascending by id and only those after `since`. Services that know `since_id`
@@ -50,8 +50,9 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown; too large beyond 512 MB.
-    pub async fn list_captures(&self, id: LoggerId, since: Option<CaptureId>) -> Result<Vec<Capture>> {
-        let request = Request::get(format!("/http_loggers/{id}/data")).with("since_id", since).with_size(Size::Big);
+    pub async fn list_captures(&self, id: LoggerId, since: Option<CaptureId>) -> ClientResult<Vec<Capture>> {
+        let request =
+            ApiRequest::get(format!("/http_loggers/{id}/data")).with("since_id", since).with_size(AnswerSize::Big);
         let recorded: Requests = self.fetch(request).await?;
         let mut captures = recorded.requests;
         captures.retain(|capture| since.is_none_or(|since| capture.id > since));
@@ -63,8 +64,8 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn clear_captures(&self, id: LoggerId) -> Result<()> {
-        self.perform(Request::delete(format!("/http_loggers/{id}/data"))).await
+    pub async fn clear_captures(&self, id: LoggerId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/http_loggers/{id}/data"))).await
     }
 }
 
@@ -87,7 +88,7 @@ impl ReadOut {
     ///
     /// # Errors
     /// Those of [`Client::list_captures`].
-    pub async fn next(&mut self, client: &Client) -> Result<Option<Vec<Capture>>> {
+    pub async fn next(&mut self, client: &Client) -> ClientResult<Option<Vec<Capture>>> {
         if self.looks == LOOKS {
             return Ok(None);
         }

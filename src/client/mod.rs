@@ -16,7 +16,7 @@ mod budget;
 mod calls;
 mod error;
 mod exchange;
-mod problem;
+pub mod problem;
 mod replay;
 mod request;
 
@@ -36,23 +36,23 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-pub use any::{Ask, Said, Sent};
+pub use any::{AskAnswer, AskBody, AskRequest};
 pub use base_url::{BaseUrl, BaseUrlError};
-pub use budget::{Budget, Lane};
-pub use calls::Call;
-pub use error::{Error, Kind};
+pub use budget::{Lane, RateBudget};
+pub use calls::CallRecord;
+pub use error::{Error, ErrorKind};
 pub use findings::FindingQuery;
 pub use loggers::ReadOut;
 pub use replay::replay;
-pub use reports::{Download, File};
+pub use reports::{Download, ReportFile};
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
 use calls::Calls;
-use request::Request;
+use request::ApiRequest;
 
 /// Shorthand for what every endpoint returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type ClientResult<T> = Result<T, Error>;
 
 /// How a [`Client`] is set up.
 #[derive(Clone, Debug)]
@@ -93,21 +93,21 @@ impl ClientSettings {
 pub struct Client {
     http: reqwest::Client,
     settings: Arc<ClientSettings>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<AnswerHistory>>,
 }
 
 /// What the answers so far have told.
 #[derive(Debug, Default)]
-struct Seen {
-    read: Budget,
-    write: Budget,
-    output: Budget,
+struct AnswerHistory {
+    read: RateBudget,
+    write: RateBudget,
+    output: RateBudget,
     clock: Option<SignedDuration>,
     calls: Calls,
 }
 
-impl Seen {
-    fn lane(&mut self, lane: Lane) -> &mut Budget {
+impl AnswerHistory {
+    fn lane(&mut self, lane: Lane) -> &mut RateBudget {
         match lane {
             Lane::Read => &mut self.read,
             Lane::Write => &mut self.write,
@@ -121,7 +121,7 @@ impl Client {
     ///
     /// # Errors
     /// When the key cannot stand in a header, or no trusted certificates are found on this machine (`https` only).
-    pub fn new(settings: ClientSettings) -> Result<Self> {
+    pub fn new(settings: ClientSettings) -> ClientResult<Self> {
         let mut http = reqwest::Client::builder()
             .user_agent(settings.user_agent.as_str())
             .default_headers(authorization(&settings.key)?)
@@ -149,16 +149,16 @@ impl Client {
     ///
     /// # Errors
     /// What is wrong with address, key or service.
-    pub async fn check(&self) -> Result<()> {
-        match self.send(Request::get("/scans/0")).await {
+    pub async fn check(&self) -> ClientResult<()> {
+        match self.send(ApiRequest::get("/scans/0")).await {
             Ok(_) => Ok(()),
-            Err(error) if error.kind == Kind::NotFound => Ok(()),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
     }
 
     /// The rate budget of a lane as last announced.
-    pub fn budget(&self, lane: Lane) -> Budget {
+    pub fn budget(&self, lane: Lane) -> RateBudget {
         *self.seen().lane(lane)
     }
 
@@ -168,12 +168,12 @@ impl Client {
     }
 
     /// The last calls, oldest first.
-    pub fn calls(&self) -> Vec<Call> {
+    pub fn calls(&self) -> Vec<CallRecord> {
         self.seen().calls.to_vec()
     }
 
     /// A panic elsewhere while it was held leaves only counters behind: the values stay usable.
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, AnswerHistory> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -189,10 +189,13 @@ impl fmt::Debug for Client {
     }
 }
 
-fn authorization(key: &SecretString) -> Result<HeaderMap> {
+fn authorization(key: &SecretString) -> ClientResult<HeaderMap> {
     let bearer = format!("Bearer {}", key.expose_secret());
     let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| {
-        Error::new(Kind::Unauthorized, "the API key holds a line break or another character that no header can carry")
+        Error::new(
+            ErrorKind::Unauthorized,
+            "the API key holds a line break or another character that no header can carry",
+        )
     })?;
     bearer.set_sensitive(true);
     Ok(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, redirect};
 
-use super::{Error, Kind, Result};
+use super::{ClientResult, Error, ErrorKind};
 use crate::oob::replay::Replay;
 
 /// Longest wait for a connection, and for an answer.
@@ -16,7 +16,7 @@ const TOTAL: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// When it cannot be sent, or nothing answers.
-pub async fn replay(replay: &Replay) -> Result<u16> {
+pub async fn replay(replay: &Replay) -> ClientResult<u16> {
     let mut http = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .referer(false)
@@ -42,5 +42,5 @@ pub async fn replay(replay: &Replay) -> Result<u16> {
 }
 
 fn unsent(error: &dyn std::fmt::Display) -> Error {
-    Error::new(Kind::Invalid, format!("it cannot be sent: {error}"))
+    Error::new(ErrorKind::Invalid, format!("it cannot be sent: {error}"))
 }

@@ -4,15 +4,15 @@ use reqwest::{Response, StatusCode};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::exchange::too_large;
-use super::request::{Request, Size};
-use super::{Client, Error, Kind, Result};
+use super::request::{AnswerSize, ApiRequest};
+use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{NewReport, Report, ReportCreated, ReportId};
 
 /// What a download found.
 #[derive(Debug)]
 pub enum Download {
     /// The file.
-    Ready(File),
+    Ready(ReportFile),
     /// 202: still being made.
     Pending,
     /// 204: there is no data for it, possibly because making it failed.
@@ -21,7 +21,7 @@ pub enum Download {
 
 /// A file on its way.
 #[derive(Debug)]
-pub struct File {
+pub struct ReportFile {
     /// The name the service gives it in this answer, uncleaned; `download_name` of the report is the other source.
     pub name: Option<String>,
     /// Media type, lower case, without parameters.
@@ -29,17 +29,17 @@ pub struct File {
     response: Response,
 }
 
-impl File {
+impl ReportFile {
     /// Writes it out as it arrives and returns its length in bytes.
     ///
     /// # Errors
     /// When the connection breaks, the disk refuses, or it is larger than 512 MB.
-    pub async fn save_to(mut self, mut to: impl AsyncWrite + Unpin) -> Result<u64> {
+    pub async fn save_to(mut self, mut to: impl AsyncWrite + Unpin) -> ClientResult<u64> {
         let mut length = 0;
         while let Some(chunk) = self.response.chunk().await? {
             length += chunk.len();
-            if length > Size::Big.limit() {
-                return Err(too_large(Size::Big.limit()));
+            if length > AnswerSize::Big.limit() {
+                return Err(too_large(AnswerSize::Big.limit()));
             }
             to.write_all(&chunk).await.map_err(|error| Error::disk(&error))?;
         }
@@ -50,7 +50,7 @@ impl File {
 
 impl Error {
     fn disk(error: &std::io::Error) -> Self {
-        Self::new(Kind::Invalid, format!("cannot write the file: {error}"))
+        Self::new(ErrorKind::Invalid, format!("cannot write the file: {error}"))
     }
 }
 
@@ -59,16 +59,16 @@ impl Client {
     ///
     /// # Errors
     /// Those of every call.
-    pub async fn list_reports(&self) -> Result<Vec<Report>> {
-        self.fetch_list(Request::get("/reports")).await
+    pub async fn list_reports(&self) -> ClientResult<Vec<Report>> {
+        self.fetch_list(ApiRequest::get("/reports")).await
     }
 
     /// `POST /reports`.
     ///
     /// # Errors
     /// 400 and 422 invalid.
-    pub async fn create_report(&self, new: &NewReport) -> Result<ReportId> {
-        let created: ReportCreated = self.fetch(Request::post("/reports").with_json(new)).await?;
+    pub async fn create_report(&self, new: &NewReport) -> ClientResult<ReportId> {
+        let created: ReportCreated = self.fetch(ApiRequest::post("/reports").with_json(new)).await?;
         Ok(created.report_id)
     }
 
@@ -76,27 +76,27 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown or expired.
-    pub async fn get_report(&self, id: ReportId) -> Result<Report> {
-        self.fetch(Request::get(format!("/reports/{id}"))).await
+    pub async fn get_report(&self, id: ReportId) -> ClientResult<Report> {
+        self.fetch(ApiRequest::get(format!("/reports/{id}"))).await
     }
 
     /// `DELETE /reports/{id}`.
     ///
     /// # Errors
     /// 404 unknown or expired.
-    pub async fn delete_report(&self, id: ReportId) -> Result<()> {
-        self.perform(Request::delete(format!("/reports/{id}"))).await
+    pub async fn delete_report(&self, id: ReportId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/reports/{id}"))).await
     }
 
     /// `GET /reports/{id}/download`.
     ///
     /// # Errors
     /// 404 unknown or expired.
-    pub async fn download_report(&self, id: ReportId) -> Result<Download> {
-        let request = Request::get(format!("/reports/{id}/download"))
+    pub async fn download_report(&self, id: ReportId) -> ClientResult<Download> {
+        let request = ApiRequest::get(format!("/reports/{id}/download"))
             // The service sends the report's own type; JSON is named first because the contract asks for it (§1).
             .accepting("application/json, */*")
-            .with_size(Size::Big)
+            .with_size(AnswerSize::Big)
             .for_a_file();
         let (answer, response) = self.open(request).await?;
         Ok(match (answer.status, response) {
@@ -104,7 +104,7 @@ impl Client {
             (StatusCode::NO_CONTENT, _) | (_, None) => Download::NoData,
             (_, Some(response)) => {
                 let name = answer.file_name();
-                Download::Ready(File { name, content_type: answer.content_type(), response })
+                Download::Ready(ReportFile { name, content_type: answer.content_type(), response })
             }
         })
     }

@@ -12,7 +12,7 @@ use super::Lane;
 
 /// What an endpoint asks for.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
+pub(super) struct ApiRequest {
     pub method: Method,
     /// Below the base URL, beginning with a slash.
     pub path: String,
@@ -20,7 +20,7 @@ pub(super) struct Request {
     pub body: Body,
     pub accept: &'static str,
     pub lane: Lane,
-    pub size: Size,
+    pub size: AnswerSize,
     /// A file is expected, so a page of HTML is as good as anything.
     pub any_content: bool,
 }
@@ -36,32 +36,32 @@ pub(super) enum Body {
 
 /// How much of an answer is read, and how long that may take (`quality.md`: limits of one answer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) enum AnswerSize {
     /// Single things and short lists.
     Small,
     /// Findings, captures and files.
     Big,
 }
 
-impl Size {
+impl AnswerSize {
     /// Decoded bytes.
     pub fn limit(self) -> usize {
         match self {
-            Size::Small => 32 << 20,
-            Size::Big => 512 << 20,
+            AnswerSize::Small => 32 << 20,
+            AnswerSize::Big => 512 << 20,
         }
     }
 
     /// Times the total timeout.
     pub fn patience(self) -> u32 {
         match self {
-            Size::Small => 1,
-            Size::Big => 4,
+            AnswerSize::Small => 1,
+            AnswerSize::Big => 4,
         }
     }
 }
 
-impl Request {
+impl ApiRequest {
     pub fn new(method: Method, path: impl Into<String>, lane: Lane) -> Self {
         Self {
             method,
@@ -70,7 +70,7 @@ impl Request {
             body: Body::Nothing,
             accept: "application/json",
             lane,
-            size: Size::Small,
+            size: AnswerSize::Small,
             any_content: false,
         }
     }
@@ -114,7 +114,7 @@ impl Request {
         self
     }
 
-    pub fn with_size(mut self, size: Size) -> Self {
+    pub fn with_size(mut self, size: AnswerSize) -> Self {
         self.size = size;
         self
     }

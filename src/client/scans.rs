@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::request::{Pages, Request, Size};
-use super::{Client, Lane, Result};
+use super::request::{AnswerSize, ApiRequest, Pages};
+use super::{Client, ClientResult, Lane};
 use crate::contract::{
     NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId, Test, Tool, WorkspaceId,
 };
@@ -50,9 +50,9 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid parameters.
-    pub async fn list_scans(&self, query: &ScanQuery) -> Result<Vec<Scan>> {
+    pub async fn list_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
         let interval = query.start_time.unwrap_or_default();
-        let request = Request::get("/scans")
+        let request = ApiRequest::get("/scans")
             .with("tool_id", query.tool.map(|tool| tool.0))
             .with("workspace_id", query.workspace_id)
             .with("target_id", query.target_id)
@@ -68,7 +68,7 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid parameters.
-    pub async fn list_all_scans(&self, query: &ScanQuery) -> Result<Vec<Scan>> {
+    pub async fn list_all_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
         let mut all = Pages::new();
         while let Some((limit, page)) = all.next() {
             let query = ScanQuery { limit: Some(limit), page: Some(page), ..query.clone() };
@@ -82,8 +82,8 @@ impl Client {
     ///
     /// # Errors
     /// 400 and 422 invalid, 403 it may not be scanned, 404 unknown target or workspace.
-    pub async fn create_scan(&self, new: &NewScan) -> Result<ScanCreated> {
-        let answer = self.send(Request::post("/scans").with_json(new)).await?;
+    pub async fn create_scan(&self, new: &NewScan) -> ClientResult<ScanCreated> {
+        let answer = self.send(ApiRequest::post("/scans").with_json(new)).await?;
         // `{}` and an empty body both mean "started, find it yourself".
         let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
         if created.created_id.is_some() {
@@ -93,7 +93,7 @@ impl Client {
         Ok(self.newest_scan(new).await.unwrap_or_default().unwrap_or(created))
     }
 
-    async fn newest_scan(&self, new: &NewScan) -> Result<Option<ScanCreated>> {
+    async fn newest_scan(&self, new: &NewScan) -> ClientResult<Option<ScanCreated>> {
         let query = ScanQuery {
             tool: Some(Tool(new.tool_id)),
             workspace_id: new.workspace_id,
@@ -108,35 +108,35 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_scan(&self, id: ScanId) -> Result<Scan> {
-        self.fetch(Request::get(format!("/scans/{id}"))).await
+    pub async fn get_scan(&self, id: ScanId) -> ClientResult<Scan> {
+        self.fetch(ApiRequest::get(format!("/scans/{id}"))).await
     }
 
     /// `DELETE /scans/{id}`.
     ///
     /// # Errors
     /// 404 unknown, 409 it is active.
-    pub async fn delete_scan(&self, id: ScanId) -> Result<()> {
-        self.perform(Request::delete(format!("/scans/{id}"))).await
+    pub async fn delete_scan(&self, id: ScanId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/scans/{id}"))).await
     }
 
     /// `GET /scans/{id}/output` as JSON; partial while the scan runs.
     ///
     /// # Errors
     /// 404 unknown or none yet, 406 this tool has no such output.
-    pub async fn scan_output(&self, id: ScanId) -> Result<ScanOutput> {
-        self.fetch(Request::get(format!("/scans/{id}/output")).in_lane(Lane::Output)).await
+    pub async fn scan_output(&self, id: ScanId) -> ClientResult<ScanOutput> {
+        self.fetch(ApiRequest::get(format!("/scans/{id}/output")).in_lane(Lane::Output)).await
     }
 
     /// `GET /scans/{id}/output` as a PDF document.
     ///
     /// # Errors
     /// 404 unknown or none yet, 406 this service or tool makes none.
-    pub async fn scan_output_pdf(&self, id: ScanId) -> Result<Vec<u8>> {
-        let request = Request::get(format!("/scans/{id}/output"))
+    pub async fn scan_output_pdf(&self, id: ScanId) -> ClientResult<Vec<u8>> {
+        let request = ApiRequest::get(format!("/scans/{id}/output"))
             .accepting("application/pdf")
             .in_lane(Lane::Output)
-            .with_size(Size::Big);
+            .with_size(AnswerSize::Big);
         Ok(self.send(request).await?.body)
     }
 
@@ -144,8 +144,8 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn scan_raw(&self, id: ScanId) -> Result<Vec<String>> {
-        let pieces: Value = self.fetch(Request::get(format!("/scans/{id}/raw"))).await?;
+    pub async fn scan_raw(&self, id: ScanId) -> ClientResult<Vec<String>> {
+        let pieces: Value = self.fetch(ApiRequest::get(format!("/scans/{id}/raw"))).await?;
         Ok(match pieces {
             Value::Array(pieces) => pieces.into_iter().map(as_text).collect(),
             Value::Null => Vec::new(),
@@ -157,16 +157,16 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn stop_scan(&self, id: ScanId) -> Result<()> {
-        self.perform(Request::post(format!("/scans/{id}/stop"))).await
+    pub async fn stop_scan(&self, id: ScanId) -> ClientResult<()> {
+        self.perform(ApiRequest::post(format!("/scans/{id}/stop"))).await
     }
 
     /// `GET /scans/{id}/tests`.
     ///
     /// # Errors
     /// 400 invalid parameters, 404 unknown.
-    pub async fn list_tests(&self, id: ScanId, query: &TestQuery) -> Result<Vec<Test>> {
-        let request = Request::get(format!("/scans/{id}/tests"))
+    pub async fn list_tests(&self, id: ScanId, query: &TestQuery) -> ClientResult<Vec<Test>> {
+        let request = ApiRequest::get(format!("/scans/{id}/tests"))
             .with("resource_type", query.resource_type.as_ref())
             .with("resource_id", query.resource_id);
         self.fetch_list(request).await

@@ -1,7 +1,7 @@
 //! Targets: list, create, look up, delete (`api-v2.md §4`).
 
-use super::request::Request;
-use super::{Client, Result};
+use super::request::ApiRequest;
+use super::{Client, ClientResult};
 use crate::contract::{Created, NewTarget, Target, TargetId, TargetType, WorkspaceId};
 
 /// Query of `GET /targets`.
@@ -22,8 +22,8 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid parameters.
-    pub async fn list_targets(&self, query: &TargetQuery) -> Result<Vec<Target>> {
-        let request = Request::get("/targets")
+    pub async fn list_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
+        let request = ApiRequest::get("/targets")
             .with("workspace_id", query.workspace_id)
             .with("type", query.kind.as_ref())
             .with("limit", query.limit)
@@ -35,7 +35,7 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid parameters.
-    pub async fn list_all_targets(&self, query: &TargetQuery) -> Result<Vec<Target>> {
+    pub async fn list_all_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
         let mut all = super::request::Pages::new();
         while let Some((limit, page)) = all.next() {
             let query = TargetQuery { limit: Some(limit), page: Some(page), ..query.clone() };
@@ -48,13 +48,13 @@ impl Client {
     ///
     /// # Errors
     /// 400 invalid, 403 it may not be scanned or there are too many, 404 unknown workspace, 409 it exists.
-    pub async fn create_target(&self, new: &NewTarget) -> Result<TargetId> {
+    pub async fn create_target(&self, new: &NewTarget) -> ClientResult<TargetId> {
         let form = [
             ("name", Some(new.name.clone())),
             ("description", new.description.clone()),
             ("workspace_id", new.workspace_id.map(|id| id.to_string())),
         ];
-        let created: Created = self.fetch(Request::post("/targets").with_form(form)).await?;
+        let created: Created = self.fetch(ApiRequest::post("/targets").with_form(form)).await?;
         Ok(TargetId(created.created_id))
     }
 
@@ -62,15 +62,15 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_target(&self, id: TargetId) -> Result<Target> {
-        self.fetch(Request::get(format!("/targets/{id}"))).await
+    pub async fn get_target(&self, id: TargetId) -> ClientResult<Target> {
+        self.fetch(ApiRequest::get(format!("/targets/{id}"))).await
     }
 
     /// `DELETE /targets/{id}`: the target and its scans.
     ///
     /// # Errors
     /// 404 unknown, 409 it has running scans.
-    pub async fn delete_target(&self, id: TargetId) -> Result<()> {
-        self.perform(Request::delete(format!("/targets/{id}"))).await
+    pub async fn delete_target(&self, id: TargetId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/targets/{id}"))).await
     }
 }

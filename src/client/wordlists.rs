@@ -1,7 +1,7 @@
 //! Word lists: list, look up, delete, contents (`api-v2.md §4`).
 
-use super::request::Request;
-use super::{Client, Error, Kind, Result};
+use super::request::ApiRequest;
+use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{Wordlist, WordlistId, envelope};
 
 impl Client {
@@ -9,24 +9,24 @@ impl Client {
     ///
     /// # Errors
     /// Those of every call.
-    pub async fn list_wordlists(&self) -> Result<Vec<Wordlist>> {
-        self.fetch_list(Request::get("/wordlists")).await
+    pub async fn list_wordlists(&self) -> ClientResult<Vec<Wordlist>> {
+        self.fetch_list(ApiRequest::get("/wordlists")).await
     }
 
     /// `GET /wordlists/{id}`.
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_wordlist(&self, id: WordlistId) -> Result<Wordlist> {
-        self.fetch(Request::get(format!("/wordlists/{id}"))).await
+    pub async fn get_wordlist(&self, id: WordlistId) -> ClientResult<Wordlist> {
+        self.fetch(ApiRequest::get(format!("/wordlists/{id}"))).await
     }
 
     /// `DELETE /wordlists/{id}`.
     ///
     /// # Errors
     /// 403 it is a predefined one, 404 unknown.
-    pub async fn delete_wordlist(&self, id: WordlistId) -> Result<()> {
-        self.perform(Request::delete(format!("/wordlists/{id}"))).await
+    pub async fn delete_wordlist(&self, id: WordlistId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/wordlists/{id}"))).await
     }
 
     /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. Taken as a JSON string, wrapped or bare,
@@ -34,12 +34,12 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn wordlist_contents(&self, id: WordlistId) -> Result<String> {
-        let request = Request::get(format!("/wordlists/{id}/contents")).accepting("application/json, text/plain");
+    pub async fn wordlist_contents(&self, id: WordlistId) -> ClientResult<String> {
+        let request = ApiRequest::get(format!("/wordlists/{id}/contents")).accepting("application/json, text/plain");
         let answer = self.send(request).await?;
         if answer.content_type() == "application/json" {
             return envelope::decode(&answer.body)
-                .map_err(|error| Error::new(Kind::Decode, format!("the words cannot be read: {error}")));
+                .map_err(|error| Error::new(ErrorKind::Decode, format!("the words cannot be read: {error}")));
         }
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         Ok(envelope::decode(text.as_bytes()).unwrap_or(text))

@@ -1,7 +1,7 @@
 //! Workspaces: list, create, look up, edit, delete (`api-v2.md §4`).
 
-use super::request::Request;
-use super::{Client, Result};
+use super::request::ApiRequest;
+use super::{Client, ClientResult};
 use crate::contract::{Created, EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
 
 impl Client {
@@ -9,17 +9,17 @@ impl Client {
     ///
     /// # Errors
     /// Those of every call.
-    pub async fn list_workspaces(&self) -> Result<Vec<Workspace>> {
-        self.fetch_list(Request::get("/workspaces")).await
+    pub async fn list_workspaces(&self) -> ClientResult<Vec<Workspace>> {
+        self.fetch_list(ApiRequest::get("/workspaces")).await
     }
 
     /// `POST /workspaces`.
     ///
     /// # Errors
     /// 400 invalid, 409 the name is taken.
-    pub async fn create_workspace(&self, new: &NewWorkspace) -> Result<WorkspaceId> {
+    pub async fn create_workspace(&self, new: &NewWorkspace) -> ClientResult<WorkspaceId> {
         let form = [("name", Some(new.name.clone())), ("description", new.description.clone())];
-        let created: Created = self.fetch(Request::post("/workspaces").with_form(form)).await?;
+        let created: Created = self.fetch(ApiRequest::post("/workspaces").with_form(form)).await?;
         Ok(WorkspaceId(created.created_id))
     }
 
@@ -27,23 +27,23 @@ impl Client {
     ///
     /// # Errors
     /// 404 unknown.
-    pub async fn get_workspace(&self, id: WorkspaceId) -> Result<Workspace> {
-        self.fetch(Request::get(format!("/workspaces/{id}"))).await
+    pub async fn get_workspace(&self, id: WorkspaceId) -> ClientResult<Workspace> {
+        self.fetch(ApiRequest::get(format!("/workspaces/{id}"))).await
     }
 
     /// `PUT /workspaces/{id}`.
     ///
     /// # Errors
     /// 400 invalid or nothing given, 404 unknown, 409 the name is taken.
-    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> Result<()> {
-        self.perform(Request::put(format!("/workspaces/{id}")).with_json(edit)).await
+    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> ClientResult<()> {
+        self.perform(ApiRequest::put(format!("/workspaces/{id}")).with_json(edit)).await
     }
 
     /// `DELETE /workspaces/{id}`: the workspace and all of its assets.
     ///
     /// # Errors
     /// 404 unknown, 409 it is the current workspace.
-    pub async fn delete_workspace(&self, id: WorkspaceId) -> Result<()> {
-        self.perform(Request::delete(format!("/workspaces/{id}"))).await
+    pub async fn delete_workspace(&self, id: WorkspaceId) -> ClientResult<()> {
+        self.perform(ApiRequest::delete(format!("/workspaces/{id}"))).await
     }
 }

@@ -23,7 +23,7 @@ use crate::oob::source::Network;
 /// The file as written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct File {
+pub struct ConfigFile {
     default_profile: Option<String>,
     /// Who decides, in the events of triage.
     pub user: Option<String>,
@@ -32,7 +32,7 @@ pub struct File {
     /// What is kept of captured requests.
     pub captures: Captures,
     /// What is done when something comes in.
-    pub signals: Signals,
+    pub signals: SignalSettings,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,
@@ -49,15 +49,15 @@ pub struct Captures {
 /// What is done when something comes in, beside the bell.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Signals {
+pub struct SignalSettings {
     /// A program that is told; no shell is involved.
-    pub command: Option<Words>,
+    pub command: Option<CommandWords>,
 }
 
-impl Signals {
+impl SignalSettings {
     /// Program and arguments; none where it is empty.
     pub fn command(&self) -> Vec<String> {
-        self.command.as_ref().map(Words::split).unwrap_or_default()
+        self.command.as_ref().map(CommandWords::split).unwrap_or_default()
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Profile {
     /// The local service of this user, in place of a base URL.
     pub local: bool,
     /// A program that prints the key; no shell is involved.
-    pub api_key_command: Option<Words>,
+    pub api_key_command: Option<CommandWords>,
     /// A file (0600) with the key.
     pub api_key_file: Option<String>,
     /// Workspace to begin in, by name or id.
@@ -86,24 +86,24 @@ pub struct Profile {
 /// A command: a list of words, or one string that is split at blanks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum Words {
+pub enum CommandWords {
     /// Split already.
     List(Vec<String>),
     /// To be split at blanks.
     Line(String),
 }
 
-impl Words {
+impl CommandWords {
     /// Program and arguments.
     pub fn split(&self) -> Vec<String> {
         match self {
-            Words::List(words) => words.clone(),
-            Words::Line(line) => line.split_whitespace().map(str::to_owned).collect(),
+            CommandWords::List(words) => words.clone(),
+            CommandWords::Line(line) => line.split_whitespace().map(str::to_owned).collect(),
         }
     }
 }
 
-impl File {
+impl ConfigFile {
     /// Reads the file; one that is not there is empty, unless it was named.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use super::ConfigError;
 /// The answer of the first start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "lowercase")]
-pub enum Answer {
+pub enum FirstStartChoice {
     /// The local service.
     Here,
     /// A service elsewhere; its key is in the file beside.
@@ -49,11 +49,6 @@ impl StateDir {
     /// At a path; it is made when something is written.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
     }
 
     /// The key typed at the first start.
@@ -111,7 +106,7 @@ impl StateDir {
     ///
     /// # Errors
     /// When the file is there and cannot be read.
-    pub fn answer(&self) -> Result<Option<Answer>, ConfigError> {
+    pub fn answer(&self) -> Result<Option<FirstStartChoice>, ConfigError> {
         let path = self.answer_file();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -128,7 +123,7 @@ impl StateDir {
     ///
     /// # Errors
     /// When the files cannot be written.
-    pub fn remember(&self, answer: &Answer, key: Option<&SecretString>) -> Result<(), ConfigError> {
+    pub fn remember(&self, answer: &FirstStartChoice, key: Option<&SecretString>) -> Result<(), ConfigError> {
         self.make()?;
         // The key first: an address without its key would be asked for in vain at the next start.
         if let Some(key) = key {

@@ -8,7 +8,7 @@ use super::lenient;
 
 /// A successful answer as the service sends it: an object whose only key is `data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Data<T> {
+pub struct DataEnvelope<T> {
     /// The payload.
     pub data: T,
 }

@@ -204,8 +204,8 @@ where
 
 /// A list of strings; a bare string becomes a list of one, anything else an empty list.
 pub fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
-    struct Texts;
-    impl<'de> Visitor<'de> for Texts {
+    struct TextsVisitor;
+    impl<'de> Visitor<'de> for TextsVisitor {
         type Value = Vec<Shared>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a list of strings")
@@ -249,5 +249,5 @@ pub fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error
         }
     }
 
-    from.deserialize_any(Texts)
+    from.deserialize_any(TextsVisitor)
 }

@@ -87,7 +87,7 @@ pub mod tool;
 pub mod wordlist;
 pub mod workspace;
 
-pub use envelope::{Created, Data, Requests};
+pub use envelope::{Created, DataEnvelope, Requests};
 pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use logger::{Capture, Logger};

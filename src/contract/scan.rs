@@ -67,12 +67,15 @@ pub const HIDDEN: &str = "•••";
 
 fn without_secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let mut params = Option::<Value>::deserialize(from)?;
-    if let Some(secret) = params.as_mut().and_then(|params| params.get_mut("authentication"))
-        && !secret.is_null()
-    {
+    params.iter_mut().for_each(hide_secrets);
+    Ok(params)
+}
+
+/// Replaces what scans sign in with by [`HIDDEN`].
+pub fn hide_secrets(params: &mut Value) {
+    if let Some(secret) = params.get_mut("authentication").filter(|secret| !secret.is_null()) {
         *secret = Value::from(HIDDEN);
     }
-    Ok(params)
 }
 
 /// Findings of a scan by risk. A count that the service sends as null stays unknown, never 0.
@@ -279,6 +282,14 @@ mod tests {
                 .unwrap();
         let params = scan.tool_params.unwrap().to_string();
         assert!(!params.contains("x1") && params.contains(HIDDEN), "{params}");
+    }
+
+    #[test]
+    fn hidden_authentication_leaves_the_other_params() {
+        let mut params = serde_json::json!({"scan_type": "light", "authentication": {"cookies": "session=x1"}});
+        hide_secrets(&mut params);
+        let shown = params.to_string();
+        assert!(shown.contains("light") && shown.contains(HIDDEN) && !shown.contains("x1"), "{shown}");
     }
 
     #[test]

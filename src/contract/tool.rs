@@ -46,11 +46,6 @@ impl Tool {
     /// Protocol versions and certificate of a TLS server.
     pub const TLS: Tool = Tool(450);
 
-    /// Every known tool, by id.
-    pub fn all() -> impl Iterator<Item = Tool> {
-        NAMES.iter().map(|row| Tool(row.0))
-    }
-
     /// The full name of a known tool.
     pub fn name(self) -> Option<&'static str> {
         self.row().map(|row| row.1)

@@ -20,6 +20,18 @@ pub struct Workspace {
     pub target_count: i64,
 }
 
+impl Workspace {
+    /// Whether this is its id, or its name.
+    pub fn is_called(&self, asked: &str) -> bool {
+        self.id.to_string() == asked.trim() || is_same_name(&self.name, asked)
+    }
+}
+
+/// Whether two names are those of one workspace: they are compared trimmed and without case.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    a.trim().to_lowercase() == b.trim().to_lowercase()
+}
+
 /// Body of `POST /workspaces` (form).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewWorkspace {

@@ -15,4 +15,4 @@ pub mod practice;
 pub mod world;
 
 #[cfg(feature = "dashboard")]
-pub use world::{Tempo, World};
+pub use world::{DemoWorld, Tempo};

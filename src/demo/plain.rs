@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::World;
+use super::DemoWorld;
 use crate::client::{Download, FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{
     CaptureId, Finding, GroupBy, NewReport, ReportFormat, ReportId, ReportSource, Scan, ScanId, TargetId, Tool,
@@ -27,7 +27,7 @@ const STEP: i64 = 20;
 ///
 /// # Errors
 /// When the service cannot be asked, a file cannot be written, or a report is not made.
-pub async fn run(world: &World, out: &Path, to: &mut impl Write) -> Result<()> {
+pub async fn run(world: &DemoWorld, out: &Path, to: &mut impl Write) -> Result<()> {
     introduce(world, to)?;
     let names = target_names(world).await?;
     let scans = watch(world, &names, to).await?;
@@ -42,7 +42,7 @@ pub async fn run(world: &World, out: &Path, to: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn introduce(world: &World, to: &mut impl Write) -> io::Result<()> {
+fn introduce(world: &DemoWorld, to: &mut impl Write) -> io::Result<()> {
     writeln!(to, "scandeck demo: a throw-away world on loopback, gone when this ends")?;
     writeln!(to, "service   {}", world.base_url)?;
     writeln!(to, "key       {}", world.key_file().display())?;
@@ -56,14 +56,14 @@ fn introduce(world: &World, to: &mut impl Write) -> io::Result<()> {
     writeln!(to)
 }
 
-async fn target_names(world: &World) -> Result<HashMap<TargetId, String>> {
+async fn target_names(world: &DemoWorld) -> Result<HashMap<TargetId, String>> {
     let query = TargetQuery { workspace_id: Some(world.workspace), ..Default::default() };
     let targets = world.client.list_all_targets(&query).await?;
     Ok(targets.into_iter().map(|target| (target.id, text::clean(&target.name).into_owned())).collect())
 }
 
 /// Tells the progress of the scans until all have ended, and what the logger hears meanwhile.
-async fn watch(world: &World, names: &HashMap<TargetId, String>, to: &mut impl Write) -> Result<Vec<Scan>> {
+async fn watch(world: &DemoWorld, names: &HashMap<TargetId, String>, to: &mut impl Write) -> Result<Vec<Scan>> {
     let started = Instant::now();
     let query = ScanQuery { workspace_id: Some(world.workspace), ..Default::default() };
     let mut told: HashMap<ScanId, (String, i64)> = HashMap::new();
@@ -134,7 +134,7 @@ fn write_findings(findings: &[Finding], names: &HashMap<TargetId, String>, to: &
     Ok(())
 }
 
-async fn write_captures(world: &World, to: &mut impl Write) -> Result<()> {
+async fn write_captures(world: &DemoWorld, to: &mut impl Write) -> Result<()> {
     let captures = world.client.list_captures(world.logger, None).await?;
     writeln!(to, "\n{}", text::plural(captures.len(), "captured request"))?;
     for capture in captures {
@@ -152,7 +152,7 @@ async fn write_captures(world: &World, to: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-async fn write_reports(world: &World, scans: &[Scan], out: &Path) -> Result<Vec<PathBuf>> {
+async fn write_reports(world: &DemoWorld, scans: &[Scan], out: &Path) -> Result<Vec<PathBuf>> {
     tokio::fs::create_dir_all(out).await.with_context(|| format!("{} cannot be made", out.display()))?;
     let mut paths = Vec::new();
     for format in [ReportFormat::Html, ReportFormat::Json, ReportFormat::Csv] {
@@ -171,7 +171,7 @@ async fn write_reports(world: &World, scans: &[Scan], out: &Path) -> Result<Vec<
 }
 
 /// Waits for a report and writes it under its own name, never over another file.
-async fn save(world: &World, id: ReportId, out: &Path) -> Result<PathBuf> {
+async fn save(world: &DemoWorld, id: ReportId, out: &Path) -> Result<PathBuf> {
     let started = Instant::now();
     let file = loop {
         match world.client.download_report(id).await? {

@@ -16,7 +16,8 @@ use super::practice::Practice;
 use crate::client::{BaseUrl, Client, ClientSettings};
 use crate::config::{ServiceName, StateDir};
 use crate::contract::{EditWorkspace, LoggerId, NewScan, NewTarget, TargetId, Tool, WorkspaceId};
-use crate::service::{self, RateLimit, Running, Settings};
+use crate::service;
+use crate::service::{RateLimit, Running, Settings};
 use crate::text::quoted;
 
 /// The file that scripts take their settings from.
@@ -40,8 +41,8 @@ impl Tempo {
     }
 }
 
-/// A world that runs. Dropping it without [`World::end`] leaves its temporary directory to the system's clean-up.
-pub struct World {
+/// A world that runs. Dropping it without [`DemoWorld::end`] leaves its temporary directory to the system's clean-up.
+pub struct DemoWorld {
     /// A client with the world's key.
     pub client: Client,
     /// `http://127.0.0.1:PORT/api/v2`.
@@ -57,7 +58,7 @@ pub struct World {
     dir: TempDir,
 }
 
-impl World {
+impl DemoWorld {
     /// Starts everything; the scans are under way when this returns.
     ///
     /// # Errors
@@ -78,11 +79,6 @@ impl World {
             furnish(&client, &practice, tempo).await.context("the demo could not be furnished")?;
         write_environment(dir.path(), &base_url).context("the demo's settings for scripts could not be written")?;
         Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
-    }
-
-    /// The key of the world's service.
-    pub fn api_key(&self) -> SecretString {
-        SecretString::from(self.service.api_key.clone())
     }
 
     /// The file with the key (0600), for scripts.

@@ -2,7 +2,7 @@
 
 use csv::{Terminator, WriterBuilder};
 
-use super::{Export, ExportError, Row, json};
+use super::{Export, ExportError, ExportRow, json};
 use crate::contract::Stamp;
 use crate::report::{evidence_cell, neutral};
 use crate::text;
@@ -56,7 +56,7 @@ pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }
 
-fn cells(row: &Row) -> [String; HEADS.len()] {
+fn cells(row: &ExportRow) -> [String; HEADS.len()] {
     let (case, stance, retest) = (&row.case, &row.stance, row.retest.as_ref());
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string()).unwrap_or_default();
     let shown = |value: Option<String>| value.unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Export, Row};
+use super::{Export, ExportRow};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::triage::Verdict;
@@ -16,7 +16,7 @@ pub(super) fn document(export: &Export<'_>) -> Value {
     })
 }
 
-fn finding(row: &Row) -> Value {
+fn finding(row: &ExportRow) -> Value {
     let (case, stance) = (&row.case, &row.stance);
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -51,7 +51,7 @@ fn finding(row: &Row) -> Value {
 }
 
 /// A verdict in DefectDojo's flags.
-fn state(row: &Row, put: &mut impl FnMut(&str, Value)) {
+fn state(row: &ExportRow, put: &mut impl FnMut(&str, Value)) {
     let verdict = match row.verdict() {
         Verdict::Duplicate => row.original.unwrap_or(Verdict::Open),
         verdict => verdict,

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::Row;
-use crate::app::retest::Now;
+use super::ExportRow;
 use crate::contract::Stamp;
-use crate::triage::case::{Again, Source};
+use crate::triage::case::{Again, VerdictSource};
+use crate::triage::retest::RetestStatus;
 use crate::triage::{Change, Event};
 
 /// The object of a row.
-pub fn row(row: &Row) -> Value {
+pub fn row(row: &ExportRow) -> Value {
     let (case, stance) = (&row.case, &row.stance);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
     // Every finding has a JSON form: it came as one.
@@ -45,7 +45,7 @@ pub fn row(row: &Row) -> Value {
     value
 }
 
-fn notes(row: &Row) -> Vec<Value> {
+fn notes(row: &ExportRow) -> Vec<Value> {
     let told = |event: &std::sync::Arc<Event>| match &event.change {
         Change::Note(text) => Some(json!({"text": text, "who": event.who, "at": event.at})),
         _ => None,
@@ -54,8 +54,8 @@ fn notes(row: &Row) -> Vec<Value> {
 }
 
 /// What the last retest came to; null where there was none.
-pub fn retest(row: &Row) -> Value {
-    let told = |retest: &crate::app::retest::Retested| {
+pub fn retest(row: &ExportRow) -> Value {
+    let told = |retest: &crate::triage::retest::RetestResult| {
         let at = retest.at.map(|at| at.to_string());
         json!({"at": at, "before": retest.before, "now": now(retest.now), "scan_id": retest.scan})
     };
@@ -63,7 +63,7 @@ pub fn retest(row: &Row) -> Value {
 }
 
 /// What is known since a retest.
-pub fn now(now: Now) -> String {
+pub fn now(now: RetestStatus) -> String {
     now.word().replace(' ', "_")
 }
 
@@ -77,11 +77,11 @@ pub fn again(again: Again) -> &'static str {
 }
 
 /// Whose word a verdict is.
-pub fn source(source: Source) -> &'static str {
+pub fn source(source: VerdictSource) -> &'static str {
     match source {
-        Source::Person => "person",
-        Source::Rule(_) => "rule",
-        Source::Service => "service",
-        Source::Nobody => "nobody",
+        VerdictSource::Person => "person",
+        VerdictSource::Rule(_) => "rule",
+        VerdictSource::Service => "service",
+        VerdictSource::Nobody => "nobody",
     }
 }

@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Export, Row, json};
+use super::{Export, ExportRow, json};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::text;
-use crate::triage::{Change, Decision, Event, Verdict};
+use crate::triage::{Change, Decision, Event, Reason, Verdict};
 
 pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
     head(&mut out, export);
-    let (left, decided): (Vec<&Row>, Vec<&Row>) = export.rows.iter().partition(|row| row.stance.is_undecided());
+    let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) =
+        export.rows.iter().partition(|row| row.stance.is_undecided());
     what_is_left(&mut out, &left);
     what_was_decided(&mut out, &decided);
     our_own(&mut out, export.rows);
@@ -38,7 +39,7 @@ fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "\n| risk | findings | undecided |\n|---|---:|---:|\n{}\n", counts.join("\n"));
 }
 
-fn what_is_left(out: &mut String, left: &[&Row]) {
+fn what_is_left(out: &mut String, left: &[&ExportRow]) {
     let _ = writeln!(out, "## What is left: {}\n", left.len());
     if left.is_empty() {
         let _ = writeln!(out, "Nothing: every finding is decided.\n");
@@ -54,10 +55,10 @@ fn what_is_left(out: &mut String, left: &[&Row]) {
 }
 
 /// Why it is still to be decided.
-fn state(row: &Row) -> String {
+fn state(row: &ExportRow) -> String {
     let stance = &row.stance;
     match stance.again {
-        None => stance.verdict.as_str().replace('_', " "),
+        None => stance.verdict.phrase(),
         Some(again) => {
             let mut said: Vec<String> = row.decisions.iter().filter_map(|event| told(event)).collect();
             if said.is_empty() {
@@ -75,14 +76,14 @@ fn told(event: &Event) -> Option<String> {
     }
 }
 
-fn what_was_decided(out: &mut String, decided: &[&Row]) {
+fn what_was_decided(out: &mut String, decided: &[&ExportRow]) {
     let _ = writeln!(out, "## What was decided: {}\n", decided.len());
     for verdict in Verdict::ALL {
-        let of: Vec<&&Row> = decided.iter().filter(|row| row.stance.verdict == verdict).collect();
+        let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.stance.verdict == verdict).collect();
         if of.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "### {}: {}\n", verdict.as_str().replace('_', " "), of.len());
+        let _ = writeln!(out, "### {}: {}\n", verdict.phrase(), of.len());
         let _ = writeln!(
             out,
             "| risk | target | finding | where | now | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"
@@ -96,7 +97,7 @@ fn what_was_decided(out: &mut String, decided: &[&Row]) {
                 row.case.name.to_string(),
                 place(row),
                 now(row),
-                stance.reason.map(|reason| reason.as_str().replace('_', " ")).unwrap_or_default() + recheck,
+                stance.reason.map(Reason::phrase).unwrap_or_default() + recheck,
                 who(row),
                 stance.at.map(|at| at.to_string()).unwrap_or_default(),
                 stance.until.map(|day| day.to_string()).unwrap_or_default(),
@@ -109,8 +110,8 @@ fn what_was_decided(out: &mut String, decided: &[&Row]) {
 }
 
 /// What persons proved, with the proof: no scanner can be asked for it again.
-fn our_own(out: &mut String, rows: &[Row]) {
-    let own: Vec<&Row> = rows.iter().filter(|row| row.case.own.is_some()).collect();
+fn our_own(out: &mut String, rows: &[ExportRow]) {
+    let own: Vec<&ExportRow> = rows.iter().filter(|row| row.case.own.is_some()).collect();
     if own.is_empty() {
         return;
     }
@@ -136,23 +137,24 @@ fn as_it_is(out: &mut String, given: &str) {
 }
 
 /// Decisions that somebody will be asked about.
-fn without_reason(out: &mut String, decided: &[&Row]) {
-    let needs =
-        |row: &&&Row| !row.stance.verdict.reasons().is_empty() && row.stance.reason.is_none() && row.notes.is_empty();
-    let bare: Vec<&&Row> = decided.iter().filter(needs).collect();
+fn without_reason(out: &mut String, decided: &[&ExportRow]) {
+    let needs = |row: &&&ExportRow| {
+        !row.stance.verdict.reasons().is_empty() && row.stance.reason.is_none() && row.notes.is_empty()
+    };
+    let bare: Vec<&&ExportRow> = decided.iter().filter(needs).collect();
     if bare.is_empty() {
         return;
     }
     let _ = writeln!(out, "## Decided without a reason or a note: {}\n", bare.len());
     for row in bare {
         let name = escaped(&row.case.name);
-        let verdict = row.stance.verdict.as_str().replace('_', " ");
+        let verdict = row.stance.verdict.phrase();
         let _ = writeln!(out, "- {name} on {}: {verdict} by {}", escaped(&row.target), escaped(&who(row)));
     }
     out.push('\n');
 }
 
-fn by_whom(out: &mut String, decided: &[&Row]) {
+fn by_whom(out: &mut String, decided: &[&ExportRow]) {
     let mut counts: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in decided {
         *counts.entry(who(row)).or_default().entry(row.stance.verdict).or_default() += 1;
@@ -163,37 +165,37 @@ fn by_whom(out: &mut String, decided: &[&Row]) {
     let _ = writeln!(out, "## Who decided\n");
     for (who, verdicts) in counts {
         let each: Vec<String> =
-            verdicts.iter().map(|(verdict, count)| format!("{count} {}", verdict.as_str().replace('_', " "))).collect();
+            verdicts.iter().map(|(verdict, count)| format!("{count} {}", verdict.phrase())).collect();
         let _ = writeln!(out, "- {}: {}", escaped(&who), each.join(", "));
     }
 }
 
-fn risk(row: &Row) -> String {
+fn risk(row: &ExportRow) -> String {
     match row.stance.severity {
         Some(own) if own != row.case.risk_level => format!("{own} (scanner: {})", row.case.risk_level),
         _ => row.case.risk_level.to_string(),
     }
 }
 
-fn place(row: &Row) -> String {
+fn place(row: &ExportRow) -> String {
     if row.case.port > 0 { format!("{}/{}", row.case.port, row.case.protocol) } else { String::new() }
 }
 
 /// Its presence, and what a retest saw.
-fn now(row: &Row) -> String {
+fn now(row: &ExportRow) -> String {
     let presence = row.case.presence.word();
     row.retested().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 
-fn who(row: &Row) -> String {
+fn who(row: &ExportRow) -> String {
     match (&row.stance.who, row.stance.source) {
-        (Some(who), crate::triage::case::Source::Rule(_)) => format!("{who}, by a rule"),
+        (Some(who), crate::triage::case::VerdictSource::Rule(_)) => format!("{who}, by a rule"),
         (Some(who), _) => who.to_string(),
         (None, _) => "the service".to_owned(),
     }
 }
 
-fn notes(row: &Row) -> String {
+fn notes(row: &ExportRow) -> String {
     row.note_texts().map(|note| note.to_string()).collect::<Vec<_>>().join(" / ")
 }
 

@@ -24,7 +24,7 @@ pub mod vex;
 
 use thiserror::Error;
 
-pub use row::Row;
+pub use row::ExportRow;
 
 use crate::contract::{ReportFormat, Stamp};
 use crate::report::RenderError;
@@ -33,7 +33,7 @@ use crate::text;
 /// Forms of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Format {
+pub enum ExportFormat {
     Csv,
     Markdown,
     Jsonl,
@@ -44,17 +44,17 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl ExportFormat {
     /// All.
-    pub const ALL: [Format; 8] = [
-        Format::Csv,
-        Format::Markdown,
-        Format::Jsonl,
-        Format::DefectDojo,
-        Format::Sarif,
-        Format::Vex,
-        Format::Html,
-        Format::Json,
+    pub const ALL: [ExportFormat; 8] = [
+        ExportFormat::Csv,
+        ExportFormat::Markdown,
+        ExportFormat::Jsonl,
+        ExportFormat::DefectDojo,
+        ExportFormat::Sarif,
+        ExportFormat::Vex,
+        ExportFormat::Html,
+        ExportFormat::Json,
     ];
 
     /// Its name on command lines.
@@ -95,7 +95,7 @@ impl Format {
 #[derive(Clone, Debug)]
 pub struct Export<'a> {
     /// The findings, in the order they are to stand.
-    pub rows: &'a [Row],
+    pub rows: &'a [ExportRow],
     /// What they are of: the workspace, or the service where there are several.
     pub title: &'a str,
     /// When it is made.
@@ -120,16 +120,16 @@ pub enum ExportError {
 ///
 /// # Errors
 /// When a writer fails, which no finding can cause.
-pub fn write(format: Format, export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
+pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     match format {
-        Format::Csv => csv::write(export),
-        Format::Markdown => Ok(markdown::write(export).into_bytes()),
-        Format::Jsonl => lines(export),
-        Format::DefectDojo => pretty(&defectdojo::document(export)),
-        Format::Sarif => pretty(&sarif::document(export)),
-        Format::Vex => pretty(&vex::document(export)),
-        Format::Html => Ok(report::write(export, &ReportFormat::Html)?),
-        Format::Json => Ok(report::write(export, &ReportFormat::Json)?),
+        ExportFormat::Csv => csv::write(export),
+        ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
+        ExportFormat::Jsonl => lines(export),
+        ExportFormat::DefectDojo => pretty(&defectdojo::document(export)),
+        ExportFormat::Sarif => pretty(&sarif::document(export)),
+        ExportFormat::Vex => pretty(&vex::document(export)),
+        ExportFormat::Html => Ok(report::write(export, &ReportFormat::Html)?),
+        ExportFormat::Json => Ok(report::write(export, &ReportFormat::Json)?),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The report with the decisions: the same writers as the service's, told what was decided.
 
-use super::{Export, Row, json};
+use super::{Export, ExportRow, json};
 use crate::contract::{GroupBy, ReportFilters, ReportFormat, Stamp, Tool};
-use crate::report::{Decided, Document, Earlier, Remark, RenderError, ReportData, ReportFinding, Retested, render};
-use crate::triage::Change;
+use crate::report::{
+    Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, render,
+};
 use crate::triage::compare::occurrences;
+use crate::triage::{Change, Reason};
 
 /// Writes the report, a chapter a target.
 ///
@@ -34,7 +36,7 @@ pub fn data(export: &Export<'_>, group_by: GroupBy) -> ReportData {
     }
 }
 
-fn finding(row: &Row) -> ReportFinding {
+fn finding(row: &ExportRow) -> ReportFinding {
     let case = &row.case;
     let history = occurrences(case).skip(1).zip(case.earlier.iter().skip(1));
     ReportFinding {
@@ -47,7 +49,7 @@ fn finding(row: &Row) -> ReportFinding {
     }
 }
 
-fn decided(row: &Row) -> Decided {
+fn decided(row: &ExportRow) -> ReportDecision {
     let (case, stance) = (&row.case, &row.stance);
     let note = |event: &std::sync::Arc<crate::triage::Event>| match &event.change {
         Change::Note(text) => {
@@ -55,16 +57,16 @@ fn decided(row: &Row) -> Decided {
         }
         _ => None,
     };
-    Decided {
-        verdict: stance.verdict.as_str().replace('_', " "),
+    ReportDecision {
+        verdict: stance.verdict.phrase(),
         again: stance.again.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
-        reason: stance.reason.map(|reason| reason.as_str().replace('_', " ")).unwrap_or_default(),
+        reason: stance.reason.map(Reason::phrase).unwrap_or_default(),
         until: stance.until.map(|day| day.to_string()).unwrap_or_default(),
         who: stance.who.as_ref().map(ToString::to_string).unwrap_or_default(),
         at: stance.at.map(|at: Stamp| at.to_string()).unwrap_or_default(),
         severity: stance.severity,
         now: case.presence.word().to_owned(),
-        retest: row.retest.as_ref().map(|retest| Retested {
+        retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),

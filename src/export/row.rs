@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use url::{Host, Position, Url};
 
-use crate::app::retest::Retested;
 use crate::contract::{Risk, Shared};
+use crate::triage::retest::RetestResult;
 use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
 
 /// Duplicates of duplicates are followed so far.
@@ -14,7 +14,7 @@ const FAR: usize = 8;
 
 /// A finding, what is said about it, and the names of what it refers to.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ExportRow {
     /// The finding.
     pub case: Arc<Case>,
     /// What was decided.
@@ -32,10 +32,10 @@ pub struct Row {
     /// The verdict on what it duplicates.
     pub original: Option<Verdict>,
     /// What its last retest came to.
-    pub retest: Option<Retested>,
+    pub retest: Option<RetestResult>,
 }
 
-impl Row {
+impl ExportRow {
     /// Takes from the state what the stance leaves out.
     pub fn new(
         case: Arc<Case>,
@@ -112,7 +112,7 @@ impl Row {
 
     /// What its last retest saw, in words.
     pub fn retested(&self) -> Option<String> {
-        let Retested { at, before, now, .. } = self.retest.as_ref()?;
+        let RetestResult { at, before, now, .. } = self.retest.as_ref()?;
         let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
         Some(format!("retest{at}: {} (before: {before})", now.word()))
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Export, Row, json as plain};
+use super::{Export, ExportRow, json as plain};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::triage::{Case, Presence, Verdict};
@@ -46,7 +46,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn of(&mut self, row: &Row) -> usize {
+    fn of(&mut self, row: &ExportRow) -> usize {
         if let Some(at) = self.at.get(row.class()) {
             return *at;
         }
@@ -56,7 +56,7 @@ impl Rules {
     }
 }
 
-fn rule(row: &Row) -> Value {
+fn rule(row: &ExportRow) -> Value {
     let case = &row.case;
     let mut rule = Map::new();
     rule.insert("id".into(), json!(row.class()));
@@ -82,7 +82,7 @@ fn text(text: &str) -> Value {
 }
 
 /// Its name; of one of our own what was written about it too, and the evidence.
-fn message(row: &Row) -> String {
+fn message(row: &ExportRow) -> String {
     let case = &row.case;
     let mut parts = vec![case.name.to_string()];
     if case.own.is_some() {
@@ -100,7 +100,7 @@ fn asset(case: &Case) -> String {
     }
 }
 
-fn result(row: &Row, rule: usize) -> Value {
+fn result(row: &ExportRow, rule: usize) -> Value {
     let case = &row.case;
     let place = row.place();
     json!({
@@ -148,7 +148,7 @@ fn baseline(presence: Presence) -> &'static str {
 }
 
 /// Always an array: where one result of a run has it, all must. Empty says that nothing is suppressed.
-fn suppressions(row: &Row) -> Value {
+fn suppressions(row: &ExportRow) -> Value {
     let verdict = row.stance.verdict;
     let status = match verdict {
         Verdict::FalsePositive | Verdict::NotApplicable | Verdict::RiskAccepted | Verdict::Duplicate => {

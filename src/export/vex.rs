@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Export, Row, json as plain};
+use super::{Export, ExportRow, json as plain};
 use crate::contract::Stamp;
 use crate::report::evidence_cell;
 use crate::triage::{Case, Presence, Verdict};
 
 pub(super) fn document(export: &Export<'_>) -> Value {
-    let targets: BTreeMap<String, &Row> = export.rows.iter().map(|row| (target(row), row)).collect();
+    let targets: BTreeMap<String, &ExportRow> = export.rows.iter().map(|row| (target(row), row)).collect();
     let components: Vec<Value> = targets
         .iter()
         .map(|(reference, row)| json!({"type": "application", "bom-ref": reference, "name": row.target}))
@@ -35,7 +35,7 @@ pub(super) fn document(export: &Export<'_>) -> Value {
 }
 
 /// Names a target within the document.
-fn target(row: &Row) -> String {
+fn target(row: &ExportRow) -> String {
     format!("target:{}", row.case.identity.asset)
 }
 
@@ -43,7 +43,7 @@ fn time(at: Stamp) -> String {
     Timestamp::from_second(at.as_second()).unwrap_or(at.0).to_string()
 }
 
-fn vulnerability(row: &Row) -> Value {
+fn vulnerability(row: &ExportRow) -> Value {
     let case = &row.case;
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -78,13 +78,13 @@ fn proof(case: &Case) -> Value {
 }
 
 /// Its other CVEs.
-fn others(row: &Row) -> Vec<Value> {
+fn others(row: &ExportRow) -> Vec<Value> {
     let source = json!({"name": "NVD", "url": "https://nvd.nist.gov/"});
     row.case.cve.iter().skip(1).map(|cve| json!({"id": cve, "source": source})).collect()
 }
 
 /// The severity that counts first, the scanner's behind it where a person says otherwise.
-fn ratings(row: &Row) -> Vec<Value> {
+fn ratings(row: &ExportRow) -> Vec<Value> {
     let scanner = json!({"source": {"name": "scanner"}, "severity": row.case.risk_level.as_str()});
     match row.stance.severity {
         None => vec![scanner],
@@ -92,7 +92,7 @@ fn ratings(row: &Row) -> Vec<Value> {
     }
 }
 
-fn analysis(row: &Row) -> Value {
+fn analysis(row: &ExportRow) -> Value {
     let verdict = match row.verdict() {
         // A duplicate is what the finding is that it duplicates.
         Verdict::Duplicate => row.original.unwrap_or(Verdict::Open),
@@ -123,7 +123,7 @@ fn state(verdict: Verdict) -> &'static str {
     }
 }
 
-fn properties(row: &Row) -> Vec<Value> {
+fn properties(row: &ExportRow) -> Vec<Value> {
     let (case, stance) = (&row.case, &row.stance);
     let mut all = vec![
         ("scandeck:fingerprint", case.key().to_string()),

@@ -45,21 +45,21 @@ impl Archived {
 
 /// What was read from loggers before the service was told to forget it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Emptied {
+pub struct ReadOutCounts {
     /// Requests that were read.
     pub requests: usize,
     /// Those that are in the archive now; the others are older than is kept.
     pub archived: usize,
 }
 
-impl AddAssign for Emptied {
+impl AddAssign for ReadOutCounts {
     fn add_assign(&mut self, more: Self) {
         self.requests += more.requests;
         self.archived += more.archived;
     }
 }
 
-impl fmt::Display for Emptied {
+impl fmt::Display for ReadOutCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = plural(self.requests, "request");
         match self.requests - self.archived {
@@ -71,6 +71,20 @@ impl fmt::Display for Emptied {
     }
 }
 
+/// The id after which captures are requested: the newest known is read once more.
+pub fn since(newest: Option<Newest>) -> Option<CaptureId> {
+    newest.map(|(id, _)| CaptureId(id.0 - 1))
+}
+
+/// The captures beyond the newest known; nothing where that is not among them: ids may have begun again after a clear, so
+/// all must be read.
+pub fn beyond((newest, date): Newest, mut captures: Vec<Capture>) -> Option<Vec<Capture>> {
+    captures.iter().any(|one| (one.id, one.request_date) == (newest, date)).then(|| {
+        captures.retain(|one| one.id > newest);
+        captures
+    })
+}
+
 /// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
 pub type Newest = (CaptureId, Option<Stamp>);
 
@@ -80,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_told_with_what_is_not_kept_for_its_age() {
-        let told = |requests, archived| Emptied { requests, archived }.to_string();
+        let told = |requests, archived| ReadOutCounts { requests, archived }.to_string();
         assert_eq!([told(0, 0), told(1, 1)], ["nothing was recorded", "1 request, archived"]);
         assert_eq!(told(37, 37), "37 requests, all archived");
         assert_eq!(told(37, 30), "37 requests, archived but for 7 older than is kept");

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::decode::{Told, chain, is_text};
+use super::decode::{BodyHints, chain, is_text};
 use super::request;
 use crate::contract::Capture;
 
 /// A part of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names say it
-pub enum Part {
+pub enum RequestPart {
     Method,
     Path,
     /// A parameter of the query, by name.
@@ -31,16 +31,16 @@ pub enum Fate {
 
 /// A part in both requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct ComparedPart {
     /// Which.
-    pub part: Part,
+    pub part: RequestPart,
     /// In the earlier one, where it has it: outside text.
     pub before: Option<String>,
     /// In the later one.
     pub after: Option<String>,
 }
 
-impl Compared {
+impl ComparedPart {
     /// What became of it.
     pub fn fate(&self) -> Fate {
         match (&self.before, &self.after) {
@@ -53,15 +53,15 @@ impl Compared {
 }
 
 /// All parts, in the order of the later request; what only the earlier one has comes last of its kind.
-pub fn compare(before: &Capture, after: &Capture) -> Vec<Compared> {
+pub fn compare(before: &Capture, after: &Capture) -> Vec<ComparedPart> {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let path = |capture: &Capture| capture.path.as_deref().map(str::to_owned);
-    let one = |part, before: Option<String>, after: Option<String>| Compared { part, before, after };
-    let mut parts = vec![one(Part::Method, text(&before.request_method), text(&after.request_method))];
-    parts.push(one(Part::Path, path(before), path(after)));
-    parts.extend(paired(query(before), query(after), Part::Query));
-    parts.extend(paired(headers(before), headers(after), Part::Header));
-    parts.push(one(Part::Body, body(before), body(after)));
+    let one = |part, before: Option<String>, after: Option<String>| ComparedPart { part, before, after };
+    let mut parts = vec![one(RequestPart::Method, text(&before.request_method), text(&after.request_method))];
+    parts.push(one(RequestPart::Path, path(before), path(after)));
+    parts.extend(paired(query(before), query(after), RequestPart::Query));
+    parts.extend(paired(headers(before), headers(after), RequestPart::Header));
+    parts.push(one(RequestPart::Body, body(before), body(after)));
     parts.retain(|one| one.before.is_some() || one.after.is_some());
     parts
 }
@@ -75,21 +75,25 @@ fn headers(capture: &Capture) -> Vec<(String, String)> {
 }
 
 /// Pairs of the same name, the first with the first, the second with the second.
-fn paired(before: Vec<(String, String)>, after: Vec<(String, String)>, part: fn(String) -> Part) -> Vec<Compared> {
+fn paired(
+    before: Vec<(String, String)>,
+    after: Vec<(String, String)>,
+    part: fn(String) -> RequestPart,
+) -> Vec<ComparedPart> {
     // Of each name the places, the first one last.
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, (name, _)) in before.iter().enumerate().rev() {
         places.entry(name.to_ascii_lowercase()).or_default().push(at);
     }
     let mut before: Vec<Option<(String, String)>> = before.into_iter().map(Some).collect();
-    let mut out: Vec<Compared> = Vec::new();
+    let mut out: Vec<ComparedPart> = Vec::new();
     for (name, value) in after {
         let place = places.get_mut(&name.to_ascii_lowercase()).and_then(Vec::pop);
         let met = place.and_then(|at| before[at].take()).map(|(_, value)| value);
-        out.push(Compared { part: part(name), before: met, after: Some(value) });
+        out.push(ComparedPart { part: part(name), before: met, after: Some(value) });
     }
     let left = before.into_iter().flatten();
-    out.extend(left.map(|(name, value)| Compared { part: part(name), before: Some(value), after: None }));
+    out.extend(left.map(|(name, value)| ComparedPart { part: part(name), before: Some(value), after: None }));
     out
 }
 
@@ -99,7 +103,7 @@ fn body(capture: &Capture) -> Option<String> {
     if bytes.is_empty() {
         return None;
     }
-    let told = Told {
+    let told = BodyHints {
         content_type: request::content_type(capture),
         encoding: request::header(capture, "content-encoding").unwrap_or_default(),
     };
@@ -138,13 +142,13 @@ mod tests {
     fn parts_are_the_same_changed_or_only_in_one() {
         let before = capture("a=1&b=2&a=3", &["Host: h", "X-Old: 1"], b"one\ntwo");
         let after = Capture { path: Some("/x".into()), ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2") };
-        let told: Vec<(Part, Fate)> =
+        let told: Vec<(RequestPart, Fate)> =
             compare(&before, &after).into_iter().map(|one| (one.part.clone(), one.fate())).collect();
-        let query = |name: &str| Part::Query(name.into());
-        let header = |name: &str| Part::Header(name.into());
+        let query = |name: &str| RequestPart::Query(name.into());
+        let header = |name: &str| RequestPart::Header(name.into());
         let expected = [
-            (Part::Method, Fate::Same),
-            (Part::Path, Fate::OnlyAfter),
+            (RequestPart::Method, Fate::Same),
+            (RequestPart::Path, Fate::OnlyAfter),
             (query("a"), Fate::Same),
             (query("c"), Fate::OnlyAfter),
             (query("a"), Fate::Changed),
@@ -152,7 +156,7 @@ mod tests {
             (header("host"), Fate::Same),
             (header("X-New"), Fate::OnlyAfter),
             (header("X-Old"), Fate::OnlyBefore),
-            (Part::Body, Fate::Changed),
+            (RequestPart::Body, Fate::Changed),
         ];
         assert_eq!(told, expected);
     }
@@ -175,8 +179,8 @@ mod tests {
             let (one, two) = (capture(&query, &["A: 1", "a: 2"], &bytes), capture(&other, &["b: 1"], b""));
             prop_assert!(compare(&one, &one).iter().all(|part| part.fate() == Fate::Same));
             let parts = compare(&one, &two);
-            let of = |side: fn(&Compared) -> bool| {
-                parts.iter().filter(|part| matches!(part.part, Part::Query(_)) && side(part)).count()
+            let of = |side: fn(&ComparedPart) -> bool| {
+                parts.iter().filter(|part| matches!(part.part, RequestPart::Query(_)) && side(part)).count()
             };
             prop_assert_eq!(of(|part| part.before.is_some()), request::pairs(&one).count());
             prop_assert_eq!(of(|part| part.after.is_some()), request::pairs(&two).count());

@@ -11,7 +11,7 @@ pub struct Mention {
     /// It is in the payload book. One that is not stands where a payload's would: in `t=` or as a part of the path.
     pub known: bool,
     /// Where it stood.
-    pub place: Place,
+    pub place: MentionPlace,
     /// How it was wrapped there, outermost first, such as `url`, `base64`; empty where it stood plainly.
     pub wrapped: Vec<&'static str>,
     /// What stood behind it in the same value and was not planted, such as `/latest/meta-data`; cleaned.
@@ -20,7 +20,7 @@ pub struct Mention {
 
 /// Where in a request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum MentionPlace {
     /// The query, under this name.
     Query(Shared),
     /// The path.

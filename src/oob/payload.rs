@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Token;
 use crate::contract::{LoggerId, Shared, Stamp};
-use crate::triage::Key;
+use crate::finding::Key;
 
 /// A URL with a token, recorded when it was copied or written to a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ impl fmt::Display for Delay {
 /// How a token stands in the URL of a logger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum UrlForm {
     /// `…?t=TOKEN`: every service tells the query.
     #[default]
     Query,
@@ -93,7 +93,7 @@ pub enum Form {
     Path,
 }
 
-impl Form {
+impl UrlForm {
     /// The URL of a logger with a token.
     pub fn url(self, handler_url: &str, token: Token) -> String {
         let base = handler_url.trim();
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn a_token_stands_in_query_or_path() {
         let token = Token::of(0);
-        assert_eq!(Form::Query.url("http://h/l/x/", token), "http://h/l/x/?t=aaaaaaaaaaaa");
-        assert_eq!(Form::Query.url("http://h/l?k=1", token), "http://h/l?k=1&t=aaaaaaaaaaaa");
-        assert_eq!(Form::Path.url("http://h/l/x/", token), "http://h/l/x/aaaaaaaaaaaa");
+        assert_eq!(UrlForm::Query.url("http://h/l/x/", token), "http://h/l/x/?t=aaaaaaaaaaaa");
+        assert_eq!(UrlForm::Query.url("http://h/l?k=1", token), "http://h/l?k=1&t=aaaaaaaaaaaa");
+        assert_eq!(UrlForm::Path.url("http://h/l/x/", token), "http://h/l/x/aaaaaaaaaaaa");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use super::decode::{Squeezed, base64 as base64_runs, hex, percent};
 use super::token::LENGTH;
-use super::{Book, Mention, Place, Token, request};
+use super::{Book, Mention, MentionPlace, Token, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
@@ -26,7 +26,7 @@ const IN_BASE64: usize = LENGTH / 3 * 4;
 const IN_HEX: usize = LENGTH * 2;
 /// Bytes shown of what stands behind a token.
 const ADDED: usize = 300;
-/// The name of the parameter that a token is planted in, see [`super::payload::Form`].
+/// The name of the parameter that a token is planted in, see `super::payload`.
 const PARAMETER: &str = "t";
 
 /// Where a captured request carries tokens: those of the book first, in the order path, query, headers, body.
@@ -34,7 +34,8 @@ pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
     let body = request::body(capture);
     let size =
         capture.url_params.len() + body.len() + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
-    let mut search = Search { book, work: WORK + WORK_A_BYTE * size, place: Place::Path, found: Vec::new() };
+    let mut search =
+        TokenSearch { book, work: WORK + WORK_A_BYTE * size, place: MentionPlace::Path, found: Vec::new() };
     if !book.is_empty() {
         search.request(capture, &body);
     }
@@ -48,38 +49,38 @@ pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
 }
 
 /// A search in one request.
-struct Search<'a> {
+struct TokenSearch<'a> {
     book: &'a Book,
     /// Bytes that may still be decoded.
     work: usize,
-    place: Place,
+    place: MentionPlace,
     found: Vec<Mention>,
 }
 
-impl Search<'_> {
+impl TokenSearch<'_> {
     fn request(&mut self, capture: &Capture, body: &[u8]) {
         if let Some(path) = &capture.path {
-            self.value(Place::Path, path.as_bytes());
+            self.value(MentionPlace::Path, path.as_bytes());
         }
         for (name, value) in request::pairs(capture) {
-            self.value(Place::Query(Shared::default()), name.as_bytes());
+            self.value(MentionPlace::Query(Shared::default()), name.as_bytes());
             if let Some(value) = value {
-                self.value(Place::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
+                self.value(MentionPlace::Query(cleaned(&percent::decoded_value(name.as_bytes()))), value.as_bytes());
             }
         }
         for (name, value) in request::headers(capture) {
-            self.value(Place::Header(cleaned(name.as_bytes())), value.as_bytes());
+            self.value(MentionPlace::Header(cleaned(name.as_bytes())), value.as_bytes());
         }
         if capture.http_headers.is_empty() {
-            self.value(Place::Header("User-Agent".into()), capture.user_agent.as_bytes());
+            self.value(MentionPlace::Header("User-Agent".into()), capture.user_agent.as_bytes());
         }
-        self.value(Place::Body, body);
+        self.value(MentionPlace::Body, body);
         if Squeezed::of(body).is_none() && says_deflate(capture) {
             self.unwrap_squeezed(Squeezed::Deflate, body, &[]);
         }
     }
 
-    fn value(&mut self, place: Place, value: &[u8]) {
+    fn value(&mut self, place: MentionPlace, value: &[u8]) {
         self.place = place;
         self.text(value, &[]);
     }
@@ -103,7 +104,7 @@ impl Search<'_> {
         if let Some(plain) = unescaped(text) {
             self.inside("json", &plain, wrapped);
         }
-        for run in base64_runs::Run::all(text, IN_BASE64) {
+        for run in base64_runs::Base64Run::all(text, IN_BASE64) {
             for skipped in 0..4 {
                 if let Some(plain) = run.decoded(skipped) {
                     self.inside(run.name(), &plain, wrapped);
@@ -153,19 +154,20 @@ impl Search<'_> {
 }
 
 /// What stands behind a token in its value: all of a query's or path's, else as far as such a value reaches.
-fn added(place: &Place, behind: &[u8], wrapped: &[&'static str]) -> Shared {
-    let alone = matches!(place, Place::Query(_) | Place::Path) && wrapped.iter().all(|&layer| layer == "url");
+fn added(place: &MentionPlace, behind: &[u8], wrapped: &[&'static str]) -> Shared {
+    let alone =
+        matches!(place, MentionPlace::Query(_) | MentionPlace::Path) && wrapped.iter().all(|&layer| layer == "url");
     let ends = |at: usize| match behind[at] {
         b'"' | b'\'' | b'<' | b'>' => true,
         b'\\' => behind.get(at + 1) != Some(&b'/'),
-        b';' | b',' => matches!(place, Place::Header(_)),
-        b'&' => *place == Place::Body,
+        b';' | b',' => matches!(place, MentionPlace::Header(_)),
+        b'&' => *place == MentionPlace::Body,
         byte => byte.is_ascii_whitespace(),
     };
     let most = behind.len().min(ADDED);
     let end = if alone { most } else { (0..most).find(|&at| ends(at)).unwrap_or(most) };
     match place {
-        Place::Query(_) if alone => cleaned(&percent::decoded_value(&behind[..end])),
+        MentionPlace::Query(_) if alone => cleaned(&percent::decoded_value(&behind[..end])),
         _ => cleaned(&percent::decoded(&behind[..end])).replace("\\/", "/").into(),
     }
 }
@@ -178,14 +180,18 @@ fn unknown(capture: &Capture) -> Vec<Mention> {
         // Words of twelve letters are many, tokens without a digit few.
         if let Some((token, b"")) = leading(segment.as_bytes()).filter(|_| segment.bytes().any(|b| b.is_ascii_digit()))
         {
-            found.push(mention(Place::Path, token, Shared::default()));
+            found.push(mention(MentionPlace::Path, token, Shared::default()));
         }
     }
     for (name, value) in request::pairs(capture) {
         if name.eq_ignore_ascii_case(PARAMETER) {
             let value = percent::decoded_value(value.unwrap_or_default().as_bytes());
             if let Some((token, behind)) = leading(&value) {
-                found.push(mention(Place::Query(name.into()), token, cleaned(&behind[..behind.len().min(ADDED)])));
+                found.push(mention(
+                    MentionPlace::Query(name.into()),
+                    token,
+                    cleaned(&behind[..behind.len().min(ADDED)]),
+                ));
             }
         }
     }

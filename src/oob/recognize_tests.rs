@@ -27,15 +27,15 @@ fn body(bytes: &[u8]) -> Capture {
 }
 
 /// The one mention of a token that is in the book: where, how it was wrapped, what was added.
-fn found(capture: &Capture) -> (Place, String, String) {
+fn found(capture: &Capture) -> (MentionPlace, String, String) {
     let found = mentions(capture, &book([token()]));
     let [mention] = found.as_slice() else { panic!("{found:?} in {capture:?}") };
     assert!(mention.known && mention.token == token());
     (mention.place.clone(), mention.wrapped.join(" "), mention.added.to_string())
 }
 
-fn in_query(name: &str, wrapped: &str, added: &str) -> (Place, String, String) {
-    (Place::Query(name.into()), wrapped.into(), added.into())
+fn in_query(name: &str, wrapped: &str, added: &str) -> (MentionPlace, String, String) {
+    (MentionPlace::Query(name.into()), wrapped.into(), added.into())
 }
 
 fn twice(text: &str) -> String {
@@ -57,7 +57,7 @@ fn a_token_alone_or_as_a_name_is_found_too() {
     assert_eq!(found(&query(TOKEN)), in_query("", "", ""));
     assert_eq!(found(&query(&format!("{TOKEN}=7"))), in_query("", "", ""));
     let path = Capture { path: Some(format!("/l/x/{TOKEN}/robots.txt").into()), ..Capture::default() };
-    assert_eq!(found(&path), (Place::Path, String::new(), "/robots.txt".into()));
+    assert_eq!(found(&path), (MentionPlace::Path, String::new(), "/robots.txt".into()));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn encodings_are_named_outermost_first() {
 
 #[test]
 fn headers_are_searched_and_their_values_end_where_they_do() {
-    let place = |name: &str| Place::Header(name.into());
+    let place = |name: &str| MentionPlace::Header(name.into());
     let referer = header(&format!("Referer: http://h.test/l/x/?t={TOKEN}/x"));
     assert_eq!(found(&referer), (place("Referer"), String::new(), "/x".into()));
     let cookie = header(&format!("Cookie: a={TOKEN}; b=2"));
@@ -91,7 +91,7 @@ fn headers_are_searched_and_their_values_end_where_they_do() {
 
 #[test]
 fn bodies_are_searched_as_they_are_and_unwrapped() {
-    let in_body = |wrapped: &str, added: &str| (Place::Body, wrapped.to_owned(), added.to_owned());
+    let in_body = |wrapped: &str, added: &str| (MentionPlace::Body, wrapped.to_owned(), added.to_owned());
     let json = format!(r#"{{"u":"http:\/\/h\/?t={TOKEN}\/a","b":1}}"#);
     assert_eq!(found(&body(json.as_bytes())), in_body("", "/a"));
     assert_eq!(found(&body(format!("a=1&u={TOKEN}%26x&b=2").as_bytes())), in_body("", "&x"));
@@ -118,27 +118,30 @@ fn a_token_is_told_once_a_place_where_it_is_wrapped_least() {
         ..query(&format!("t={TOKEN}&again={TOKEN}&t={}", STANDARD.encode(TOKEN)))
     };
     let places: Vec<_> = mentions(&capture, &book([token()])).into_iter().map(|mention| mention.place).collect();
-    assert_eq!(places, [Place::Query("t".into()), Place::Query("again".into()), Place::Header("Referer".into())]);
+    assert_eq!(
+        places,
+        [MentionPlace::Query("t".into()), MentionPlace::Query("again".into()), MentionPlace::Header("Referer".into())]
+    );
 }
 
 #[test]
 fn an_unknown_token_is_told_only_where_one_would_stand() {
-    let unknown = |capture: &Capture| -> Vec<(Place, String)> {
+    let unknown = |capture: &Capture| -> Vec<(MentionPlace, String)> {
         let found = mentions(capture, &book([Token::of(1)]));
         assert!(found.iter().all(|mention| !mention.known));
         found.into_iter().map(|mention| (mention.place, mention.added.to_string())).collect()
     };
-    assert_eq!(unknown(&query(&format!("t={TOKEN}/x"))), [(Place::Query("t".into()), "/x".into())]);
+    assert_eq!(unknown(&query(&format!("t={TOKEN}/x"))), [(MentionPlace::Query("t".into()), "/x".into())]);
     for none in ["t=short", "t=abcdefghijklm", "u=abcdefghijkl", "t=0bcdefghijkl", "abcdefghijkl"] {
         assert_eq!(unknown(&query(none)), [], "{none}");
     }
     let path = |path: &str| Capture { path: Some(path.into()), ..Capture::default() };
-    assert_eq!(unknown(&path(&format!("/l/x/{TOKEN}/y"))), [(Place::Path, String::new())]);
+    assert_eq!(unknown(&path(&format!("/l/x/{TOKEN}/y"))), [(MentionPlace::Path, String::new())]);
     for none in ["/l/x/applications", "/l/x/k7f2aaaabbbb.png", "/l/x/k7f2"] {
         assert_eq!(unknown(&path(none)), [], "{none}");
     }
     // One of the book is not told a second time as an unknown one.
-    assert_eq!(found(&query(&format!("t={TOKEN}"))).0, Place::Query("t".into()));
+    assert_eq!(found(&query(&format!("t={TOKEN}"))).0, MentionPlace::Query("t".into()));
 }
 
 #[test]

@@ -46,20 +46,6 @@ impl Shape {
         }
     }
 
-    /// What it is for, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Plain => "the URL",
-            Self::SchemeLess => "//host, without a scheme",
-            Self::Hostless => "path and query, without a host",
-            Self::Encoded => "URL-encoded, for a parameter",
-            Self::Xxe => "XML with an external entity",
-            Self::Img => "an HTML image",
-            Self::Svg => "an SVG with an image",
-            Self::Curl => "a curl command",
-        }
-    }
-
     /// A URL in this shape, on one line.
     pub fn of(self, url: &str) -> String {
         match self {
@@ -114,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::contract::Capture;
-    use crate::oob::payload::Form;
+    use crate::oob::payload::UrlForm;
     use crate::oob::{Token, mentions};
 
     #[test]
@@ -145,7 +131,7 @@ mod tests {
         fn a_token_is_recognised_in_every_shape(random: u64) {
             let token = Token::of(random);
             let book = crate::oob::recognize::testing::book([token]);
-            for form in [Form::Query, Form::Path] {
+            for form in [UrlForm::Query, UrlForm::Path] {
                 for shape in Shape::ALL {
                     let text = shape.of(&form.url("http://h.test/l/x/", token));
                     let capture = Capture { request_body_base64: crate::oob::recognize::testing::base64(text.as_bytes()), ..Capture::default() };

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer};
 
 use super::decode::percent::decoded_value;
-use super::{Place, request};
+use super::{MentionPlace, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
@@ -45,25 +45,25 @@ impl Agent {
 
 /// What is known of where a request came from.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct CaptureSource {
     /// A bot, by its User-Agent.
     pub bot: Option<&'static Agent>,
     /// It came from an address of the analyst's.
     pub own: bool,
     /// Targets of the workspace that it came from or that it names.
-    pub targets: Vec<Named>,
+    pub targets: Vec<NamedTarget>,
 }
 
 /// A target that a request names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedTarget {
     /// Where; nowhere in it when the request itself came from there.
-    pub place: Option<Place>,
+    pub place: Option<MentionPlace>,
     /// The target's name.
     pub target: Shared,
 }
 
-impl Source {
+impl CaptureSource {
     /// Of a captured request.
     pub fn of(capture: &Capture, own: &[Network], targets: &Hosts) -> Self {
         Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
@@ -180,15 +180,16 @@ impl Hosts {
     }
 
     /// The targets that a request came from or names. Its `Host` is the logger's and says nothing.
-    pub fn named_in(&self, capture: &Capture) -> Vec<Named> {
-        let mut named: Vec<Named> = Vec::new();
+    pub fn named_in(&self, capture: &Capture) -> Vec<NamedTarget> {
+        let mut named: Vec<NamedTarget> = Vec::new();
         if self.targets.is_empty() {
             return named;
         }
-        named.extend(self.target(&capture.ip_address).map(|target| Named { place: None, target: target.clone() }));
-        let mut search = |place: &dyn Fn() -> Place, text: &str| {
+        named
+            .extend(self.target(&capture.ip_address).map(|target| NamedTarget { place: None, target: target.clone() }));
+        let mut search = |place: &dyn Fn() -> MentionPlace, text: &str| {
             for target in words(text).filter_map(|word| self.target(word)) {
-                let found = Named { place: Some(place()), target: target.clone() };
+                let found = NamedTarget { place: Some(place()), target: target.clone() };
                 if named.len() < MOST && !named.contains(&found) {
                     named.push(found);
                 }
@@ -196,12 +197,12 @@ impl Hosts {
         };
         for (name, value) in request::pairs(capture) {
             let value = decoded_value(value.unwrap_or(name).as_bytes());
-            search(&|| Place::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
+            search(&|| MentionPlace::Query(text::clean(name).as_ref().into()), &String::from_utf8_lossy(&value));
         }
         for (name, value) in request::headers(capture).filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
-            search(&|| Place::Header(text::clean(name).as_ref().into()), value);
+            search(&|| MentionPlace::Header(text::clean(name).as_ref().into()), value);
         }
-        search(&|| Place::Body, &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)));
+        search(&|| MentionPlace::Body, &String::from_utf8_lossy(&request::body_start(capture, SEARCHED)));
         named
     }
 }
@@ -281,17 +282,17 @@ mod tests {
             user_agent: "Slackbot 1.0".into(),
             ..Capture::default()
         };
-        let source = Source::of(&capture, &["10.0.4.0/24".parse().unwrap()], &Hosts::of(&names));
+        let source = CaptureSource::of(&capture, &["10.0.4.0/24".parse().unwrap()], &Hosts::of(&names));
         let named: Vec<_> = source.targets.iter().map(|named| (named.place.clone(), named.target.as_str())).collect();
         let expected = [
             (None, "10.0.4.11"),
-            (Some(Place::Query("u".into())), "https://shop.acme.test:8443/x"),
-            (Some(Place::Header("X-Forwarded-For".into())), "10.0.4.11"),
-            (Some(Place::Body), "intra.acme.test"),
+            (Some(MentionPlace::Query("u".into())), "https://shop.acme.test:8443/x"),
+            (Some(MentionPlace::Header("X-Forwarded-For".into())), "10.0.4.11"),
+            (Some(MentionPlace::Body), "intra.acme.test"),
         ];
         assert_eq!(named, expected);
         assert!(source.own && source.bot.unwrap().name == "Slack");
         assert_eq!(source.from_target().map(Shared::as_str), Some("10.0.4.11"));
-        assert!(Source::of(&Capture::default(), &[], &Hosts::of(&names)).targets.is_empty());
+        assert!(CaptureSource::of(&Capture::default(), &[], &Hosts::of(&names)).targets.is_empty());
     }
 }

@@ -50,6 +50,12 @@ impl From<Token> for i64 {
     }
 }
 
+impl From<i64> for Token {
+    fn from(number: i64) -> Self {
+        Self(number as u64)
+    }
+}
+
 /// The five bits a character stands for.
 fn value(byte: u8) -> Option<u8> {
     match byte.to_ascii_lowercase() {

@@ -67,7 +67,7 @@ fn names(word: &str, at: Range<usize>, source: &dyn Source) -> Vec<Completion> {
     };
     let fields =
         Field::of(source.kind()).filter(|spec| begins(spec.name) || spec.aliases.iter().any(|alias| begins(alias)));
-    let field = |spec: &super::field::Spec| {
+    let field = |spec: &super::field::FieldSpec| {
         let operator = match spec.values {
             Values::Risk | Values::Number => ">=",
             Values::Time | Values::Deadline | Values::Span => "<",
@@ -76,7 +76,7 @@ fn names(word: &str, at: Range<usize>, source: &dyn Source) -> Vec<Completion> {
         Completion { at: at.clone(), text: format!("{}{operator}", spec.name), note: spec.words.to_owned() }
     };
     let flags = Flag::of(source.kind()).filter(|spec| begins(spec.name));
-    let flag = |spec: &super::flag::Spec| Completion {
+    let flag = |spec: &super::flag::FlagSpec| Completion {
         at: at.clone(),
         text: format!("is:{}", spec.name),
         note: spec.words.to_owned(),
@@ -152,56 +152,5 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
             fits.map(|(_, text, count)| (text.to_string(), count)).collect()
         }
         Values::Search | Values::Number | Values::Span | Values::Time | Values::Deadline => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::{Scan, ScanStatus};
-    use crate::query::explain::{Why, explain};
-    use crate::query::{Alone, Kind, Query, Rows};
-
-    fn scans() -> Vec<Scan> {
-        let scan = |tool_id, status_name| Scan { tool_id, status_name, ..Scan::default() };
-        vec![
-            scan(170, ScanStatus::Finished),
-            scan(170, ScanStatus::Finished),
-            scan(70, ScanStatus::Finished),
-            scan(70, ScanStatus::TimedOut),
-        ]
-    }
-
-    fn offered(text: &str) -> String {
-        let scans = scans();
-        let source = Rows { rows: &scans, others: &Alone, now: 0 };
-        let mut all = complete(text, text.len(), &mut Evaluator::default(), &source);
-        all.truncate(3);
-        let told = |one: &Completion| format!("{}|{}", [&text[..one.at.start], &one.text].concat(), one.note);
-        all.iter().map(told).collect::<Vec<_>>().join("; ")
-    }
-
-    #[test]
-    fn fields_flags_and_values_that_occur_are_offered() {
-        assert_eq!(
-            offered("a -(sta"),
-            "a -(status:|status at the service; a -(started<|when it started; a -(message:|what the service says about it"
-        );
-        assert_eq!(offered("ended"), "ended<|when it ended; is:ended|will not change any more");
-        assert_eq!(offered("status:"), "status:finished|3; status:\"timed out\"|1");
-        assert_eq!(offered("status:finished,\"ti"), "status:finished,\"timed out\"|1");
-        assert_eq!(offered("is:fa"), "is:failed|1");
-        assert_eq!(offered("tool:W"), "tool:Website|2; tool:\"Website Scanner\"|2");
-        assert_eq!(offered("nothing:x y \"st"), "");
-    }
-
-    #[test]
-    fn each_part_of_a_query_tells_what_it_alone_hides() {
-        let scans = scans();
-        let source = Rows { rows: &scans, others: &Alone, now: 0 };
-        let query = Query::parse("tool:70 (is:failed or is:active) status:*", Kind::Scans).unwrap();
-        let told = explain(&query, &mut Evaluator::default(), &source, None);
-        let why = |part: &str, hides| Why { part: part.to_owned(), hides };
-        assert_eq!(told, [why("tool:70", 0), why("(is:failed or is:active)", 1), why("status:*", 0)]);
     }
 }

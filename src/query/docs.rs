@@ -56,7 +56,7 @@ pub fn markdown() -> String {
     page
 }
 
-fn field_row(spec: &field::Spec) -> String {
+fn field_row(spec: &field::FieldSpec) -> String {
     let values = match spec.values {
         Values::Search => "words".to_owned(),
         Values::Flags => "flags".to_owned(),

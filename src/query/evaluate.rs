@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::column::{Builder, Cells, Column};
 use super::expr::Number;
 use super::lex::Compare;
-use super::row::{Source, column_of};
+use super::source::{Source, column_of};
 use super::value::{Matcher, When};
-use super::{Bits, Clause, Expr, Field, Flag, Query, Test};
+use super::{Bits, Clause, ClauseTest, Expr, Field, Flag, Query};
 use crate::query::field::Values;
 
 /// Most clauses that are kept.
@@ -26,13 +26,13 @@ impl Query {
 /// Evaluates queries over one list, and keeps what each clause took until that list or the decisions change.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
-    kept: HashMap<String, Kept>,
+    kept: HashMap<String, CachedRows>,
     /// Columns that the list does not have ready.
     columns: HashMap<Field, Builder>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct CachedRows {
     rows: Bits,
     field: Field,
     /// Holds in this second only.
@@ -106,14 +106,14 @@ impl Evaluator {
         if self.kept.len() >= MOST_KEPT {
             self.kept.clear();
         }
-        let at = matches!(clause.test, Test::Time(_, When::Span(_))).then(|| source.now());
+        let at = matches!(clause.test, ClauseTest::Time(_, When::Span(_))).then(|| source.now());
         // Flags come from two columns; the one of the decisions may change.
         let of_decision = |flags: &Vec<Flag>| flags.iter().any(|flag| flag.is_of_decision());
         let field = match &clause.test {
-            Test::Flags(flags) if of_decision(flags) => Field::Decision,
+            ClauseTest::Flags(flags) if of_decision(flags) => Field::Decision,
             _ => clause.field,
         };
-        self.kept.insert(text, Kept { rows: rows.clone(), field, at });
+        self.kept.insert(text, CachedRows { rows: rows.clone(), field, at });
         rows
     }
 
@@ -128,12 +128,12 @@ impl Evaluator {
     /// The rows one clause takes.
     fn take(&mut self, clause: &Clause, source: &dyn Source) -> Bits {
         match &clause.test {
-            Test::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
+            ClauseTest::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
                 let mut any = Bits::none(source.len());
                 texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
                 any
             }
-            Test::Flags(flags) => self.take_flags(flags, source),
+            ClauseTest::Flags(flags) => self.take_flags(flags, source),
             test => take_values(clause.field, test, self.column(clause.field, source), source.now()),
         }
     }
@@ -153,20 +153,20 @@ impl Evaluator {
     }
 }
 
-fn take_values(field: Field, test: &Test, column: &Column, now: i64) -> Bits {
+fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> Bits {
     match column {
         Column::Texts { values, cells } => {
             let takes = text_test(field, test);
             let taken: Vec<bool> = values.iter().map(takes).collect();
             let known = |code: u32| (code as usize) < taken.len();
-            let none = matches!(test, Test::None);
+            let none = matches!(test, ClauseTest::None);
             scan(cells, |code| if none { known(code) } else { known(code) && taken[code as usize] }, none)
         }
         Column::Numbers(cells) => match test {
-            Test::Some => scan(cells, |number| !number.is_nan(), false),
-            Test::None => scan(cells, |number| !number.is_nan(), true),
-            Test::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
-            Test::Time(compare, when) => take_times(field, cells, *compare, *when, now),
+            ClauseTest::Some => scan(cells, |number| !number.is_nan(), false),
+            ClauseTest::None => scan(cells, |number| !number.is_nan(), true),
+            ClauseTest::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
+            ClauseTest::Time(compare, when) => take_times(field, cells, *compare, *when, now),
             _ => Bits::none(cells.rows()),
         },
         Column::Flags(rows) => Bits::none(rows.len()),
@@ -185,13 +185,13 @@ fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) ->
     rows
 }
 
-fn text_test(field: Field, test: &Test) -> Box<dyn Fn(&str) -> bool> {
+fn text_test(field: Field, test: &ClauseTest) -> Box<dyn Fn(&str) -> bool> {
     let within = matches!(field.spec().values, Values::Prose);
     let matcher = |matcher: Matcher| Box::new(move |text: &str| matcher.takes(text));
     match test {
-        Test::Like(texts) => matcher(Matcher::like(&normal(field, texts), within)),
-        Test::Equal(texts) => matcher(Matcher::equal(&normal(field, texts))),
-        Test::Found(expression) => {
+        ClauseTest::Like(texts) => matcher(Matcher::like(&normal(field, texts), within)),
+        ClauseTest::Equal(texts) => matcher(Matcher::equal(&normal(field, texts))),
+        ClauseTest::Found(expression) => {
             let expression = expression.clone();
             Box::new(move |text| expression.finds(text))
         }

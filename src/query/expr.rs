@@ -99,12 +99,12 @@ pub struct Clause {
     /// Of what.
     pub field: Field,
     /// With what.
-    pub test: Test,
+    pub test: ClauseTest,
 }
 
 /// What a clause asks of a value. A field with several values holds when one of them does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Test {
+pub enum ClauseTest {
     /// `field:*`, it has a value.
     Some,
     /// `field:""`, it has none.
@@ -158,17 +158,19 @@ impl fmt::Display for Clause {
         let name = self.field.spec().name;
         let values = |texts: &[String]| texts.iter().map(|text| lex::value(text)).collect::<Vec<_>>().join(",");
         match &self.test {
-            Test::Like(texts) if self.field == Field::Text && texts.len() == 1 => f.write_str(&lex::word(&texts[0])),
-            Test::Some => write!(f, "{name}:*"),
-            Test::None => write!(f, "{name}:\"\""),
-            Test::Like(texts) => write!(f, "{name}:{}", values(texts)),
-            Test::Equal(texts) => write!(f, "{name}={}", values(texts)),
-            Test::Found(expression) => write!(f, "{name}:~{}", lex::quote(expression.as_str())),
-            Test::Number(compare, numbers) => {
+            ClauseTest::Like(texts) if self.field == Field::Text && texts.len() == 1 => {
+                f.write_str(&lex::word(&texts[0]))
+            }
+            ClauseTest::Some => write!(f, "{name}:*"),
+            ClauseTest::None => write!(f, "{name}:\"\""),
+            ClauseTest::Like(texts) => write!(f, "{name}:{}", values(texts)),
+            ClauseTest::Equal(texts) => write!(f, "{name}={}", values(texts)),
+            ClauseTest::Found(expression) => write!(f, "{name}:~{}", lex::quote(expression.as_str())),
+            ClauseTest::Number(compare, numbers) => {
                 write!(f, "{name}{}{}", compare.as_str(), self.numbers(numbers).join(","))
             }
-            Test::Time(compare, when) => write!(f, "{name}{}{when}", compare.as_str()),
-            Test::Flags(flags) => {
+            ClauseTest::Time(compare, when) => write!(f, "{name}{}{when}", compare.as_str()),
+            ClauseTest::Flags(flags) => {
                 let names: Vec<_> = flags.iter().map(|flag| flag.spec().name).collect();
                 write!(f, "{name}:{}", names.join(","))
             }

@@ -3,7 +3,7 @@
 //! The parser, the completion, the explanation of errors and `docs/query.md` all read this table.
 
 use super::Kind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
-use crate::triage::{Presence, Reason, Verdict};
+use crate::finding::{Presence, Reason, Verdict};
 
 /// What a clause looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +130,7 @@ pub enum Values {
 
 /// One row of the table.
 #[derive(Debug)]
-pub struct Spec {
+pub struct FieldSpec {
     /// What it is about.
     pub field: Field,
     /// Its name in queries.
@@ -149,13 +149,13 @@ pub struct Spec {
 
 impl Field {
     /// Its row of the table.
-    pub fn spec(self) -> &'static Spec {
+    pub fn spec(self) -> &'static FieldSpec {
         &FIELDS[self as usize]
     }
 
     /// The field of this name or alias, any case, where the list has it.
     pub fn named(name: &str, kind: Kind) -> Option<Self> {
-        let of = |spec: &&Spec| {
+        let of = |spec: &&FieldSpec| {
             spec.lists.contains(&kind)
                 && (spec.name.eq_ignore_ascii_case(name)
                     || spec.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)))
@@ -164,7 +164,7 @@ impl Field {
     }
 
     /// The fields of a list, in the order of the table.
-    pub fn of(kind: Kind) -> impl Iterator<Item = &'static Spec> {
+    pub fn of(kind: Kind) -> impl Iterator<Item = &'static FieldSpec> {
         FIELDS.iter().filter(move |spec| spec.lists.contains(&kind))
     }
 }
@@ -201,13 +201,13 @@ const fn row(
     lists: &'static [Kind],
     words: &'static str,
     example: &'static str,
-) -> Spec {
-    Spec { field, name, aliases, values, lists, words, example }
+) -> FieldSpec {
+    FieldSpec { field, name, aliases, values, lists, words, example }
 }
 
 /// All fields, in the order of [`Field`].
 #[rustfmt::skip]
-pub static FIELDS: &[Spec] = {
+pub static FIELDS: &[FieldSpec] = {
     use Values::{Choice, Deadline, Flags, Number, Prose, Risk, Search, Span, Time, Word};
     &[
         row((Field::Text, "text"), &[], Search, ALL, "what bare words search: the texts a list shows", r#"text:"sql inj""#),

@@ -48,7 +48,7 @@ pub enum Flag {
 
 /// One row of the table.
 #[derive(Debug)]
-pub struct Spec {
+pub struct FlagSpec {
     /// What it is about.
     pub flag: Flag,
     /// Its name in queries.
@@ -63,7 +63,7 @@ pub struct Spec {
 
 impl Flag {
     /// Its row of the table.
-    pub fn spec(self) -> &'static Spec {
+    pub fn spec(self) -> &'static FlagSpec {
         &FLAGS[self as usize]
     }
 
@@ -79,7 +79,7 @@ impl Flag {
     }
 
     /// The flags of a list, in the order of the table.
-    pub fn of(kind: Kind) -> impl Iterator<Item = &'static Spec> {
+    pub fn of(kind: Kind) -> impl Iterator<Item = &'static FlagSpec> {
         FLAGS.iter().filter(move |spec| spec.lists.contains(&kind))
     }
 
@@ -95,13 +95,13 @@ const fn row(
     aliases: &'static [&'static str],
     lists: &'static [Kind],
     words: &'static str,
-) -> Spec {
-    Spec { flag, name, aliases, lists, words }
+) -> FlagSpec {
+    FlagSpec { flag, name, aliases, lists, words }
 }
 
 /// All flags, in the order of [`Flag`].
 #[rustfmt::skip]
-pub static FLAGS: &[Spec] = &[
+pub static FLAGS: &[FlagSpec] = &[
     row(Flag::Undecided, "undecided", &[], &[Findings], "open, in review, expired, reopened or in conflict"),
     row(Flag::Decided, "decided", &[], &[Findings], "not undecided"),
     row(Flag::Regression, "regression", &[], &[Findings], "fixed, and seen again"),

@@ -71,7 +71,7 @@ pub struct Word {
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Token {
+pub enum LexToken {
     /// `(`
     Open,
     /// `)`
@@ -92,7 +92,7 @@ pub enum Token {
 }
 
 /// A token and its place.
-pub type Placed = (Token, Range<usize>);
+pub type Placed = (LexToken, Range<usize>);
 
 /// Cuts a text into tokens.
 ///
@@ -106,10 +106,10 @@ pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
         let from = lexer.at;
         let Some(first) = lexer.peek() else { return Ok(tokens) };
         let token = match first {
-            '(' => lexer.single(Token::Open),
-            ')' => lexer.single(Token::Close),
+            '(' => lexer.single(LexToken::Open),
+            ')' => lexer.single(LexToken::Close),
             '-' => lexer.minus()?,
-            '"' => Token::Word(lexer.quoted()),
+            '"' => LexToken::Word(lexer.quoted()),
             _ => lexer.word_or_clause()?,
         };
         tokens.push((token, from..lexer.at));
@@ -138,15 +138,15 @@ impl<'a> Lexer<'a> {
         &rest[..end]
     }
 
-    fn single(&mut self, token: Token) -> Token {
+    fn single(&mut self, token: LexToken) -> LexToken {
         self.at += 1;
         token
     }
 
-    fn minus(&mut self) -> Result<Token, ParseError> {
+    fn minus(&mut self) -> Result<LexToken, ParseError> {
         self.at += 1;
         match self.peek() {
-            Some(next) if !next.is_whitespace() => Ok(Token::Minus),
+            Some(next) if !next.is_whitespace() => Ok(LexToken::Minus),
             _ => Err(ParseError::new(self.at - 1..self.at, "- stands before what is not wanted")
                 .with_hint("in quotes it is searched for")),
         }
@@ -183,7 +183,7 @@ impl<'a> Lexer<'a> {
         Word { text: text.to_owned(), quoted: false, at: from..self.at }
     }
 
-    fn word_or_clause(&mut self) -> Result<Token, ParseError> {
+    fn word_or_clause(&mut self) -> Result<LexToken, ParseError> {
         let from = self.at;
         let name = self.skip(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         let named = name.starts_with(|letter: char| letter.is_ascii_alphabetic());
@@ -194,10 +194,10 @@ impl<'a> Lexer<'a> {
             let field = Word { text: name.to_owned(), quoted: false, at: from..self.at };
             self.at += written.len();
             let values = self.values(compare)?;
-            return Ok(Token::Clause { field, compare, values });
+            return Ok(LexToken::Clause { field, compare, values });
         }
         self.at = from;
-        Ok(Token::Word(self.bare(|_| true)))
+        Ok(LexToken::Word(self.bare(|_| true)))
     }
 
     fn values(&mut self, compare: Compare) -> Result<Vec<Word>, ParseError> {
@@ -223,7 +223,7 @@ impl<'a> Lexer<'a> {
 
 /// The text as one bare word or value, in quotes where it would not be read as one.
 pub fn word(text: &str) -> String {
-    let plain = matches!(lex(text).as_deref(), Ok([(Token::Word(word), _)]) if !word.quoted && word.text == text);
+    let plain = matches!(lex(text).as_deref(), Ok([(LexToken::Word(word), _)]) if !word.quoted && word.text == text);
     if plain && !is_keyword(text) { text.to_owned() } else { quote(text) }
 }
 
@@ -251,11 +251,11 @@ mod tests {
     fn told(text: &str) -> String {
         let word = |word: &Word| if word.quoted { format!("“{}”", word.text) } else { word.text.clone() };
         let tell = |(token, _): Placed| match token {
-            Token::Open => "(".to_owned(),
-            Token::Close => ")".to_owned(),
-            Token::Minus => "-".to_owned(),
-            Token::Word(found) => word(&found),
-            Token::Clause { field, compare, values } => {
+            LexToken::Open => "(".to_owned(),
+            LexToken::Close => ")".to_owned(),
+            LexToken::Minus => "-".to_owned(),
+            LexToken::Word(found) => word(&found),
+            LexToken::Clause { field, compare, values } => {
                 let values: Vec<String> = values.iter().map(word).collect();
                 format!("[{} {} {}]", field.text, compare.as_str(), values.join("|"))
             }

@@ -19,8 +19,6 @@ pub mod complete;
 pub mod docs;
 pub mod error;
 pub mod evaluate;
-#[cfg(test)]
-mod evaluate_tests;
 pub mod explain;
 pub mod expr;
 pub mod field;
@@ -28,8 +26,7 @@ pub mod flag;
 pub mod lex;
 pub mod order;
 pub mod parse;
-pub mod row;
-mod rows;
+pub mod source;
 #[cfg(test)]
 mod tests;
 pub mod texts;
@@ -41,11 +38,10 @@ pub use bits::Bits;
 pub use column::{Builder, Column};
 pub use error::ParseError;
 pub use evaluate::Evaluator;
-pub use expr::{Clause, Expr, Test};
+pub use expr::{Clause, ClauseTest, Expr};
 pub use field::Field;
 pub use flag::Flag;
-pub use row::{Alone, Others, Row, Rows, Source};
-pub use rows::{Judged, Recognised};
+pub use source::Source;
 pub use texts::Texts;
 
 /// The lists that can be queried.
@@ -114,11 +110,6 @@ impl Query {
         Self { kind, root: Expr::All(Vec::new()) }
     }
 
-    /// What it is about.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// Whether it takes everything.
     pub fn is_empty(&self) -> bool {
         self.root == Expr::All(Vec::new())
@@ -141,24 +132,15 @@ impl Query {
             other => std::slice::from_ref(other),
         }
     }
-
-    /// The same without one of its [`Query::parts`].
-    #[must_use]
-    pub fn without(&self, part: usize) -> Self {
-        let kept = self.parts().iter().enumerate().filter(|&(at, _)| at != part);
-        Self { kind: self.kind, root: Expr::all(kept.map(|(_, part)| part.clone()).collect()) }
-    }
-
-    /// What both take.
-    #[must_use]
-    pub fn and(&self, other: &Query) -> Self {
-        let parts = self.parts().iter().chain(other.parts()).cloned().collect();
-        Self { kind: self.kind, root: Expr::all(parts) }
-    }
 }
 
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.root.fmt(f)
     }
+}
+
+/// The query of a filter. Only what could be read becomes a filter, so the other case hides nothing.
+pub(crate) fn query_of(filter: &str, kind: Kind) -> Query {
+    Query::parse(filter, kind).unwrap_or_else(|_| Query::everything(kind))
 }

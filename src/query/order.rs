@@ -9,7 +9,7 @@ use std::fmt;
 use super::column::Column;
 use super::error::nearest;
 use super::field::Values;
-use super::row::Source;
+use super::source::Source;
 use super::{Evaluator, Field, Kind, ParseError};
 
 /// One key of an order.
@@ -103,20 +103,6 @@ fn ranks(column: &Column, rows: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Wordlist;
-    use crate::query::{Alone, Rows};
-
-    #[test]
-    fn several_keys_order_one_within_the_other() {
-        let list = |name: &str, num_words| Wordlist { name: name.into(), num_words, ..Wordlist::default() };
-        let lists = [list("b", 1), list("A", 2), list("", 2), list("c", 2)];
-        let order = |text: &str| {
-            let keys = SortKey::parse_all(text, Kind::Wordlists).unwrap();
-            ordered(&keys, &mut Evaluator::default(), &Rows { rows: &lists, others: &Alone, now: 0 })
-        };
-        assert_eq!(order("words,name"), [1, 3, 2, 0]);
-        assert_eq!(order("-words, -name"), [0, 3, 1, 2]);
-    }
 
     #[test]
     fn an_order_names_what_is_wrong() {

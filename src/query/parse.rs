@@ -12,9 +12,9 @@ use super::error::nearest;
 use super::expr::Number;
 use super::field::Values;
 use super::flag;
-use super::lex::{Compare, Placed, Token, Word, is_keyword, lex};
+use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
 use super::value::{Expression, When, span};
-use super::{Clause, Expr, Field, Flag, Kind, ParseError, Test};
+use super::{Clause, ClauseTest, Expr, Field, Flag, Kind, ParseError};
 use crate::contract::Risk;
 
 /// Longest text, in bytes.
@@ -57,7 +57,7 @@ impl Parser {
 
     /// Takes the next token if it is this keyword.
     fn keyword(&mut self, keyword: &str) -> bool {
-        let is = matches!(self.peek(), Some((Token::Word(word), _))
+        let is = matches!(self.peek(), Some((LexToken::Word(word), _))
             if !word.quoted && is_keyword(&word.text) && word.text.eq_ignore_ascii_case(keyword));
         self.at += usize::from(is);
         is
@@ -76,8 +76,8 @@ impl Parser {
         loop {
             let joined = self.keyword("and");
             let ends = match self.peek() {
-                None | Some((Token::Close, _)) => true,
-                Some((Token::Word(word), _)) => {
+                None | Some((LexToken::Close, _)) => true,
+                Some((LexToken::Word(word), _)) => {
                     !word.quoted && word.text.eq_ignore_ascii_case("or") && is_keyword(&word.text)
                 }
                 Some(_) => false,
@@ -110,23 +110,25 @@ impl Parser {
         };
         self.at += 1;
         match token {
-            Token::Minus => self.part().map(Expr::opposite),
-            Token::Open => self.group(at),
-            Token::Close => Err(ParseError::new(at, "something is missing before )")),
-            Token::Word(word) if !word.quoted && is_keyword(&word.text) => {
+            LexToken::Minus => self.part().map(Expr::opposite),
+            LexToken::Open => self.group(at),
+            LexToken::Close => Err(ParseError::new(at, "something is missing before )")),
+            LexToken::Word(word) if !word.quoted && is_keyword(&word.text) => {
                 Err(ParseError::new(at, format!("something is missing before {}", word.text))
                     .with_hint(format!("\"{}\" searches for the word", word.text)))
             }
-            Token::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "nothing is quoted")),
-            Token::Word(word) => Ok(Expr::Clause(Clause { field: Field::Text, test: Test::Like(vec![word.text]) })),
-            Token::Clause { field, compare, values } => self.clause(&field, compare, &values, at),
+            LexToken::Word(word) if word.text.is_empty() => Err(ParseError::new(at, "nothing is quoted")),
+            LexToken::Word(word) => {
+                Ok(Expr::Clause(Clause { field: Field::Text, test: ClauseTest::Like(vec![word.text]) }))
+            }
+            LexToken::Clause { field, compare, values } => self.clause(&field, compare, &values, at),
         }
     }
 
     fn group(&mut self, open: Range<usize>) -> Result<Expr, ParseError> {
         let inner = self.either()?;
         match self.peek() {
-            Some((Token::Close, _)) => {
+            Some((LexToken::Close, _)) => {
                 self.at += 1;
                 Ok(inner)
             }
@@ -164,16 +166,16 @@ struct Meaning<'a> {
 }
 
 impl Meaning<'_> {
-    fn read(&self) -> Result<Test, ParseError> {
+    fn read(&self) -> Result<ClauseTest, ParseError> {
         if let [only] = self.values
             && matches!(self.compare, Compare::Like | Compare::Equal)
             && !matches!(self.field.spec().values, Values::Search | Values::Flags)
         {
             if only.quoted && only.text.is_empty() {
-                return Ok(Test::None);
+                return Ok(ClauseTest::None);
             }
             if only.text == "*" && self.compare == Compare::Like {
-                return Ok(Test::Some);
+                return Ok(ClauseTest::Some);
             }
         }
         match self.field.spec().values {
@@ -204,47 +206,47 @@ impl Meaning<'_> {
         }
     }
 
-    fn search(&self) -> Result<Test, ParseError> {
+    fn search(&self) -> Result<ClauseTest, ParseError> {
         match self.compare {
-            Compare::Like => self.searched().map(Test::Like),
+            Compare::Like => self.searched().map(ClauseTest::Like),
             _ => Err(self.refuse("is searched with : only")),
         }
     }
 
-    fn flags(&self) -> Result<Test, ParseError> {
+    fn flags(&self) -> Result<ClauseTest, ParseError> {
         if !matches!(self.compare, Compare::Like | Compare::Equal) {
             return Err(self.refuse("takes : only").with_hint("- before it for the opposite"));
         }
         let one = |value: &Word| {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
-                let names = || Flag::of(self.kind).map(|spec: &flag::Spec| spec.name);
+                let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
                 let error = ParseError::new(value.at.clone(), format!("{} are never {}", self.kind.word(), value.text));
                 choose(error, nearest(&value.text, names()), names().collect())
             })
         };
-        self.values.iter().map(one).collect::<Result<_, _>>().map(Test::Flags)
+        self.values.iter().map(one).collect::<Result<_, _>>().map(ClauseTest::Flags)
     }
 
-    fn texts(&self) -> Result<Test, ParseError> {
+    fn texts(&self) -> Result<ClauseTest, ParseError> {
         match self.compare {
-            Compare::Like => Ok(Test::Like(self.searched()?)),
-            Compare::Equal => Ok(Test::Equal(self.searched()?)),
+            Compare::Like => Ok(ClauseTest::Like(self.searched()?)),
+            Compare::Equal => Ok(ClauseTest::Equal(self.searched()?)),
             Compare::Found => self.found(),
             _ => Err(self.refuse("is a text: it is neither less nor more").with_hint("use : or =")),
         }
     }
 
-    fn found(&self) -> Result<Test, ParseError> {
+    fn found(&self) -> Result<ClauseTest, ParseError> {
         let Some(value) = self.values.first() else { return Err(self.refuse("has no value")) };
         Expression::parse(&value.text)
-            .map(Test::Found)
+            .map(ClauseTest::Found)
             .map_err(|why| ParseError::new(value.at.clone(), format!("no regular expression: {why}")))
     }
 
     /// Names of a few: each is put in its canonical form, and one that takes none of them is a slip.
-    fn choice(&self, known: &[[&'static str; 2]]) -> Result<Test, ParseError> {
+    fn choice(&self, known: &[[&'static str; 2]]) -> Result<ClauseTest, ParseError> {
         let mut test = self.texts()?;
-        if let Test::Like(texts) | Test::Equal(texts) = &mut test {
+        if let ClauseTest::Like(texts) | ClauseTest::Equal(texts) = &mut test {
             for (text, value) in texts.iter_mut().zip(self.values) {
                 let same =
                     |name: &str| name.eq_ignore_ascii_case(text) || name.replace(' ', "_").eq_ignore_ascii_case(text);
@@ -266,7 +268,7 @@ impl Meaning<'_> {
         choose(error, nearest(&value.text, names()), names().collect())
     }
 
-    fn numbers(&self, what: &str, read: impl Fn(&str) -> Option<f64>) -> Result<Test, ParseError> {
+    fn numbers(&self, what: &str, read: impl Fn(&str) -> Option<f64>) -> Result<ClauseTest, ParseError> {
         if self.compare == Compare::Found {
             return Err(self.refuse("is no text for a regular expression"));
         }
@@ -278,12 +280,12 @@ impl Meaning<'_> {
         let numbers: Vec<Number> = self.values.iter().map(one).collect::<Result<_, _>>()?;
         match (self.compare, numbers.len()) {
             (compare, 2..) if compare.orders() => Err(self.refuse("is compared with one value at a time")),
-            (Compare::Equal, _) => Ok(Test::Number(Compare::Like, numbers)),
-            (compare, _) => Ok(Test::Number(compare, numbers)),
+            (Compare::Equal, _) => Ok(ClauseTest::Number(Compare::Like, numbers)),
+            (compare, _) => Ok(ClauseTest::Number(compare, numbers)),
         }
     }
 
-    fn time(&self) -> Result<Test, ParseError> {
+    fn time(&self) -> Result<ClauseTest, ParseError> {
         let compare = match self.compare {
             Compare::Found => return Err(self.refuse("is no text for a regular expression")),
             Compare::Equal => Compare::Like,
@@ -301,7 +303,7 @@ impl Meaning<'_> {
                 value.text
             )));
         }
-        Ok(Test::Time(compare, when))
+        Ok(ClauseTest::Time(compare, when))
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Document {
     pub generated: Stamp,
     pub group_by: GroupBy,
     /// From the highest risk down.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ReportGroup>,
     /// What was decided belongs into it.
     pub with_decisions: bool,
     /// Findings by risk, critical first.
@@ -25,7 +25,7 @@ pub struct Document {
 /// A chapter: the findings of a target, or of a kind.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub struct Group {
+pub struct ReportGroup {
     pub name: String,
     /// From the highest risk down.
     pub findings: Vec<ReportFinding>,
@@ -88,7 +88,7 @@ fn trim(data: &ReportData, mut found: ReportFinding) -> ReportFinding {
     found
 }
 
-fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
+fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<ReportGroup> {
     let mut by_name: BTreeMap<String, Vec<ReportFinding>> = BTreeMap::new();
     let by_target = data.group_by == GroupBy::Target;
     if by_target && data.filters.include_all_targets {
@@ -98,7 +98,7 @@ fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
         let name = if by_target { found.target.clone() } else { found.finding.name.to_string() };
         by_name.entry(name).or_default().push(found);
     }
-    let mut groups: Vec<Group> = by_name
+    let mut groups: Vec<ReportGroup> = by_name
         .into_iter()
         .map(|(name, mut findings)| {
             findings.sort_by(|a, b| {
@@ -108,7 +108,7 @@ fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<Group> {
                     .then_with(|| a.finding.name.cmp(&b.finding.name))
                     .then_with(|| a.target.cmp(&b.target))
             });
-            Group { name, findings }
+            ReportGroup { name, findings }
         })
         .collect();
     // The sort is stable, so groups of equal risk stay in the order of their names.

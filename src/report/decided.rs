@@ -7,7 +7,7 @@ use crate::contract::Risk;
 /// What was decided about a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Decided {
+pub struct ReportDecision {
     /// The verdict, for people.
     pub verdict: String,
     /// Why it holds no more; empty where it does.
@@ -25,7 +25,7 @@ pub struct Decided {
     /// Against the scan before: new, same, changed, gone, back, not retested.
     pub now: String,
     /// What its last retest came to.
-    pub retest: Option<Retested>,
+    pub retest: Option<ReportRetest>,
     /// A person proved it; the service does not know it.
     pub own: bool,
     /// Tags.
@@ -49,7 +49,7 @@ pub struct Remark {
 /// What a retest came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Retested {
+pub struct ReportRetest {
     /// What was said before: one word.
     pub before: String,
     /// What the scan saw that looked for it again, for people.

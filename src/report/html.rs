@@ -5,7 +5,7 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Decided, Document, RenderError, ReportFinding, ReportScan, entities};
+use super::{Document, RenderError, ReportDecision, ReportFinding, ReportScan, entities};
 use crate::contract::finding::EvidenceView;
 use crate::contract::{Finding, Risk, Tool};
 
@@ -13,7 +13,7 @@ const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 
 /// A finding as the template reads it.
 #[derive(Serialize)]
-struct Entry {
+struct HtmlFinding {
     id: i64,
     name: String,
     target: String,
@@ -26,18 +26,18 @@ struct Entry {
     risk_description: String,
     recommendation: String,
     classification: String,
-    evidence: Shown,
+    evidence: HtmlEvidence,
     links: Vec<String>,
     other_references: Vec<String>,
     history: Vec<(i64, String, &'static str)>,
     own: bool,
     scanner_risk: &'static str,
-    decided: Option<Decided>,
+    decided: Option<ReportDecision>,
 }
 
 /// Evidence as the template reads it.
 #[derive(Default, Serialize)]
-struct Shown {
+struct HtmlEvidence {
     text: String,
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -78,7 +78,7 @@ fn scan(scanned: &ReportScan) -> serde_json::Value {
     })
 }
 
-fn entry(found: &ReportFinding) -> Entry {
+fn entry(found: &ReportFinding) -> HtmlFinding {
     let finding = &found.finding;
     let (links, other_references) = finding
         .references
@@ -89,7 +89,7 @@ fn entry(found: &ReportFinding) -> Entry {
     let classes = [&*finding.cwe, &*owasp.owasp_2025, &*owasp.owasp_2021, &*owasp.owasp_2017]
         .into_iter()
         .chain(finding.cve.iter().map(|cve| &**cve));
-    Entry {
+    HtmlFinding {
         id: finding.id.0,
         name: finding.name.to_string(),
         target: found.target.clone(),
@@ -126,11 +126,11 @@ fn place(finding: &Finding) -> String {
     format!("{port} {}", finding.service).trim().to_owned()
 }
 
-fn shown(view: EvidenceView) -> Shown {
+fn shown(view: EvidenceView) -> HtmlEvidence {
     match view {
-        EvidenceView::Nothing => Shown::default(),
-        EvidenceView::Text(text) => Shown { text, ..Shown::default() },
-        EvidenceView::Tree(tree) => Shown { text: format!("{tree:#}"), ..Shown::default() },
-        EvidenceView::Table { headers, rows } => Shown { headers, rows, ..Shown::default() },
+        EvidenceView::Nothing => HtmlEvidence::default(),
+        EvidenceView::Text(text) => HtmlEvidence { text, ..HtmlEvidence::default() },
+        EvidenceView::Tree(tree) => HtmlEvidence { text: format!("{tree:#}"), ..HtmlEvidence::default() },
+        EvidenceView::Table { headers, rows } => HtmlEvidence { headers, rows, ..HtmlEvidence::default() },
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Decided, Document, Earlier, RenderError, ReportFinding};
+use super::{Document, Earlier, RenderError, ReportDecision, ReportFinding};
 use crate::contract::{FindingId, Risk, Stamp};
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct FindingOut {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<EarlierOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decided: Option<Decided>,
+    decided: Option<ReportDecision>,
 }
 
 #[derive(Serialize)]

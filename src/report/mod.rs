@@ -20,8 +20,8 @@ use thiserror::Error;
 
 use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool};
 
-pub use arrange::{Document, Group};
-pub use decided::{Decided, Remark, Retested};
+pub use arrange::{Document, ReportGroup};
+pub use decided::{Remark, ReportDecision, ReportRetest};
 
 /// Formats that are written.
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
@@ -56,7 +56,7 @@ pub struct ReportFinding {
     pub history: Vec<Earlier>,
     /// What was decided about it; the service knows nothing of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided: Option<Decided>,
+    pub decided: Option<ReportDecision>,
 }
 
 impl ReportFinding {
@@ -225,15 +225,19 @@ mod tests {
     fn decided() -> ReportData {
         let mut data = data(GroupBy::Target);
         data.with_decisions = true;
-        data.findings[1].decided = Some(Decided {
+        data.findings[1].decided = Some(ReportDecision {
             verdict: "risk accepted".into(),
             reason: "deferred".into(),
             who: "ada <x@y>".into(),
             severity: Some(Risk::Low),
             now: "same".into(),
-            retest: Some(Retested { before: "confirmed".into(), now: "still there".into(), ..Retested::default() }),
+            retest: Some(ReportRetest {
+                before: "confirmed".into(),
+                now: "still there".into(),
+                ..ReportRetest::default()
+            }),
             notes: vec![Remark { text: "=see <b>114</b>".into(), who: "ada".into(), at: "2026-11-20 10:00:00".into() }],
-            ..Decided::default()
+            ..ReportDecision::default()
         });
         data
     }

@@ -29,7 +29,7 @@ use super::address::Address;
 use super::engine::PRODUCT;
 use super::report_maker::settle_owed;
 use super::state::App;
-use super::store::StoreError;
+use super::store::DatabaseError;
 use super::store::deliveries::{Delivery, PAUSE};
 
 /// How long the receiver may take to answer.
@@ -69,7 +69,7 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
 }
 
 /// What is due and not being sent, and when the next one after these is.
-async fn due(app: &App, busy: &[i64]) -> Result<(Vec<Delivery>, Option<Timestamp>), StoreError> {
+async fn due(app: &App, busy: &[i64]) -> Result<(Vec<Delivery>, Option<Timestamp>), DatabaseError> {
     settle_owed(app).await?;
     let (mut busy, mut due) = (busy.to_vec(), Vec::new());
     while busy.len() < AT_ONCE

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::data_dir::ServiceInfo;
-use super::store::StoreError;
+use super::store::DatabaseError;
 use crate::contract::ErrorBody;
 
 /// A refusal: its status code and what it says.
@@ -105,7 +105,7 @@ pub enum StartError {
     #[error("cannot open the database {}: {source}", path.display())]
     Database { path: PathBuf, source: anyhow::Error },
     #[error("the database could not be read or written: {0}")]
-    Store(StoreError),
+    Store(DatabaseError),
     #[error("{0}")]
     Settings(String),
 }

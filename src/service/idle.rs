@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use super::state::App;
-use super::store::StoreError;
+use super::store::DatabaseError;
 
 /// Watches until `stop`, and cancels it when the service was idle for `after`.
 pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
@@ -35,7 +35,7 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
     }
 }
 
-async fn is_quiet(app: &App) -> Result<bool, StoreError> {
+async fn is_quiet(app: &App) -> Result<bool, DatabaseError> {
     let scans = app.store.active_scans().await?;
     Ok(scans == 0 && app.store.live_loggers(app.settings.logger_days, app.now()).await? == 0)
 }

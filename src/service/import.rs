@@ -3,7 +3,7 @@
 use super::data_dir::{DataDir, Holder};
 use super::errors::StartError;
 use super::store::Store;
-use super::words::Words;
+use super::words::WordlistWords;
 use crate::contract::WordlistId;
 
 /// What became of an import.
@@ -27,7 +27,7 @@ pub enum Imported {
 /// # Errors
 /// When the database cannot be opened or written.
 pub async fn import_wordlist(dir: &DataDir, name: &str, description: &str, text: &str) -> Result<Imported, StartError> {
-    let words = Words::parse(text);
+    let words = WordlistWords::parse(text);
     if words.count() == 0 {
         return Ok(Imported::Empty);
     }

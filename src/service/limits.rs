@@ -46,14 +46,14 @@ impl Class {
 
 /// What is left of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct KeyBudget {
     limit: u32,
     remaining: u32,
     /// Seconds since 1970 at which the window ends.
     reset: i64,
 }
 
-impl Budget {
+impl KeyBudget {
     /// Writes `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
     pub fn show(&self, headers: &mut HeaderMap) {
         headers.insert("x-ratelimit-limit", HeaderValue::from(self.limit));
@@ -87,16 +87,16 @@ impl Limiter {
     }
 
     /// What is left, without using any of it; nothing when there is no limit.
-    pub fn peek(&self, class: Class, now: Timestamp) -> Option<Budget> {
+    pub fn peek(&self, class: Class, now: Timestamp) -> Option<KeyBudget> {
         self.count(class, now, 0).map(|(budget, _)| budget)
     }
 
     /// Uses one request. The second value says whether it was still within the budget.
-    pub fn take(&self, class: Class, now: Timestamp) -> Option<(Budget, bool)> {
+    pub fn take(&self, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
         self.count(class, now, 1)
     }
 
-    fn count(&self, class: Class, now: Timestamp, requests: u32) -> Option<(Budget, bool)> {
+    fn count(&self, class: Class, now: Timestamp, requests: u32) -> Option<(KeyBudget, bool)> {
         let RateLimit::PerMinute(limit) = self.limit else { return None };
         let limit = class.share(limit);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,7 @@ impl Limiter {
         if within {
             window.used += requests;
         }
-        Some((Budget { limit, remaining: limit - window.used, reset: window.ends }, within))
+        Some((KeyBudget { limit, remaining: limit - window.used, reset: window.ends }, within))
     }
 }
 

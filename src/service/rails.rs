@@ -23,9 +23,9 @@ use jiff::tz::TimeZone;
 mod refusal;
 
 use super::address::Address;
-use super::scope::{Pattern, Scope, ScopeFile};
-use refusal::Reason;
+use super::scope::{Pattern, ScanScope, ScopeFile};
 pub use refusal::Refusal;
+use refusal::RefusalReason;
 
 /// Where clouds answer any program on a machine with that machine's credentials.
 const METADATA: &[IpAddr] = &[
@@ -58,14 +58,14 @@ pub struct Rails {
     settings: RailsSettings,
     file: ScopeFile,
     own_name: Option<String>,
-    cached: Mutex<Option<Cached>>,
+    cached: Mutex<Option<CachedScope>>,
     clock: fn() -> Timestamp,
 }
 
 /// The scope as last read, with what tells that the file has changed since.
-struct Cached {
+struct CachedScope {
     stamp: Option<(SystemTime, u64, u64)>,
-    scope: Result<Arc<Scope>, String>,
+    scope: Result<Arc<ScanScope>, String>,
 }
 
 impl Rails {
@@ -73,11 +73,6 @@ impl Rails {
     pub fn new(settings: RailsSettings) -> Self {
         let file = ScopeFile::new(&settings.scope_file);
         Self { settings, file, own_name: own_name(), cached: Mutex::new(None), clock: Timestamp::now }
-    }
-
-    /// The scope file, for the command line to edit.
-    pub fn scope_file(&self) -> &ScopeFile {
-        &self.file
     }
 
     /// Whether a target may be made or scanned, as far as its name tells.
@@ -101,27 +96,27 @@ impl Rails {
 
     fn decide(&self, host: &str, ip: Option<IpAddr>) -> Result<(), Refusal> {
         let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
-        let scope = self.scope().map_err(|error| self.refusal(&host, ip, Reason::ScopeFile(error)))?;
+        let scope = self.scope().map_err(|error| self.refusal(&host, ip, RefusalReason::ScopeFile(error)))?;
         match self.reason_against(&scope, &host, ip) {
             None => Ok(()),
             Some(reason) => Err(self.refusal(&host, ip, reason)),
         }
     }
 
-    fn reason_against(&self, scope: &Scope, host: &str, ip: Option<IpAddr>) -> Option<Reason> {
+    fn reason_against(&self, scope: &ScanScope, host: &str, ip: Option<IpAddr>) -> Option<RefusalReason> {
         let covers = |pattern: &Pattern| pattern.covers_name(host) || ip.is_some_and(|ip| pattern.covers_ip(ip));
         if let Some(entry) = scope.deny.iter().find(|entry| covers(&entry.target)) {
-            return Some(Reason::Denied(Box::new(entry.clone())));
+            return Some(RefusalReason::Denied(Box::new(entry.clone())));
         }
         if let Some(ip) = ip {
             if ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
-                return Some(Reason::NoHost);
+                return Some(RefusalReason::NoHost);
             }
             if METADATA.contains(&ip) {
                 let alone = Pattern::Net(IpNet::from(ip));
                 return match self.opened(scope, |pattern| *pattern == alone) {
                     Ok(()) => None,
-                    Err(_) => Some(Reason::Metadata),
+                    Err(_) => Some(RefusalReason::Metadata),
                 };
             }
         }
@@ -139,7 +134,7 @@ impl Rails {
         }
     }
 
-    fn opened(&self, scope: &Scope, covers: impl Fn(&Pattern) -> bool) -> Result<(), Reason> {
+    fn opened(&self, scope: &ScanScope, covers: impl Fn(&Pattern) -> bool) -> Result<(), RefusalReason> {
         if self.settings.allow_targets.iter().any(&covers) {
             return Ok(());
         }
@@ -151,10 +146,10 @@ impl Rails {
                 _ => return Ok(()),
             }
         }
-        Err(expired.map_or(Reason::NotListed, Reason::Expired))
+        Err(expired.map_or(RefusalReason::NotListed, RefusalReason::Expired))
     }
 
-    fn scope(&self) -> Result<Arc<Scope>, String> {
+    fn scope(&self) -> Result<Arc<ScanScope>, String> {
         use std::os::unix::fs::MetadataExt;
         let stamp =
             fs::metadata(self.file.path()).ok().and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())));
@@ -163,26 +158,28 @@ impl Rails {
             return known.scope.clone();
         }
         let scope = self.file.load().map(Arc::new).map_err(|error| error.to_string());
-        *cached = Some(Cached { stamp, scope: scope.clone() });
+        *cached = Some(CachedScope { stamp, scope: scope.clone() });
         scope
     }
 
-    fn refusal(&self, host: &str, ip: Option<IpAddr>, reason: Reason) -> Refusal {
+    fn refusal(&self, host: &str, ip: Option<IpAddr>, reason: RefusalReason) -> Refusal {
         let subject = match ip {
             Some(ip) if ip.to_string() != host => format!("{host} ({ip})"),
             _ => host.to_owned(),
         };
         // An entry for the name covers its addresses, but never a metadata address.
         let entry = match (&reason, ip) {
-            (Reason::Denied(entry), _) => entry.target.to_string(),
-            (Reason::Metadata, Some(ip)) => ip.to_string(),
+            (RefusalReason::Denied(entry), _) => entry.target.to_string(),
+            (RefusalReason::Metadata, Some(ip)) => ip.to_string(),
             _ => host.to_owned(),
         };
         let suffix = &self.settings.command_suffix;
         let remedy = match &reason {
-            Reason::Denied(_) => format!("To take the denial back: `scandeck scope remove {entry}{suffix}`"),
-            Reason::ScopeFile(_) => format!("Nothing is scanned until {} is put right", self.file.path().display()),
-            Reason::NoHost => "Give the address of one host".to_owned(),
+            RefusalReason::Denied(_) => format!("To take the denial back: `scandeck scope remove {entry}{suffix}`"),
+            RefusalReason::ScopeFile(_) => {
+                format!("Nothing is scanned until {} is put right", self.file.path().display())
+            }
+            RefusalReason::NoHost => "Give the address of one host".to_owned(),
             _ => format!("To add it: `scandeck scope add {entry}{suffix}`"),
         };
         Refusal { subject, reason, allowed: self.allowed(), remedy }

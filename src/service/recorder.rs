@@ -11,7 +11,7 @@
 use tokio::sync::{mpsc, oneshot};
 
 use super::store::captures::NewCapture;
-use super::store::{Store, StoreError};
+use super::store::{DatabaseError, Store};
 
 /// Requests written in one transaction at most; with bodies of 1 MiB this bounds what one holds in memory.
 const BATCH: usize = 64;
@@ -25,11 +25,11 @@ pub enum NotRecorded {
     Failed(String),
 }
 
-type Entry = (NewCapture, oneshot::Sender<Result<(), NotRecorded>>);
+type QueuedCapture = (NewCapture, oneshot::Sender<Result<(), NotRecorded>>);
 
 /// Takes captured requests to the writer.
 #[derive(Clone, Debug)]
-pub struct Recorder(mpsc::Sender<Entry>);
+pub struct Recorder(mpsc::Sender<QueuedCapture>);
 
 impl Recorder {
     /// A recorder and the task that writes for it; the task ends once every recorder is gone.
@@ -50,8 +50,8 @@ impl Recorder {
     }
 }
 
-async fn write(store: Store, quota: i64, mut receiver: mpsc::Receiver<Entry>) {
-    let mut entries: Vec<Entry> = Vec::with_capacity(BATCH);
+async fn write(store: Store, quota: i64, mut receiver: mpsc::Receiver<QueuedCapture>) {
+    let mut entries: Vec<QueuedCapture> = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut entries, BATCH).await > 0 {
         let captures: Vec<&NewCapture> = entries.iter().map(|entry| &entry.0).collect();
         let written = store.record_captures(&captures, quota).await;
@@ -62,7 +62,7 @@ async fn write(store: Store, quota: i64, mut receiver: mpsc::Receiver<Entry>) {
     }
 }
 
-fn verdict(written: &Result<Vec<bool>, StoreError>, index: usize) -> Result<(), NotRecorded> {
+fn verdict(written: &Result<Vec<bool>, DatabaseError>, index: usize) -> Result<(), NotRecorded> {
     match written {
         Ok(recorded) if recorded.get(index) == Some(&true) => Ok(()),
         Ok(_) => Err(NotRecorded::Refused),

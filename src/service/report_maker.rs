@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::errors::ApiError;
 use super::state::App;
-use super::store::StoreError;
+use super::store::DatabaseError;
 use super::store::deliveries::{NewDelivery, Owed};
 use super::store::findings::FindingFilter;
 use super::store::reports::ReportToMake;
@@ -33,9 +33,9 @@ pub async fn gather(app: &App, asked: &NewReport) -> Result<ReportData, ApiError
     Ok(assemble(app, asked.group_by.clone(), filters, findings, scans).await?)
 }
 
-type Chosen = (Vec<Finding>, Vec<Scan>);
+type ReportContents = (Vec<Finding>, Vec<Scan>);
 
-async fn chosen_findings(app: &App, ids: &[i64]) -> Result<Chosen, ApiError> {
+async fn chosen_findings(app: &App, ids: &[i64]) -> Result<ReportContents, ApiError> {
     let wanted: Vec<FindingId> = unique(ids).map(FindingId).collect();
     let filter = FindingFilter { ids: Some(wanted), ..FindingFilter::default() };
     let findings = app.store.read_findings(&filter).await?;
@@ -45,7 +45,7 @@ async fn chosen_findings(app: &App, ids: &[i64]) -> Result<Chosen, ApiError> {
     Ok((findings, scans))
 }
 
-async fn chosen_scans(app: &App, ids: &[i64]) -> Result<Chosen, ApiError> {
+async fn chosen_scans(app: &App, ids: &[i64]) -> Result<ReportContents, ApiError> {
     let scans = known_scans(app, unique(ids)).await?;
     check_known("scans", ids, scans.iter().map(|scan| scan.id.0))?;
     let mut findings = Vec::new();
@@ -55,7 +55,7 @@ async fn chosen_scans(app: &App, ids: &[i64]) -> Result<Chosen, ApiError> {
     Ok((findings, scans))
 }
 
-async fn findings_of(app: &App, scan: ScanId) -> Result<Vec<Finding>, StoreError> {
+async fn findings_of(app: &App, scan: ScanId) -> Result<Vec<Finding>, DatabaseError> {
     app.store.read_findings(&FindingFilter { scan: Some(scan), ..FindingFilter::default() }).await
 }
 
@@ -63,7 +63,7 @@ fn unique(ids: &[i64]) -> impl Iterator<Item = i64> {
     ids.iter().copied().collect::<BTreeSet<_>>().into_iter()
 }
 
-async fn known_scans(app: &App, ids: impl IntoIterator<Item = i64>) -> Result<Vec<Scan>, StoreError> {
+async fn known_scans(app: &App, ids: impl IntoIterator<Item = i64>) -> Result<Vec<Scan>, DatabaseError> {
     let mut scans = Vec::new();
     for id in ids {
         scans.extend(app.store.scan(ScanId(id), app.now()).await?);
@@ -87,7 +87,7 @@ async fn assemble(
     filters: ReportFilters,
     findings: Vec<Finding>,
     scans: Vec<Scan>,
-) -> Result<ReportData, StoreError> {
+) -> Result<ReportData, DatabaseError> {
     let names = target_names(app, &scans).await?;
     let name = |id: Option<TargetId>| id.and_then(|id| names.get(&id).cloned()).unwrap_or_default();
     let by_id: HashMap<ScanId, &Scan> = scans.iter().map(|scan| (scan.id, scan)).collect();
@@ -115,7 +115,7 @@ async fn assemble(
     })
 }
 
-async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, String>, StoreError> {
+async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, String>, DatabaseError> {
     let mut names = HashMap::new();
     for id in scans.iter().map(|scan| scan.target_id).collect::<BTreeSet<_>>() {
         if let Some(target) = app.store.target(id).await? {
@@ -126,7 +126,7 @@ async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, Str
 }
 
 /// The workspace of the scans; those of several workspaces have the first one's name and "and others".
-async fn workspace_name(app: &App, scans: &[Scan]) -> Result<String, StoreError> {
+async fn workspace_name(app: &App, scans: &[Scan]) -> Result<String, DatabaseError> {
     let ids: BTreeSet<_> = scans.iter().filter_map(|scan| scan.workspace_id).collect();
     let first = match ids.first() {
         Some(id) => app.store.workspace(*id).await?,
@@ -136,7 +136,7 @@ async fn workspace_name(app: &App, scans: &[Scan]) -> Result<String, StoreError>
     Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
 }
 
-async fn history(app: &App, finding: FindingId) -> Result<Vec<Earlier>, StoreError> {
+async fn history(app: &App, finding: FindingId) -> Result<Vec<Earlier>, DatabaseError> {
     let mut history = Vec::new();
     for earlier in app.store.history_of(finding).await? {
         let scan = match earlier.task_id {
@@ -167,7 +167,7 @@ pub async fn make_reports(app: App, stop: CancellationToken) {
     }
 }
 
-async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseError> {
     app.store.purge_reports(app.now()).await?;
     while let Some(report) = app.store.next_report().await? {
         if stop.is_cancelled() {
@@ -178,7 +178,7 @@ async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), StoreError>
     Ok(())
 }
 
-async fn make(app: &App, report: ReportToMake) -> Result<(), StoreError> {
+async fn make(app: &App, report: ReportToMake) -> Result<(), DatabaseError> {
     let (data, format) = (report.data.clone(), report.format.clone());
     // Off the async threads; a panic in a renderer is a failed report.
     let made = tokio::task::spawn_blocking(move || document(&data, &format)).await;
@@ -209,7 +209,7 @@ fn document(data: &str, format: &ReportFormat) -> anyhow::Result<Option<Vec<u8>>
 }
 
 /// Queues the reports that ended scans owe to their `report_callback`.
-pub async fn settle_owed(app: &App) -> Result<(), StoreError> {
+pub async fn settle_owed(app: &App) -> Result<(), DatabaseError> {
     while let Some(owed) = app.store.next_owed().await? {
         let report = owed_report(app, &owed).await?;
         let subject = format!("scan {}", owed.scan);
@@ -224,7 +224,7 @@ pub async fn settle_owed(app: &App) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn owed_report(app: &App, owed: &Owed) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
+async fn owed_report(app: &App, owed: &Owed) -> Result<Option<(&'static str, Vec<u8>)>, DatabaseError> {
     let wanted = owed.callback.format.as_deref().unwrap_or("json");
     let format = FORMATS.iter().find(|format| format.as_str() == wanted).unwrap_or(&ReportFormat::Json);
     let scans = known_scans(app, [owed.scan.0]).await?;

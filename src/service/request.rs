@@ -34,9 +34,9 @@ impl<T: From<i64>, S: Send + Sync> FromRequestParts<S> for Id<T> {
 }
 
 /// The query parameters. Unknown ones are ignored; an empty value counts as absent.
-pub struct Query(Vec<(String, String)>);
+pub struct QueryParams(Vec<(String, String)>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Query {
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -44,7 +44,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
-impl Query {
+impl QueryParams {
     /// Reads a query string.
     pub fn parse(query: &str) -> Self {
         Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
@@ -326,10 +326,10 @@ mod tests {
 
     #[test]
     fn pages_have_limits() {
-        assert_eq!(Query::parse("").page().unwrap(), (1000, 0));
-        assert_eq!(Query::parse("limit=10&page=3&x=y").page().unwrap(), (10, 20));
+        assert_eq!(QueryParams::parse("").page().unwrap(), (1000, 0));
+        assert_eq!(QueryParams::parse("limit=10&page=3&x=y").page().unwrap(), (10, 20));
         for refused in ["limit=0", "limit=1001", "page=0", "limit=ten"] {
-            assert_eq!(Query::parse(refused).page().unwrap_err().status, StatusCode::BAD_REQUEST, "{refused}");
+            assert_eq!(QueryParams::parse(refused).page().unwrap_err().status, StatusCode::BAD_REQUEST, "{refused}");
         }
     }
 }

@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for Pattern {
 /// One line of the scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct ScopeEntry {
     /// What it is about.
     pub target: Pattern,
     /// Last day (UTC) on which it allows anything. A denial has none: it stands until it is removed.
@@ -156,13 +156,13 @@ pub struct Entry {
 /// Everything a scope file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scope {
+pub struct ScanScope {
     /// What may be scanned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub allow: Vec<Entry>,
+    pub allow: Vec<ScopeEntry>,
     /// What must not be, whatever allows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deny: Vec<Entry>,
+    pub deny: Vec<ScopeEntry>,
 }
 
 /// Why the scope file could not be used; nothing is allowed while it cannot be read.
@@ -200,11 +200,11 @@ impl ScopeFile {
     ///
     /// # Errors
     /// When it cannot be read, or is no valid TOML of this form.
-    pub fn load(&self) -> Result<Scope, ScopeError> {
+    pub fn load(&self) -> Result<ScanScope, ScopeError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => toml::from_str(&text)
                 .map_err(|source| ScopeError::Syntax { path: self.path.clone(), source: Box::new(source) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Scope::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ScanScope::default()),
             Err(source) => Err(ScopeError::Read { path: self.path.clone(), source }),
         }
     }
@@ -213,7 +213,7 @@ impl ScopeFile {
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn add(&self, entries: Vec<Entry>) -> Result<(), ScopeError> {
+    pub fn add(&self, entries: Vec<ScopeEntry>) -> Result<(), ScopeError> {
         self.edit(|scope| upsert(&mut scope.allow, entries))
     }
 
@@ -221,8 +221,10 @@ impl ScopeFile {
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn deny(&self, entries: Vec<Entry>) -> Result<(), ScopeError> {
-        self.edit(|scope| upsert(&mut scope.deny, entries.into_iter().map(|e| Entry { until: None, ..e }).collect()))
+    pub fn deny(&self, entries: Vec<ScopeEntry>) -> Result<(), ScopeError> {
+        self.edit(|scope| {
+            upsert(&mut scope.deny, entries.into_iter().map(|e| ScopeEntry { until: None, ..e }).collect())
+        })
     }
 
     /// Takes every entry and denial for these patterns out; answers how many there were.
@@ -240,7 +242,7 @@ impl ScopeFile {
         Ok(gone)
     }
 
-    fn edit(&self, change: impl FnOnce(&mut Scope)) -> Result<(), ScopeError> {
+    fn edit(&self, change: impl FnOnce(&mut ScanScope)) -> Result<(), ScopeError> {
         let fail = |source| ScopeError::Write { path: self.path.clone(), source };
         // Two commands at once must not lose an entry: the lock is a file beside, since this one is replaced.
         let lock = File::create(self.path.with_extension("toml.lock")).map_err(fail)?;
@@ -250,7 +252,7 @@ impl ScopeFile {
         self.replace(&scope).map_err(fail)
     }
 
-    fn replace(&self, scope: &Scope) -> io::Result<()> {
+    fn replace(&self, scope: &ScanScope) -> io::Result<()> {
         let text = toml::to_string(scope).map_err(io::Error::other)?;
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -279,7 +281,7 @@ pub fn parse_list(text: &str) -> Result<Vec<Pattern>, ScopeError> {
     Ok(all)
 }
 
-fn upsert(list: &mut Vec<Entry>, entries: Vec<Entry>) {
+fn upsert(list: &mut Vec<ScopeEntry>, entries: Vec<ScopeEntry>) {
     for entry in entries {
         list.retain(|old| old.target != entry.target);
         list.push(entry);
@@ -290,8 +292,8 @@ fn upsert(list: &mut Vec<Entry>, entries: Vec<Entry>) {
 mod tests {
     use super::*;
 
-    fn entry(target: &str) -> Entry {
-        Entry {
+    fn entry(target: &str) -> ScopeEntry {
+        ScopeEntry {
             target: target.parse().unwrap(),
             until: None,
             note: "SOW 114".into(),
@@ -340,8 +342,8 @@ mod tests {
     fn entries_survive_the_file_and_edits() {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
-        assert_eq!(file.load().unwrap(), Scope::default());
-        let until = Entry { until: Some("2026-12-31".parse().unwrap()), ..entry("10.0.4.0/24") };
+        assert_eq!(file.load().unwrap(), ScanScope::default());
+        let until = ScopeEntry { until: Some("2026-12-31".parse().unwrap()), ..entry("10.0.4.0/24") };
         file.add(vec![entry("shop.acme.test"), until.clone()]).unwrap();
         file.deny(vec![entry("10.0.4.9")]).unwrap();
         file.add(vec![entry("shop.acme.test")]).unwrap();

@@ -28,9 +28,9 @@ use super::rails::{Rails, RailsSettings};
 use super::recorder::Recorder;
 use super::scope::Pattern;
 use super::settings::Settings;
-use super::state::{App, Shared};
-use super::store::{Opened, Store};
-use super::words::{SHIPPED, Words};
+use super::state::{App, AppState};
+use super::store::{OpenedStore, Store};
+use super::words::{SHIPPED, WordlistWords};
 use super::worker::{Runner, Worker};
 use super::{callbacks, guard, idle, loggers, report_maker, router, worker};
 
@@ -99,14 +99,14 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     };
     let last = dir.take_last_info();
     let rails = Arc::new(Rails::new(rails_settings(&settings, &dir)?));
-    let Opened { store, mut notes } = Store::open(&dir.database()).await?;
+    let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
-    let keys = Keys::read(&settings, &dir)?;
+    let keys = ServiceKeys::read(&settings, &dir)?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
 
-    let app = App::new(Shared {
+    let app = App::new(AppState {
         store: store.clone(),
         rails,
         limiter: Limiter::new(settings.rate_limit),
@@ -143,12 +143,12 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
 }
 
 /// The API key and the key that signs callbacks.
-struct Keys {
+struct ServiceKeys {
     api: String,
     callback: String,
 }
 
-impl Keys {
+impl ServiceKeys {
     fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
         let api = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
         let callback = dir.callback_key_file();
@@ -233,7 +233,7 @@ async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(
         return Err(StartError::Settings(format!("--current-workspace {id}: there is no workspace {id}")));
     }
     for (name, description, file) in SHIPPED {
-        store.ship_wordlist(name, description, &Words::parse(file)).await.map_err(StartError::Store)?;
+        store.ship_wordlist(name, description, &WordlistWords::parse(file)).await.map_err(StartError::Store)?;
     }
     store.recover(now).await.map_err(StartError::Store)
 }

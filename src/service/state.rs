@@ -17,11 +17,11 @@ use super::worker::Worker;
 
 /// Handle to the shared state, cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Shared>);
+pub struct App(Arc<AppState>);
 
 /// The shared state itself.
 #[allow(missing_docs)]
-pub struct Shared {
+pub struct AppState {
     pub settings: Settings,
     pub store: Store,
     pub rails: Arc<Rails>,
@@ -45,7 +45,7 @@ pub struct Shared {
 
 impl App {
     /// Wraps the state.
-    pub fn new(shared: Shared) -> Self {
+    pub fn new(shared: AppState) -> Self {
         Self(Arc::new(shared))
     }
 
@@ -61,8 +61,8 @@ impl App {
 }
 
 impl Deref for App {
-    type Target = Shared;
-    fn deref(&self) -> &Shared {
+    type Target = AppState;
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }

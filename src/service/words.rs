@@ -20,12 +20,12 @@ pub const SHIPPED: &[(&str, &str, &str)] = &[
 
 /// The words of a list, each once, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct WordlistWords {
     text: String,
     count: i64,
 }
 
-impl Words {
+impl WordlistWords {
     /// Reads a file.
     pub fn parse(file: &str) -> Self {
         let mut seen = HashSet::new();
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn blanks_comments_and_duplicates_do_not_count() {
-        let words = Words::parse("\u{feff}# a list\r\nadmin\r\n\r\n  login \nadmin\n#x\n");
+        let words = WordlistWords::parse("\u{feff}# a list\r\nadmin\r\n\r\n  login \nadmin\n#x\n");
         assert_eq!((words.text(), words.count()), ("admin\nlogin", 2));
     }
 
     #[test]
     fn the_shipped_lists_have_words() {
         for (name, _, file) in SHIPPED {
-            assert!(Words::parse(file).count() > 50, "{name}");
+            assert!(WordlistWords::parse(file).count() > 50, "{name}");
         }
     }
 }

@@ -19,10 +19,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::engine::{Engine, Event, Job, Outcome};
+use super::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
 use super::state::App;
-use super::store::StoreError;
-use super::store::jobs::{Attempt, Batch, Claim, Stop, Turn};
+use super::store::DatabaseError;
+use super::store::jobs::{Attempt, Claim, QueueTurn, ScanUpdate, Stop};
 use crate::contract::{ScanId, ScanStatus, WorkspaceId};
 
 /// How often a running scan shows that time passes: its duration is part of the answers.
@@ -43,11 +43,21 @@ const EVENTS: usize = 256;
 /// Runs scans: the engine, or what stands for it in a test.
 pub trait Runner: Send + Sync + 'static {
     /// Runs one scan to its end, or until `stop`.
-    fn run(&self, job: Job, events: mpsc::Sender<Event>, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
+    fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ScanOutcome>;
 }
 
 impl Runner for Engine {
-    fn run(&self, job: Job, events: mpsc::Sender<Event>, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+    fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ScanOutcome> {
         let engine = self.clone();
         Box::pin(async move { Engine::run(&engine, job, events, stop).await })
     }
@@ -70,7 +80,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn stop(&self, app: &App, scan: ScanId) -> Result<bool, StoreError> {
+    pub async fn stop(&self, app: &App, scan: ScanId) -> Result<bool, DatabaseError> {
         let stop = app.store.request_stop(scan, app.now()).await?;
         if stop == Stop::Running
             && let Some(token) = self.running().get(&scan)
@@ -85,7 +95,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn stop_workspace(&self, app: &App, workspace: WorkspaceId) -> Result<(), StoreError> {
+    pub async fn stop_workspace(&self, app: &App, workspace: WorkspaceId) -> Result<(), DatabaseError> {
         for scan in app.store.active_in(workspace).await? {
             self.stop(app, scan).await?;
         }
@@ -121,7 +131,7 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
         match app.store.claim(owner, &app.worker.busy(), app.now()).await {
-            Ok(Turn::Claimed(claim)) => {
+            Ok(QueueTurn::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
                 app.worker.running().insert(scan, token.clone());
@@ -132,8 +142,8 @@ async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut Join
                 scans.spawn(attempt(app.clone(), Arc::clone(runner), *claim, token, stop.clone()));
             }
             // It may owe a callback.
-            Ok(Turn::GivenUp) => app.deliveries.notify_one(),
-            Ok(Turn::Nothing) => return,
+            Ok(QueueTurn::GivenUp) => app.deliveries.notify_one(),
+            Ok(QueueTurn::Nothing) => return,
             Err(error) => {
                 // Tried again with the next look; the queue is in the database and loses nothing.
                 tracing::error!(%error, "the queue could not be read");
@@ -191,7 +201,7 @@ async fn run(
     claim: Claim,
     token: CancellationToken,
     service_stop: &CancellationToken,
-) -> Result<End, StoreError> {
+) -> Result<End, DatabaseError> {
     let attempt = claim.attempt.clone();
     let limit = app.clock.until(app.now() + SignedDuration::from_mins(claim.max_minutes));
     let minutes = claim.max_minutes;
@@ -220,8 +230,8 @@ async fn run(
     })
 }
 
-fn job(claim: Claim) -> Job {
-    Job {
+fn job(claim: Claim) -> ScanJob {
+    ScanJob {
         scan: claim.attempt.scan,
         tool: claim.tool,
         target: claim.target,
@@ -231,14 +241,14 @@ fn job(claim: Claim) -> Job {
     }
 }
 
-fn end_of(outcome: Outcome) -> End {
+fn end_of(outcome: ScanOutcome) -> End {
     let (status, message) = match outcome {
-        Outcome::Finished(message) => (ScanStatus::Finished, message),
-        Outcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
-        Outcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
-        Outcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
+        ScanOutcome::Finished(message) => (ScanStatus::Finished, message),
+        ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
+        ScanOutcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
+        ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
         // Without a cause of ours the scan gave itself up.
-        Outcome::Cancelled => (ScanStatus::Aborted, "the scan gave up".to_owned()),
+        ScanOutcome::Cancelled => (ScanStatus::Aborted, "the scan gave up".to_owned()),
     };
     End::Outcome(status, message)
 }
@@ -247,10 +257,10 @@ fn end_of(outcome: Outcome) -> End {
 async fn watch(
     app: &App,
     attempt: &Attempt,
-    events: &mut mpsc::Receiver<Event>,
+    events: &mut mpsc::Receiver<ScanEvent>,
     limit: BoxFuture<'static, ()>,
     token: &CancellationToken,
-) -> Result<Option<Cause>, StoreError> {
+) -> Result<Option<Cause>, DatabaseError> {
     let mut limit = limit;
     let mut tick = tokio::time::interval(TICK);
     let mut ticks = 0;
@@ -281,7 +291,7 @@ async fn watch(
 }
 
 /// Writes what a cancelled scan still tells, until it has ended.
-async fn drain(app: &App, attempt: &Attempt, events: &mut mpsc::Receiver<Event>, cause: Option<Cause>) {
+async fn drain(app: &App, attempt: &Attempt, events: &mut mpsc::Receiver<ScanEvent>, cause: Option<Cause>) {
     let mut buffer = Vec::new();
     while events.recv_many(&mut buffer, EVENTS).await > 0 {
         if cause == Some(Cause::NotOurs) {
@@ -292,15 +302,15 @@ async fn drain(app: &App, attempt: &Attempt, events: &mut mpsc::Receiver<Event>,
     }
 }
 
-async fn write(app: &App, attempt: &Attempt, events: &mut Vec<Event>) -> Result<bool, StoreError> {
-    let mut batch = Batch::default();
+async fn write(app: &App, attempt: &Attempt, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
+    let mut batch = ScanUpdate::default();
     for event in events.drain(..) {
         match event {
-            Event::Planned(tests) => batch.planned = Some(tests),
-            Event::Tested(test) => batch.tests.push(test),
-            Event::Raw(line) => batch.raw.push(line),
-            Event::Info(line) => batch.info.push(line),
-            Event::Output(output) => batch.output = Some(output),
+            ScanEvent::Planned(tests) => batch.planned = Some(tests),
+            ScanEvent::Tested(test) => batch.tests.push(test),
+            ScanEvent::Raw(line) => batch.raw.push(line),
+            ScanEvent::Info(line) => batch.info.push(line),
+            ScanEvent::Output(output) => batch.output = Some(output),
         }
     }
     app.store.record(attempt, &batch, app.now()).await

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use sqlx::migrate::Migrator;
 
-use super::{Aside, Kind, SharedFile, StoreError, Turn};
+use super::{Aside, FileKind, OpeningTurn, SharedFile, StoreError};
 
 /// A store with what was read at its opening.
 pub trait Opening: Sized + Send {
     /// Its file.
-    const KIND: Kind;
+    const KIND: FileKind;
 
     /// What could be read of a broken file.
     type Left: Send;
@@ -40,7 +40,7 @@ pub trait Opening: Sized + Send {
 /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than that it
 /// is broken.
 pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
-    let Some(turn) = Turn::wait(directory, &O::KIND).await? else {
+    let Some(turn) = OpeningTurn::wait(directory, &O::KIND).await? else {
         let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
         notes.push(format!("{} cannot be written: new {} are not kept", file.path.display(), O::KIND.what));
         return O::read(file, notes).await;

@@ -22,7 +22,7 @@ use super::{StoreError, back_up, close_to_others, on_network, options, schema_nu
 
 /// What a file is called.
 #[derive(Debug)]
-pub struct Kind {
+pub struct FileKind {
     /// Its name in the directory of the service.
     pub name: &'static str,
     /// What it keeps, for people.
@@ -77,16 +77,16 @@ pub fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// The turn to open a file; over when it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct OpeningTurn {
     _lock: Option<File>,
 }
 
-impl Turn {
+impl OpeningTurn {
     /// Makes the directory, and waits until nobody else is opening the file; nothing where it can only be read.
     ///
     /// # Errors
     /// When there is no file and none can be made.
-    pub async fn wait(directory: &Path, kind: &Kind) -> Result<Option<Self>, StoreError> {
+    pub async fn wait(directory: &Path, kind: &FileKind) -> Result<Option<Self>, StoreError> {
         let file = directory.join(kind.name);
         let lock = match make(directory, &file, kind) {
             Ok(lock) => lock,
@@ -101,7 +101,7 @@ impl Turn {
 }
 
 /// Makes the directory and the files that SQLite does not make closed to others; returns the lock of openings.
-fn make(directory: &Path, file: &Path, kind: &Kind) -> io::Result<File> {
+fn make(directory: &Path, file: &Path, kind: &FileKind) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let lock = lock_file(&directory.join(kind.opening))?;
     close_to_others(file)?;
@@ -117,7 +117,11 @@ impl SharedFile {
     ///
     /// # Errors
     /// When it is of a newer program, broken, or SQLite refuses it for another reason.
-    pub async fn open(directory: &Path, kind: &Kind, migrations: &Migrator) -> Result<(Self, Vec<String>), StoreError> {
+    pub async fn open(
+        directory: &Path,
+        kind: &FileKind,
+        migrations: &Migrator,
+    ) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         let failed = StoreError::of(&path);
         let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
@@ -164,7 +168,7 @@ impl SharedFile {
     ///
     /// # Errors
     /// When SQLite refuses it.
-    pub async fn open_read_only(directory: &Path, kind: &Kind) -> Result<(Self, Vec<String>), StoreError> {
+    pub async fn open_read_only(directory: &Path, kind: &FileKind) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         // Immutable: beside a file that cannot be written no index of its log can be made.
         let options = options(&path).read_only(true).immutable(true);
@@ -172,7 +176,7 @@ impl SharedFile {
         Ok((Self::of(connection, path, false, kind), Vec::new()))
     }
 
-    fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &Kind) -> Self {
+    fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {
         let looks = Looks::default();
         Self { connection, path, writable, what: kind.what, data_version: 0, looks, in_use: None }
     }

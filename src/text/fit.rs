@@ -12,12 +12,7 @@ pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
 }
 
-/// At most `columns` of the text, shortened in the middle with `…`.
-pub fn middle(text: &str, columns: usize) -> Cow<'_, str> {
-    middle_with(text, columns, '…')
-}
-
-/// As [`middle`], with another one-column ellipsis.
+/// At most `columns` of the text, shortened in the middle with a one-column ellipsis.
 pub fn middle_with(text: &str, columns: usize, ellipsis: char) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -66,6 +61,10 @@ fn take<'a>(graphemes: impl Iterator<Item = &'a str>, columns: usize) -> (usize,
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn middle(text: &str, columns: usize) -> Cow<'_, str> {
+        middle_with(text, columns, '…')
+    }
 
     #[test]
     fn names_give_way_in_the_middle_and_sentences_at_the_end() {

@@ -12,19 +12,22 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::case::{Case, Occurrence, Presence, Stance};
-use super::event::{EventId, Key};
+use super::case::{Case, Occurrence, Stance};
+use super::event::EventId;
 use super::identity;
-use super::matching::{self, Row};
+use super::matching::{self, MatchedFinding};
 use super::presence::Presences;
 use super::rules;
 use super::stance::stance;
 use super::standing::OwnState;
 use super::state::State;
-use crate::app::table::Table;
 use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
-use crate::query::row::column_of;
-use crate::query::{Builder, Field, Judged, Rows};
+use crate::finding::{Key, Presence};
+use crate::query::source::column_of;
+use crate::query::{Builder, Field};
+use crate::table::Rows;
+use crate::table::Table;
+use crate::triage::Judged;
 
 /// Columns of decisions that are made with the rows: those that saved queries ask for most.
 const READY: [Field; 2] = [Field::Decision, Field::Verdict];
@@ -123,7 +126,7 @@ impl Input {
     }
 }
 
-fn case(input: &Input, presences: &Presences, row: Row) -> Case {
+fn case(input: &Input, presences: &Presences, row: MatchedFinding) -> Case {
     let presence = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);

@@ -2,11 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::case::{CaseId, Presence, Source};
+use super::case::{CaseId, VerdictSource};
 use super::event::{Change, Decision, OwnFinding, Subject};
 use super::testing::World;
-use super::verdict::Verdict::{self, Confirmed, FalsePositive, Open};
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
+use crate::finding::Presence;
+use crate::finding::Verdict;
+use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
 
 #[test]
 fn what_two_scans_saw_is_one_row_that_shows_the_latest() {
@@ -71,7 +73,7 @@ fn a_moved_port_is_offered_the_decision_and_does_not_inherit_it() {
     world.decide(FalsePositive);
     world.found(2, "tls10", "").port = 8443;
     let (case, stance) = world.last();
-    assert_eq!((stance.source, case.offered.as_deref()), (Source::Nobody, Some(&key)));
+    assert_eq!((stance.source, case.offered.as_deref()), (VerdictSource::Nobody, Some(&key)));
     world.ann.does(Subject::Finding((*case.identity).clone()), Change::Inherit(key));
     let (case, stance) = world.last();
     assert_eq!((stance.verdict, case.offered.as_deref()), (FalsePositive, None));

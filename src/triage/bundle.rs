@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Key};
+use super::event::Event;
 use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::finding::Key;
 use crate::oob::{Archived, Hit, Payload};
-use crate::text::{self, plural};
+use crate::text;
+use crate::text::plural;
 
 /// What the manifest calls itself.
 const FORMAT: &str = "scandeck-bundle";
@@ -73,7 +75,7 @@ pub struct Setting {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum BundleLine {
     Manifest(Manifest),
     Event(Arc<Event>),
     Setting(Setting),
@@ -136,19 +138,19 @@ impl Bundle {
 
     /// The file.
     pub fn write(&self) -> String {
-        let mut lines: Vec<Line> = Vec::new();
-        lines.extend(self.events.iter().cloned().map(Line::Event));
-        lines.extend(self.settings.iter().cloned().map(Line::Setting));
-        lines.extend(self.seen.iter().copied().map(Line::Seen));
-        lines.extend(self.payloads.iter().cloned().map(Line::Payload));
-        lines.extend(self.hits.iter().cloned().map(Line::Hit));
-        lines.extend(self.captures.iter().cloned().map(Line::Capture));
-        lines.extend(self.targets.iter().cloned().map(Line::Target));
-        lines.extend(self.scans.iter().cloned().map(Line::Scan));
-        lines.extend(self.findings.iter().cloned().map(Line::Finding));
+        let mut lines: Vec<BundleLine> = Vec::new();
+        lines.extend(self.events.iter().cloned().map(BundleLine::Event));
+        lines.extend(self.settings.iter().cloned().map(BundleLine::Setting));
+        lines.extend(self.seen.iter().copied().map(BundleLine::Seen));
+        lines.extend(self.payloads.iter().cloned().map(BundleLine::Payload));
+        lines.extend(self.hits.iter().cloned().map(BundleLine::Hit));
+        lines.extend(self.captures.iter().cloned().map(BundleLine::Capture));
+        lines.extend(self.targets.iter().cloned().map(BundleLine::Target));
+        lines.extend(self.scans.iter().cloned().map(BundleLine::Scan));
+        lines.extend(self.findings.iter().cloned().map(BundleLine::Finding));
         let manifest = Manifest { lines: lines.len(), ..self.manifest.clone() };
         let mut file = String::new();
-        for line in [Line::Manifest(manifest)].iter().chain(&lines) {
+        for line in [BundleLine::Manifest(manifest)].iter().chain(&lines) {
             file.push_str(&serde_json::to_string(line).unwrap_or_default());
             file.push('\n');
         }
@@ -163,7 +165,7 @@ impl Bundle {
         let bad = |line: usize, reason: String| BadLine { line, reason: text::clean(&reason).into_owned() };
         let mut lines = file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
-            Some(Ok(Line::Manifest(manifest))) if manifest.format == FORMAT => manifest,
+            Some(Ok(BundleLine::Manifest(manifest))) if manifest.format == FORMAT => manifest,
             _ => return Err(bad(1, "this is no bundle of scandeck".to_owned())),
         };
         if manifest.version > VERSION {
@@ -173,19 +175,19 @@ impl Bundle {
         let mut bundle = Self::new(manifest);
         for (at, line) in lines {
             match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
-                Line::Manifest(_) => return Err(bad(at + 1, "a second manifest".to_owned())),
-                Line::Event(event) => {
+                BundleLine::Manifest(_) => return Err(bad(at + 1, "a second manifest".to_owned())),
+                BundleLine::Event(event) => {
                     jsonl::believed(&event).map_err(|reason| bad(at + 1, reason))?;
                     bundle.events.push(event);
                 }
-                Line::Setting(setting) => bundle.settings.push(setting),
-                Line::Seen(key) => bundle.seen.push(key),
-                Line::Payload(payload) => bundle.payloads.push(payload),
-                Line::Hit(hit) => bundle.hits.push(hit),
-                Line::Capture(capture) => bundle.captures.push(capture),
-                Line::Target(target) => bundle.targets.push(target),
-                Line::Scan(scan) => bundle.scans.push(scan),
-                Line::Finding(finding) => bundle.findings.push(finding),
+                BundleLine::Setting(setting) => bundle.settings.push(setting),
+                BundleLine::Seen(key) => bundle.seen.push(key),
+                BundleLine::Payload(payload) => bundle.payloads.push(payload),
+                BundleLine::Hit(hit) => bundle.hits.push(hit),
+                BundleLine::Capture(capture) => bundle.captures.push(capture),
+                BundleLine::Target(target) => bundle.targets.push(target),
+                BundleLine::Scan(scan) => bundle.scans.push(scan),
+                BundleLine::Finding(finding) => bundle.findings.push(finding),
             }
             found += 1;
         }
@@ -202,8 +204,8 @@ mod tests {
     use super::*;
     use crate::contract::{CaptureId, Evidence, FindingId, LoggerId, Risk};
     use crate::oob::Token;
+    use crate::triage::Verdict;
     use crate::triage::testing::Desk;
-    use crate::triage::verdict::Verdict;
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();

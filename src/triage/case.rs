@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::event::{EventId, Identity, Key};
-use super::verdict::{Reason, Verdict};
+use super::event::{EventId, Identity, Sighting};
 use crate::contract::{Finding, FindingId, Risk, Shared, Stamp};
+use crate::finding::{Key, Presence, Reason, Verdict};
 
 /// Names a row for as long as its identity does: the low 62 bits of its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +17,12 @@ pub struct CaseId(pub i64);
 impl From<Key> for CaseId {
     fn from(key: Key) -> Self {
         Self((key.0 as u64 >> 2) as i64)
+    }
+}
+
+impl From<i64> for CaseId {
+    fn from(id: i64) -> Self {
+        Self(id)
     }
 }
 
@@ -29,67 +35,6 @@ impl From<CaseId> for i64 {
 impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
-    }
-}
-
-/// Against the previous comparable scan, or the pinned baseline (`triage.md`, Two axes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum Presence {
-    New,
-    #[default]
-    Unchanged,
-    Updated,
-    Reappeared,
-    NotRetested,
-    Absent,
-}
-
-impl Presence {
-    /// All.
-    pub const ALL: [Presence; 6] = [
-        Presence::New,
-        Presence::Unchanged,
-        Presence::Updated,
-        Presence::Reappeared,
-        Presence::NotRetested,
-        Presence::Absent,
-    ];
-
-    /// Its name in queries and exports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Unchanged => "unchanged",
-            Self::Updated => "updated",
-            Self::Reappeared => "reappeared",
-            Self::NotRetested => "not_retested",
-            Self::Absent => "absent",
-        }
-    }
-
-    /// One word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Unchanged => "same",
-            Self::Updated => "changed",
-            Self::Reappeared => "back",
-            Self::NotRetested => "not retested",
-            Self::Absent => "gone",
-        }
-    }
-
-    /// Its sign in the column `Δ`.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::New => "+",
-            Self::Unchanged => " ",
-            Self::Updated => "~",
-            Self::Reappeared => "↺",
-            Self::NotRetested => "?",
-            Self::Absent => "-",
-        }
     }
 }
 
@@ -143,6 +88,18 @@ impl Case {
         &self.identity.class
     }
 
+    /// What a scan showed of it, for a decision to remember.
+    pub fn sighting(&self) -> Sighting {
+        Sighting {
+            finding: self.finding.id,
+            scan: self.finding.task_id,
+            started: self.last_seen,
+            risk: self.finding.risk_level,
+            exploited: self.finding.in_cisa_catalog,
+            epss: self.finding.epss_score,
+        }
+    }
+
     /// Server ids of all its occurrences, the latest first.
     pub fn finding_ids(&self) -> impl Iterator<Item = FindingId> {
         let latest = self.finding.id;
@@ -152,7 +109,7 @@ impl Case {
 
 /// Where a verdict comes from, the strongest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum VerdictSource {
     /// A person decided this finding.
     Person,
     /// A rule that a person made.
@@ -181,7 +138,7 @@ pub struct Stance {
     /// The verdict that holds; of one that holds no more, the old one.
     pub verdict: Verdict,
     /// Whose it is.
-    pub source: Source,
+    pub source: VerdictSource,
     /// Why it holds no more.
     pub again: Option<Again>,
     /// Risk, KEV or EPSS rose since.

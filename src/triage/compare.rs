@@ -12,8 +12,8 @@ use std::sync::Arc;
 use super::case::Case;
 use super::presence::covers;
 use super::steady;
-use crate::app::table::Table;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
+use crate::table::Table;
 
 /// What became of a finding from one scan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,9 +28,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All, in the order of lists.
-    pub const ALL: [Outcome; 5] = [Outcome::New, Outcome::Gone, Outcome::Changed, Outcome::CoveredLess, Outcome::Same];
-
     /// Its name in exports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,7 +42,7 @@ impl Outcome {
 
 /// One finding that at least one of the two scans saw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
+pub struct ComparedFinding {
     /// Position of its row.
     pub at: usize,
     /// As the earlier scan told it.
@@ -57,11 +54,11 @@ pub struct Compared {
 }
 
 /// Compares two scans over the rows, in their order.
-pub fn compare(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<Compared> {
+pub fn compare(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
     let row = |(at, case): (usize, &Arc<Case>)| {
         let (told, tells) = (seen_by(case, before.id).cloned(), seen_by(case, after.id).cloned());
         let outcome = outcome(told.as_deref(), tells.as_deref(), covers(after, before))?;
-        Some(Compared { at, before: told, after: tells, outcome })
+        Some(ComparedFinding { at, before: told, after: tells, outcome })
     };
     cases.items().iter().enumerate().filter_map(row).collect()
 }

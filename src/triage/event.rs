@@ -9,8 +9,8 @@ use std::str::FromStr;
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::verdict::{Reason, Verdict};
 use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp};
+use crate::finding::{Key, Reason, Verdict};
 
 /// Names an event everywhere: the instance that made it, and its number there. Printed `5f…-12`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,38 +44,6 @@ impl Serialize for EventId {
 }
 
 impl<'de> Deserialize<'de> for EventId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// 128 bits of a fingerprint: what decisions are kept under. Printed as 32 hex digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(pub u128);
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl FromStr for Key {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.len() {
-            32 => u128::from_str_radix(text, 16).map(Self).map_err(|_| format!("{text:?} is no fingerprint")),
-            _ => Err(format!("{text:?} is no fingerprint: 32 hex digits")),
-        }
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
-use super::event::{EventId, Identity, Key, OwnFinding};
+use super::event::{EventId, Identity, OwnFinding};
 use crate::contract::{Evidence, Finding, FindingId, ScanId, Shared};
+use crate::finding::Key;
 
 mod class;
 mod locators;
@@ -35,13 +36,13 @@ pub struct Identifier {
     alias: Shared,
     classes: HashMap<(Shared, Shared), Shared>,
     services: HashMap<(i64, Shared), Shared>,
-    places: HashMap<Arc<str>, Arc<Place>>,
+    places: HashMap<Arc<str>, Arc<EvidencePlace>>,
     /// The same by locators: evidence differs more often than what it says about where.
-    by_locators: HashMap<String, Arc<Place>>,
+    by_locators: HashMap<String, Arc<EvidencePlace>>,
 }
 
 /// What an evidence says about where.
-struct Place {
+struct EvidencePlace {
     locators: String,
     shown: Shared,
 }
@@ -82,7 +83,7 @@ impl Identifier {
         known.or_insert_with(|| service(finding.port, &finding.protocol)).clone()
     }
 
-    fn place(&mut self, evidence: &Evidence) -> Arc<Place> {
+    fn place(&mut self, evidence: &Evidence) -> Arc<EvidencePlace> {
         let json = evidence.shared();
         if let Some(known) = self.places.get(json) {
             return Arc::clone(known);
@@ -90,7 +91,7 @@ impl Identifier {
         let locators = locators::locators(evidence).join(SEPARATOR);
         let place = self.by_locators.entry(locators).or_insert_with_key(|locators| {
             let shown: String = locators.replace(SEPARATOR, " ").chars().take(MAX_PLACE).collect();
-            Arc::new(Place { locators: locators.clone(), shown: shown.into() })
+            Arc::new(EvidencePlace { locators: locators.clone(), shown: shown.into() })
         });
         self.places.insert(Arc::clone(json), Arc::clone(place));
         Arc::clone(place)

@@ -64,15 +64,6 @@ pub fn read(text: &str) -> Read {
     read
 }
 
-/// Reads a file of which every line must be good.
-///
-/// # Errors
-/// All bad lines.
-pub fn read_strict(text: &str) -> Result<Vec<Arc<Event>>, Vec<BadLine>> {
-    let read = read(text);
-    if read.bad.is_empty() { Ok(read.events) } else { Err(read.bad) }
-}
-
 fn parse(line: &str) -> Option<Result<Event, String>> {
     let line = line.trim();
     if line.is_empty() {
@@ -109,10 +100,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::triage::event::{Change, Decision, Identity, Key, Sighting, Subject};
+    use crate::triage::event::{Change, Decision, Identity, Sighting, Subject};
     use crate::triage::state::State;
     use crate::triage::testing::Desk;
-    use crate::triage::verdict::{Reason, Verdict};
+    use crate::triage::{Key, Reason, Verdict};
 
     fn decided() -> (Desk, Arc<Event>) {
         let mut ann = Desk::new("ann", 0xa1);
@@ -171,8 +162,7 @@ mod tests {
         for (bad, expected) in bad.iter().zip(expected) {
             assert!(bad.starts_with(expected), "{bad}");
         }
-        assert_eq!(read_strict(&text), Err(read.bad));
-        assert_eq!(read_strict(&good), Ok(vec![event]));
+        assert_eq!(super::read(&good).events, [event]);
     }
 
     proptest! {

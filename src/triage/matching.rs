@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::arrange::Input;
-use super::event::{Identity, Key};
+use super::event::Identity;
 use super::identity::{self, Identifier};
 use crate::contract::{Finding, FindingId, ScanId, Shared, Stamp, TargetId};
+use crate::finding::Key;
 
 /// The occurrences of one finding.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct MatchedFinding {
     pub identity: Arc<Identity>,
     /// Positions in the table of findings, the oldest first.
     pub seen: Vec<usize>,
@@ -31,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// Groups all findings into rows.
-pub(super) fn rows(input: &Input) -> Vec<Row> {
+pub(super) fn rows(input: &Input) -> Vec<MatchedFinding> {
     let identities = identities(input);
     let mut matching = Matching::new(input, &identities);
     for (scan, findings) in by_scan(input) {
@@ -74,12 +75,12 @@ fn by_scan(input: &Input) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize
     ordered.collect()
 }
 
-type Place = (Option<Stamp>, Option<ScanId>);
+type ScanPlace = (Option<Stamp>, Option<ScanId>);
 
 struct Matching<'a> {
     input: &'a Input,
     identities: &'a [Arc<Identity>],
-    rows: Vec<Row>,
+    rows: Vec<MatchedFinding>,
     by_key: HashMap<Key, usize>,
     /// Keys of rows and of decisions, siblings left out.
     by_f2: HashMap<Key, Key>,
@@ -91,7 +92,7 @@ struct Matching<'a> {
     by_id: HashMap<FindingId, Vec<Key>>,
     known: HashMap<Key, Arc<Identity>>,
     /// Findings of each scan with an F2 that one scan told more than once.
-    siblings: HashMap<Key, Vec<(Place, Vec<usize>)>>,
+    siblings: HashMap<Key, Vec<(ScanPlace, Vec<usize>)>>,
 }
 
 impl<'a> Matching<'a> {
@@ -131,7 +132,7 @@ impl<'a> Matching<'a> {
         *only = only.filter(|&known| known == key);
     }
 
-    fn take_scan(&mut self, place: Place, findings: &[usize]) {
+    fn take_scan(&mut self, place: ScanPlace, findings: &[usize]) {
         let (mut of_f1, mut twins_of) = (HashMap::new(), HashMap::<Key, Vec<usize>>::new());
         let mut by_f2: Vec<usize> = findings.to_vec();
         by_f2.sort_by_key(|&at| self.identities[at].f2);
@@ -210,7 +211,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    fn put_sibling(&mut self, place: Place, twins: &[usize], at: usize) {
+    fn put_sibling(&mut self, place: ScanPlace, twins: &[usize], at: usize) {
         let identity = &self.identities[at];
         let ordinal = 1 + twins.iter().position(|&twin| twin == at).unwrap_or_default() as u32;
         let key = identity::sibling_key(identity.f2, place.1, ordinal);
@@ -219,10 +220,10 @@ impl<'a> Matching<'a> {
 
     fn add(&mut self, identity: Arc<Identity>, at: usize) {
         self.by_key.insert(identity.key, self.rows.len());
-        self.rows.push(Row { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, offered: None });
+        self.rows.push(MatchedFinding { identity, seen: vec![at], stand_ins: Vec::new(), lost: false, offered: None });
     }
 
-    fn finish(mut self) -> Vec<Row> {
+    fn finish(mut self) -> Vec<MatchedFinding> {
         self.settle_siblings();
         let mut rows = std::mem::take(&mut self.rows);
         self.offer(&mut rows);
@@ -232,7 +233,7 @@ impl<'a> Matching<'a> {
     /// Siblings of older scans go unless something was said about them; those that stay know what other scans told in
     /// their place.
     fn settle_siblings(&mut self) {
-        let latest: HashMap<Key, Place> =
+        let latest: HashMap<Key, ScanPlace> =
             self.siblings.iter().filter_map(|(f2, scans)| Some((*f2, scans.last()?.0))).collect();
         let (input, siblings) = (self.input, &self.siblings);
         self.rows.retain_mut(|row| {
@@ -250,7 +251,7 @@ impl<'a> Matching<'a> {
         });
     }
 
-    fn offer(&self, rows: &mut [Row]) {
+    fn offer(&self, rows: &mut [MatchedFinding]) {
         let decided = |key: Key| self.input.state.standing(key).is_some_and(|standing| !standing.heads.is_empty());
         let mut moved: HashMap<(Shared, Shared), (Vec<Key>, Vec<usize>)> = HashMap::new();
         for known in self.known.values().filter(|known| known.ordinal == 0 && decided(known.key)) {
@@ -277,7 +278,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Whether a row began after the finding of this key was seen for the last time.
-    fn follows<'r>(&self, row: &Row, mut all: impl Iterator<Item = &'r Row>, key: Key) -> bool {
+    fn follows<'r>(&self, row: &MatchedFinding, mut all: impl Iterator<Item = &'r MatchedFinding>, key: Key) -> bool {
         let place = |at: &usize| {
             let scan = self.input.findings.items()[*at].task_id;
             (scan.and_then(|scan| self.input.scans.get(scan)?.start_time), scan)

@@ -17,6 +17,7 @@ mod arrange_tests;
 pub mod bundle;
 pub mod case;
 pub mod compare;
+pub mod draft;
 pub mod event;
 pub mod identity;
 pub mod jsonl;
@@ -24,7 +25,13 @@ mod matching;
 pub mod presence;
 #[cfg(test)]
 mod presence_tests;
+#[cfg(test)]
+mod query_tests;
+mod record;
+pub mod retest;
+mod row;
 mod rules;
+pub mod settings;
 pub mod stance;
 #[cfg(test)]
 mod stance_tests;
@@ -36,10 +43,11 @@ pub mod steady;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod verdict;
+pub mod usual;
 
+pub use crate::finding::{Key, Presence, Reason, Verdict};
 pub use arrange::{Arranged, Input, arrange, restance};
-pub use case::{Case, CaseId, Presence, Stance};
-pub use event::{Baseline, Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
+pub use case::{Case, CaseId, Stance};
+pub use event::{Baseline, Change, Decision, Event, EventId, Identity, Pen, Sighting, Subject};
+pub use row::Judged;
 pub use state::{OwnState, RuleState, Standing, State, Touched};
-pub use verdict::{Reason, Verdict};

@@ -13,11 +13,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::arrange::Input;
-use super::case::Presence;
 use super::event::Baseline;
-use super::matching::Row;
+use super::matching::MatchedFinding;
 use super::steady;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
+use crate::finding::Presence;
 
 /// The scans of one target and tool, the oldest first.
 #[derive(Default)]
@@ -38,9 +38,9 @@ pub(super) struct Presences<'a> {
 }
 
 /// When a scan started, and its id.
-type Place = (Option<Stamp>, ScanId);
+type SeriesPlace = (Option<Stamp>, ScanId);
 /// A scan that saw a row, by series and number there, and the position of what it told.
-type Seen = ((TargetId, i64), usize, usize);
+type SeriesSighting = ((TargetId, i64), usize, usize);
 
 impl<'a> Presences<'a> {
     pub fn new(input: &'a Input) -> Self {
@@ -65,7 +65,7 @@ impl<'a> Presences<'a> {
     }
 
     /// The presence of a row.
-    pub fn of(&self, row: &Row) -> Presence {
+    pub fn of(&self, row: &MatchedFinding) -> Presence {
         if row.lost {
             return Presence::NotRetested;
         }
@@ -88,7 +88,7 @@ impl<'a> Presences<'a> {
         }
     }
 
-    fn was_seen_before(&self, row: &Row, (start, id): Place, series: usize) -> bool {
+    fn was_seen_before(&self, row: &MatchedFinding, (start, id): SeriesPlace, series: usize) -> bool {
         let here = self.at.get(&id).map(|(key, _)| *key);
         let elsewhere = |at: &usize| {
             let scan = self.input.findings.items()[*at].task_id.and_then(|scan| self.input.scans.get(scan));
@@ -98,7 +98,7 @@ impl<'a> Presences<'a> {
     }
 
     /// `seen`: the scans of one series that saw it. When the last of them started, and the presence there.
-    fn in_series(&self, seen: &[Seen]) -> Option<(Place, Presence)> {
+    fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
         let (mut gone, mut untested) = (false, false);
@@ -116,7 +116,7 @@ impl<'a> Presences<'a> {
         Some(((series.scans[last].start_time, series.scans[last].id), presence))
     }
 
-    fn against(&self, series: &Series, seen: &[Seen], last: usize, now: usize) -> Presence {
+    fn against(&self, series: &Series, seen: &[SeriesSighting], last: usize, now: usize) -> Presence {
         let findings = self.input.findings.items();
         let compared = |before: usize| match steady::is_changed(&findings[before], &findings[now]) {
             true => Presence::Updated,

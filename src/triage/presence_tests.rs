@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
-use super::case::Presence::{self, Absent, New, NotRetested, Reappeared, Unchanged, Updated};
 use super::event::{Baseline, Change, Subject};
 use super::testing::World;
 use crate::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId};
+use crate::finding::Presence;
+use crate::finding::Presence::{Absent, New, NotRetested, Reappeared, Unchanged, Updated};
 
 /// The presence of what these of four scans saw, the scans first changed by `change`.
 fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use super::arrange::{Input, judged};
 use super::case::{Case, Stance};
-use super::event::{EventId, Key};
+use super::event::EventId;
 use super::standing::RuleState;
-use crate::app::table::Table;
 use crate::contract::{ScanId, Shared, TargetId};
-use crate::query::{Bits, Evaluator, Kind, Others, Query, Rows};
+use crate::finding::Key;
+use crate::query::{Bits, Evaluator, Kind, Query};
+use crate::table::Table;
+use crate::table::{Others, Rows};
 
 /// The rule that decides each row; empty where no rule finds anything.
 pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {

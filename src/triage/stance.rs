@@ -2,12 +2,12 @@
 
 use jiff::civil::Date;
 
-use super::case::{Again, Case, Presence, Source, Stance};
+use super::case::{Again, Case, Stance, VerdictSource};
 use super::event::{Decision, Event, Sighting};
 use super::standing::{RuleState, Standing};
 use super::state::State;
-use super::verdict::Verdict;
 use crate::contract::{Shared, Stamp};
+use crate::finding::{Presence, Verdict};
 
 /// A rise of EPSS that asks for another look.
 const EPSS_RISE: f64 = 0.1;
@@ -18,11 +18,11 @@ pub fn stance(case: &Case, rule: Option<&RuleState>, state: &State, today: Date)
     let person = standing.and_then(|standing| standing.shown().map(|(event, decision)| (standing, event, decision)));
     let mut stance = match (person, rule) {
         (Some((standing, event, decision)), _) => {
-            let stance = decided(case, event, decision, Source::Person, today);
+            let stance = decided(case, event, decision, VerdictSource::Person, today);
             let conflict = standing.is_conflict().then_some(Again::Conflict);
             Stance { again: conflict.or(stance.again), ..stance }
         }
-        (None, Some(rule)) => decided(case, &rule.event, &rule.decision, Source::Rule(rule.id), today),
+        (None, Some(rule)) => decided(case, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
         (None, None) => Stance::default(),
     };
     told_by_service(case, &mut stance);
@@ -43,7 +43,7 @@ pub fn verdict_of_status(status: &str) -> Option<Verdict> {
     }
 }
 
-fn decided(case: &Case, event: &Event, decision: &Decision, source: Source, today: Date) -> Stance {
+fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Stance {
     let seen = decision.seen.as_ref();
     let again = match decision.until {
         _ if decision.verdict == Verdict::Fixed && is_back(case, event.at, seen) => Some(Again::Regression),
@@ -87,7 +87,7 @@ fn told_by_service(case: &Case, stance: &mut Stance) {
     }
     let told = verdict_of_status(status);
     match (told, stance.source) {
-        (Some(verdict), Source::Nobody) => (stance.verdict, stance.source) = (verdict, Source::Service),
+        (Some(verdict), VerdictSource::Nobody) => (stance.verdict, stance.source) = (verdict, VerdictSource::Service),
         (told, _) if told != Some(stance.verdict) => stance.service = Some(Shared::from(status)),
         _ => {}
     }

@@ -1,11 +1,12 @@
 //! What rows say about their decisions: whose counts, and when one holds no more.
 
 use super::arrange::restance;
-use super::case::{Again, Source};
+use super::case::{Again, VerdictSource};
 use super::event::{Change, Decision, Subject};
 use super::testing::World;
-use super::verdict::Verdict::{self, Confirmed, FalsePositive, Fixed, NotApplicable, Open, RiskAccepted};
 use crate::contract::Risk;
+use crate::finding::Verdict;
+use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, NotApplicable, Open, RiskAccepted};
 
 fn world() -> World {
     let mut world = World::new();
@@ -22,19 +23,19 @@ fn decision(verdict: Verdict) -> Decision {
 fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
     let mut world = world();
     world.findings[0].status = "accepted".into();
-    assert_eq!((world.last().1.verdict, world.last().1.source), (RiskAccepted, Source::Service));
+    assert_eq!((world.last().1.verdict, world.last().1.source), (RiskAccepted, VerdictSource::Service));
     let id = world.ann.pen.next();
     let made = Change::Rule { query: "port:443".into(), decision: decision(NotApplicable) };
     world.ann.does(Subject::Rule(id), made);
     let ruled = |world: &World| world.rows().stances[0].clone();
-    assert_eq!((ruled(&world).verdict, ruled(&world).source), (NotApplicable, Source::Rule(id)));
+    assert_eq!((ruled(&world).verdict, ruled(&world).source), (NotApplicable, VerdictSource::Rule(id)));
     assert_eq!(ruled(&world).service.as_deref(), Some("accepted"));
     let decided = world.decide(Confirmed);
-    assert_eq!((ruled(&world).verdict, ruled(&world).source), (Confirmed, Source::Person));
+    assert_eq!((ruled(&world).verdict, ruled(&world).source), (Confirmed, VerdictSource::Person));
     world.ann.undoes(decided.batch);
-    assert_eq!(ruled(&world).source, Source::Rule(id));
+    assert_eq!(ruled(&world).source, VerdictSource::Rule(id));
     world.ann.does(Subject::Rule(id), Change::Off(true));
-    assert_eq!(ruled(&world).source, Source::Service);
+    assert_eq!(ruled(&world).source, VerdictSource::Service);
 }
 
 #[test]
@@ -183,5 +184,5 @@ fn notes_tags_and_severity_stand_beside_any_verdict() {
     world.ann.does(subject, Change::Severity(Some(Risk::Low)));
     let (_, stance) = world.last();
     assert_eq!((stance.notes, stance.severity, stance.tags), (1, Some(Risk::Low), vec!["pci".into()]));
-    assert_eq!(stance.source, Source::Nobody);
+    assert_eq!(stance.source, VerdictSource::Nobody);
 }

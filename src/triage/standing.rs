@@ -8,9 +8,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::event::{Change, Decision, Event, EventId, Identity, Key, OwnFinding, Subject};
-use super::verdict::Verdict;
+use super::event::{Change, Decision, Event, EventId, Identity, OwnFinding, Subject};
 use crate::contract::{FindingId, Risk, Shared};
+use crate::finding::{Key, Verdict};
 
 /// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]

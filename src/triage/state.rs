@@ -15,20 +15,21 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::event::{Baseline, Change, Event, EventId, Key, Subject};
+use super::event::{Baseline, Change, Event, EventId, Subject};
 use super::identity;
 pub use super::standing::{OwnState, RuleState, Standing};
 use crate::contract::Shared;
+use crate::finding::Key;
 
 /// Place of an event in the order of all.
-type Place = (u64, EventId);
+type EventPlace = (u64, EventId);
 
 /// What holds now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     known: OrdMap<EventId, Arc<Event>>,
-    batches: OrdMap<EventId, Arc<Batch>>,
-    steps: OrdMap<Shared, OrdMap<Place, Step>>,
+    batches: OrdMap<EventId, Arc<EventBatch>>,
+    steps: OrdMap<Shared, OrdMap<EventPlace, UndoStep>>,
     threads: OrdMap<Topic, Arc<Vec<Arc<Event>>>>,
     standings: OrdMap<Key, Arc<Standing>>,
     /// Where the decisions of a key stand, if not under itself; and the reverse.
@@ -53,15 +54,15 @@ pub enum Touched {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Batch {
+struct EventBatch {
     events: Vec<Arc<Event>>,
     /// The last undo or redo, and whether it was an undo.
-    last: Option<(Place, bool)>,
+    last: Option<(EventPlace, bool)>,
 }
 
 /// What a person did last, for the keys of undo and redo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum UndoStep {
     Did(EventId),
     Undid(EventId),
     Redid(EventId),
@@ -134,16 +135,16 @@ impl State {
     /// The batch that this person's undo takes back now: the last one done or redone that still counts.
     pub fn last_done(&self, who: &str) -> Option<EventId> {
         self.steps.get(who)?.values().rev().find_map(|&step| match step {
-            Step::Did(batch) | Step::Redid(batch) if !self.is_undone(batch) => Some(batch),
+            UndoStep::Did(batch) | UndoStep::Redid(batch) if !self.is_undone(batch) => Some(batch),
             _ => None,
         })
     }
 
     /// The batch that this person's redo brings back now: the last one taken back since something new was done.
     pub fn last_undone(&self, who: &str) -> Option<EventId> {
-        let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, Step::Did(_)));
+        let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, UndoStep::Did(_)));
         since.copied().find_map(|step| match step {
-            Step::Undid(batch) if self.is_undone(batch) => Some(batch),
+            UndoStep::Undid(batch) if self.is_undone(batch) => Some(batch),
             _ => None,
         })
     }
@@ -219,7 +220,7 @@ impl State {
     }
 
     fn turn(&mut self, event: &Event, batch: EventId, undo: bool) -> Vec<Topic> {
-        let step = if undo { Step::Undid(batch) } else { Step::Redid(batch) };
+        let step = if undo { UndoStep::Undid(batch) } else { UndoStep::Redid(batch) };
         self.step(event, step);
         let turned = Arc::make_mut(self.batches.entry(batch).or_default());
         turned.last = turned.last.max(Some((place(event), undo)));
@@ -228,7 +229,7 @@ impl State {
 
     fn file(&mut self, event: &Arc<Event>) -> Vec<Topic> {
         if event.id == event.batch {
-            self.step(event, Step::Did(event.batch));
+            self.step(event, UndoStep::Did(event.batch));
         }
         put(&mut Arc::make_mut(self.batches.entry(event.batch).or_default()).events, event);
         let topic = topic(event);
@@ -241,7 +242,7 @@ impl State {
         topic.into_iter().collect()
     }
 
-    fn step(&mut self, event: &Event, step: Step) {
+    fn step(&mut self, event: &Event, step: UndoStep) {
         self.steps.entry(event.who.clone()).or_default().insert(place(event), step);
     }
 
@@ -369,13 +370,13 @@ impl State {
     }
 }
 
-impl Batch {
+impl EventBatch {
     fn is_undone(&self) -> bool {
         self.last.is_some_and(|(_, undone)| undone)
     }
 }
 
-fn place(event: &Event) -> Place {
+fn place(event: &Event) -> EventPlace {
     (event.clock, event.id)
 }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::event::{Baseline, Change, Decision, Event, EventId, Key, OwnFinding, Subject};
+use super::event::{Baseline, Change, Decision, Event, EventId, OwnFinding, Subject};
 use super::identity::own_key;
 use super::state::{State, Touched};
 use super::testing::{Desk, finding};
-use super::verdict::Verdict::{self, Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
 use crate::contract::Risk;
+use crate::finding::Key;
+use crate::finding::Verdict;
+use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
 
 fn rule(query: &str, verdict: Verdict) -> Change {
     Change::Rule { query: query.into(), decision: Decision { verdict, ..Decision::default() } }

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::arrange::{Arranged, Input, arrange};
 use super::case::{Case, Stance};
-use super::event::{Change, Decision, Event, EventId, Identity, Key, Pen, Sighting, Subject};
+use super::event::{Change, Decision, Event, EventId, Identity, Pen, Sighting, Subject};
 use super::state::State;
-use super::verdict::Verdict;
-use crate::app::table::Table;
 use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId};
+use crate::finding::{Key, Verdict};
+use crate::table::Table;
 
 /// One dashboard: who sits there and what it knows.
 #[derive(Clone)]

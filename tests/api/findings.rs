@@ -1,6 +1,6 @@
 //! Findings.
 
-use scandeck::client::{FindingQuery, Kind};
+use scandeck::client::{ErrorKind, FindingQuery};
 use scandeck::contract::finding::EvidenceView;
 use scandeck::contract::{FindingId, Risk, WorkspaceId};
 
@@ -31,6 +31,6 @@ async fn findings_are_listed_by_every_parameter_and_looked_up_whole() {
     assert_eq!(&whole, worst);
     assert_eq!((whole.target_id, whole.port, whole.cwe.as_str()), (Some(made), 80, "CWE-200"));
     assert!(matches!(whole.vuln_evidence.view(), EvidenceView::Table { rows, .. } if rows == [["GET /"]]));
-    refused(client.get_finding(FindingId(999)).await, Kind::NotFound, 404, "finding");
+    refused(client.get_finding(FindingId(999)).await, ErrorKind::NotFound, 404, "finding");
     world.stop().await;
 }

@@ -1,6 +1,6 @@
 //! HTTP loggers and what they record.
 
-use scandeck::client::Kind;
+use scandeck::client::ErrorKind;
 use scandeck::contract::{LoggerId, WorkspaceId};
 
 use super::{client, refused};
@@ -31,7 +31,7 @@ async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
     client.clear_captures(id).await.unwrap();
     assert!(client.list_captures(id, None).await.unwrap().is_empty());
     client.delete_logger(id).await.unwrap();
-    refused(client.get_logger(id).await, Kind::NotFound, 404, "logger");
+    refused(client.get_logger(id).await, ErrorKind::NotFound, 404, "logger");
     world.stop().await;
 }
 
@@ -39,13 +39,13 @@ async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
 async fn the_documented_refusals_of_loggers() {
     let world = World::new().await;
     let client = client(&world);
-    refused(client.create_logger("with blank", None).await, Kind::Invalid, 422, "label");
-    refused(client.create_logger("a", Some(WorkspaceId(99))).await, Kind::Invalid, 422, "workspace");
+    refused(client.create_logger("with blank", None).await, ErrorKind::Invalid, 422, "label");
+    refused(client.create_logger("a", Some(WorkspaceId(99))).await, ErrorKind::Invalid, 422, "workspace");
     client.create_logger("a", None).await.unwrap();
-    refused(client.create_logger("a", None).await, Kind::Invalid, 422, "label");
+    refused(client.create_logger("a", None).await, ErrorKind::Invalid, 422, "label");
     for result in [client.delete_logger(LoggerId(99)).await, client.clear_captures(LoggerId(99)).await] {
-        refused(result, Kind::NotFound, 404, "logger");
+        refused(result, ErrorKind::NotFound, 404, "logger");
     }
-    refused(client.list_captures(LoggerId(99), None).await, Kind::NotFound, 404, "logger");
+    refused(client.list_captures(LoggerId(99), None).await, ErrorKind::NotFound, 404, "logger");
     world.stop().await;
 }

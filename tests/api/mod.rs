@@ -13,7 +13,7 @@ mod workspaces;
 use std::future::Future;
 use std::time::Duration;
 
-use scandeck::client::{BaseUrl, Client, ClientSettings, Error, Kind};
+use scandeck::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind};
 use scandeck::contract::{NewScan, NewTarget, Scan, ScanId, TargetId};
 
 use crate::service::World;
@@ -30,7 +30,7 @@ pub fn client_of(base: &str, key: &str) -> Client {
 
 /// Asserts the kind, status and words of a refusal.
 #[track_caller]
-pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: Kind, status: u16, words: &str) {
+pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, words: &str) {
     let error = result.unwrap_err();
     assert_eq!((&error.kind, error.status), (&kind, Some(status)), "{error}");
     assert!(error.to_string().to_lowercase().contains(&words.to_lowercase()), "{words}: {error}");

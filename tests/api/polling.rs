@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use scandeck::app::plan::{Link, News, Noun, PartData, PollPlan, ScanPart, Update};
 use scandeck::contract::{ScanStatus, WorkspaceId};
-use scandeck::poller::{CHANNEL, Poller};
+use scandeck::dashboard::base::plan::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart, Snapshot, Update};
+use scandeck::dashboard::poller::{CHANNEL, Poller};
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -27,7 +27,7 @@ impl Polling {
         Self { plans, updates: updates.1, _task: AbortOnDropHandle::new(tokio::spawn(poller.run())) }
     }
 
-    /// Waits for news that answer the question.
+    /// Waits for an update that answers the question.
     async fn until<T>(&mut self, what: &str, wanted: impl Fn(&Update) -> Option<T>) -> T {
         let waiting = async {
             loop {
@@ -48,29 +48,31 @@ async fn scans_findings_parts_and_captures_arrive_by_themselves() {
     let mut polling = Polling::start(client(&world));
     polling
         .until("the first findings", |update| {
-            matches!(&update.news, News::Findings(table) if table.is_empty()).then_some(())
+            matches!(&update.event, PollEvent::Snapshot(Snapshot::Findings(table)) if table.is_empty()).then_some(())
         })
         .await;
     world.script.tells(usual());
     let made = target(&api, "127.0.0.1").await;
     let id = scan(&api, made).await;
     polling
-        .until("the findings of the running scan", |update| match &update.news {
-            News::Findings(table) => (table.len() == 2).then_some(()),
+        .until("the findings of the running scan", |update| match &update.event {
+            PollEvent::Snapshot(Snapshot::Findings(table)) => (table.len() == 2).then_some(()),
             _ => None,
         })
         .await;
     polling.plans.send_modify(|plan| plan.scan_part = Some((id, ScanPart::Tests)));
     polling
-        .until("its tests", |update| match &update.news {
-            News::ScanPart(of, PartData::Tests(tests)) => (*of == id && tests.len() >= 3).then_some(()),
+        .until("its tests", |update| match &update.event {
+            PollEvent::ScanPart(of, PartData::Tests(tests)) => (*of == id && tests.len() >= 3).then_some(()),
             _ => None,
         })
         .await;
     world.script.let_end(1);
     polling
-        .until("its end", |update| match &update.news {
-            News::Scans(table) => table.get(id).filter(|scan| scan.status_name == ScanStatus::Finished).map(|_| ()),
+        .until("its end", |update| match &update.event {
+            PollEvent::Snapshot(Snapshot::Scans(table)) => {
+                table.get(id).filter(|scan| scan.status_name == ScanStatus::Finished).map(|_| ())
+            }
             _ => None,
         })
         .await;
@@ -79,8 +81,8 @@ async fn scans_findings_parts_and_captures_arrive_by_themselves() {
     let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
     visitor.get(url.as_str()).send().await.unwrap();
     polling
-        .until("the capture", |update| match &update.news {
-            News::Captures { logger: of, new } => (of.id == logger && new.len() == 1).then_some(()),
+        .until("the capture", |update| match &update.event {
+            PollEvent::Captures { logger: of, new } => (of.id == logger && new.len() == 1).then_some(()),
             _ => None,
         })
         .await;
@@ -94,21 +96,31 @@ async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itse
     let world = World::at(settings(dir.path()), None, Script::default()).await;
     let (base, key) = (world.base.clone(), world.key.clone());
     let mut polling = Polling::start(client_of(&base, &key));
-    polling.until("a live link", |update| matches!(update.news, News::Link(Link::Live { .. })).then_some(())).await;
-    polling.until("the lists", |update| matches!(update.news, News::Findings(_)).then_some(())).await;
+    polling
+        .until("a live link", |update| matches!(update.event, PollEvent::Link(Link::Live { .. })).then_some(()))
+        .await;
+    polling
+        .until("the lists", |update| matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_))).then_some(()))
+        .await;
     world.stop().await;
     polling
         .until("that it is gone", |update| {
-            matches!(update.news, News::Link(Link::Retrying { attempt: 1.., .. })).then_some(())
+            matches!(update.event, PollEvent::Link(Link::Retrying { attempt: 1.., .. })).then_some(())
         })
         .await;
     let mut again = settings(dir.path());
     again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
     let world = World::at(again, None, Script::default()).await;
     assert_eq!(world.base, base);
-    polling.until("that it is back", |update| matches!(update.news, News::Link(Link::Live { .. })).then_some(())).await;
+    polling
+        .until("that it is back", |update| matches!(update.event, PollEvent::Link(Link::Live { .. })).then_some(()))
+        .await;
     // Unchanged, but told again: what was stale is fresh.
-    polling.until("fresh findings", |update| matches!(update.news, News::Findings(_)).then_some(())).await;
+    polling
+        .until("fresh findings", |update| {
+            matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_))).then_some(())
+        })
+        .await;
     drop(polling);
     world.stop().await;
 }
@@ -119,16 +131,18 @@ async fn a_wrong_key_ends_in_one_sentence_and_no_more_questions() {
     let wrong = client_of(&world.base, "wrong");
     let mut polling = Polling::start(wrong.clone());
     let problem = polling
-        .until("that the link is down", |update| match &update.news {
-            News::Link(Link::Down { problem }) => Some(problem.clone()),
+        .until("that the link is down", |update| match &update.event {
+            PollEvent::Link(Link::Down { problem }) => Some(problem.clone()),
             _ => None,
         })
         .await;
     assert_eq!(problem.status, Some(401));
     let asked = wrong.calls().len();
-    polling.plans.send_modify(|plan| _ = plan.asked.insert(Noun::Scans, 1));
+    polling.plans.send_modify(|plan| _ = plan.asked.insert(ListKind::Scans, 1));
     polling
-        .until("that it is still down", |update| matches!(update.news, News::Link(Link::Down { .. })).then_some(()))
+        .until("that it is still down", |update| {
+            matches!(update.event, PollEvent::Link(Link::Down { .. })).then_some(())
+        })
         .await;
     assert!(wrong.calls().len() > asked, "refresh tries once more");
     drop(polling);

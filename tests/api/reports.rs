@@ -1,6 +1,6 @@
 //! Reports.
 
-use scandeck::client::{Client, Download, Kind};
+use scandeck::client::{Client, Download, ErrorKind};
 use scandeck::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus};
 
 use super::{client, ended, refused, scan, target, until};
@@ -47,8 +47,8 @@ async fn a_report_is_made_listed_downloaded_and_deleted() {
     assert_eq!(client.list_reports().await.unwrap().len(), 3);
     let gone = client.list_reports().await.unwrap()[0].id;
     client.delete_report(gone).await.unwrap();
-    refused(client.download_report(gone).await, Kind::NotFound, 404, "report");
-    refused(client.get_report(gone).await, Kind::NotFound, 404, "report");
+    refused(client.download_report(gone).await, ErrorKind::NotFound, 404, "report");
+    refused(client.get_report(gone).await, ErrorKind::NotFound, 404, "report");
     world.stop().await;
 }
 
@@ -71,10 +71,10 @@ async fn the_documented_refusals_of_reports() {
     let world = World::new().await;
     let client = client(&world);
     let make = async |new: NewReport| client.create_report(&new).await;
-    refused(make(new(ReportFormat::Json, vec![])).await, Kind::Invalid, 400, "resources");
-    refused(make(new(ReportFormat::Json, vec![77])).await, Kind::Invalid, 400, "77");
-    refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, Kind::Invalid, 400, "doc");
-    refused(make(new(ReportFormat::Pdf, vec![1])).await, Kind::Invalid, 400, "html");
-    refused(client.delete_report(ReportId(99)).await, Kind::NotFound, 404, "report");
+    refused(make(new(ReportFormat::Json, vec![])).await, ErrorKind::Invalid, 400, "resources");
+    refused(make(new(ReportFormat::Json, vec![77])).await, ErrorKind::Invalid, 400, "77");
+    refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, ErrorKind::Invalid, 400, "doc");
+    refused(make(new(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
+    refused(client.delete_report(ReportId(99)).await, ErrorKind::NotFound, 404, "report");
     world.stop().await;
 }

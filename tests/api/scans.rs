@@ -2,11 +2,12 @@
 
 use std::net::TcpListener;
 
-use scandeck::client::{Interval, Kind, Lane, ScanQuery, TestQuery};
+use scandeck::client::{ErrorKind, Interval, Lane, ScanQuery, TestQuery};
 use scandeck::contract::{
     NewScan, RedirectLevel, ReportCallback, ResourceType, ScanId, ScanStatus, Stamp, TargetId, Tool, WorkspaceId,
 };
-use scandeck::service::{self, RateLimit, Settings};
+use scandeck::service;
+use scandeck::service::{RateLimit, Settings};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -44,12 +45,12 @@ async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
 
     assert_eq!(client.scan_raw(id).await.unwrap(), ["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"]);
     assert_eq!(client.scan_output(id).await.unwrap().output_type, "finding_list");
-    refused(client.scan_output_pdf(id).await, Kind::NotAcceptable, 406, "pdf");
-    refused(client.delete_scan(id).await, Kind::Conflict, 409, "running");
+    refused(client.scan_output_pdf(id).await, ErrorKind::NotAcceptable, 406, "pdf");
+    refused(client.delete_scan(id).await, ErrorKind::Conflict, 409, "running");
     world.script.let_end(1);
     assert_eq!(ended(&client, id).await.status_name, ScanStatus::Finished);
     client.delete_scan(id).await.unwrap();
-    refused(client.get_scan(id).await, Kind::NotFound, 404, "scan");
+    refused(client.get_scan(id).await, ErrorKind::NotFound, 404, "scan");
     world.stop().await;
 }
 
@@ -82,8 +83,8 @@ async fn the_list_of_scans_obeys_every_parameter() {
     let since = Interval { from: past.to, to: None };
     assert_eq!(list(ScanQuery { start_time: Some(since), ..all() }).await, [a, b]);
     let bad = ScanQuery { status: Some(ScanStatus::Other("pondering".into())), ..all() };
-    refused(client.list_scans(&bad).await, Kind::Invalid, 400, "pondering");
-    refused(client.list_scans(&ScanQuery { page: Some(0), ..all() }).await, Kind::Invalid, 400, "page");
+    refused(client.list_scans(&bad).await, ErrorKind::Invalid, 400, "pondering");
+    refused(client.list_scans(&ScanQuery { page: Some(0), ..all() }).await, ErrorKind::Invalid, 400, "page");
     world.stop().await;
 }
 
@@ -96,7 +97,7 @@ async fn a_scan_is_stopped_and_stays_so() {
     client.stop_scan(id).await.unwrap();
     assert_eq!(ended(&client, id).await.status_name, ScanStatus::Stopped);
     client.stop_scan(id).await.unwrap();
-    refused(client.stop_scan(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    refused(client.stop_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
     world.stop().await;
 }
 
@@ -118,8 +119,8 @@ async fn the_tests_of_a_scan_are_told_by_what_they_led_to() {
     let one = TestQuery { resource_type: Some(ResourceType::Finding), resource_id: Some(led[0].resource_id) };
     assert!(client.list_tests(id, &one).await.unwrap().iter().all(|test| test.resource_id == led[0].resource_id));
     let bare = TestQuery { resource_type: None, resource_id: Some(1) };
-    refused(client.list_tests(id, &bare).await, Kind::Invalid, 400, "resource_type");
-    refused(client.list_tests(ScanId(99), &TestQuery::default()).await, Kind::NotFound, 404, "scan");
+    refused(client.list_tests(id, &bare).await, ErrorKind::Invalid, 400, "resource_type");
+    refused(client.list_tests(ScanId(99), &TestQuery::default()).await, ErrorKind::NotFound, 404, "scan");
     world.stop().await;
 }
 
@@ -130,25 +131,25 @@ async fn the_documented_refusals_of_scans() {
     let made = target(&client, "127.0.0.1").await;
     let usual = || NewScan { tool_id: 70, target_id: Some(made), ..NewScan::default() };
     for (new, kind, status, words) in [
-        (NewScan { tool_id: 30, ..usual() }, Kind::Invalid, 400, "70"),
-        (NewScan { target_id: None, ..usual() }, Kind::Invalid, 400, "target"),
-        (NewScan { target_name: Some("localhost".into()), ..usual() }, Kind::Invalid, 400, "target"),
-        (NewScan { max_scan_time: Some(1441), ..usual() }, Kind::Invalid, 400, "1440"),
-        (NewScan { workspace_id: Some(WorkspaceId(99)), ..usual() }, Kind::NotFound, 404, "workspace"),
-        (NewScan { target_id: Some(TargetId(99)), ..usual() }, Kind::NotFound, 404, "target"),
+        (NewScan { tool_id: 30, ..usual() }, ErrorKind::Invalid, 400, "70"),
+        (NewScan { target_id: None, ..usual() }, ErrorKind::Invalid, 400, "target"),
+        (NewScan { target_name: Some("localhost".into()), ..usual() }, ErrorKind::Invalid, 400, "target"),
+        (NewScan { max_scan_time: Some(1441), ..usual() }, ErrorKind::Invalid, 400, "1440"),
+        (NewScan { workspace_id: Some(WorkspaceId(99)), ..usual() }, ErrorKind::NotFound, 404, "workspace"),
+        (NewScan { target_id: Some(TargetId(99)), ..usual() }, ErrorKind::NotFound, 404, "target"),
         (
             NewScan { redirect_level: Some(RedirectLevel::Other("sideways".into())), ..usual() },
-            Kind::Invalid,
+            ErrorKind::Invalid,
             400,
             "redirect_level",
         ),
-        (NewScan { tool_params: Some(json!([1])), ..usual() }, Kind::Invalid, 422, "tool_params"),
+        (NewScan { tool_params: Some(json!([1])), ..usual() }, ErrorKind::Invalid, 422, "tool_params"),
     ] {
         refused(client.create_scan(&new).await, kind, status, words);
     }
-    refused(client.delete_scan(ScanId(99)).await, Kind::NotFound, 404, "scan");
-    refused(client.scan_output(ScanId(99)).await, Kind::NotFound, 404, "scan");
-    refused(client.scan_raw(ScanId(99)).await, Kind::NotFound, 404, "scan");
+    refused(client.delete_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    refused(client.scan_output(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    refused(client.scan_raw(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
     world.stop().await;
 }
 

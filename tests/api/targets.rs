@@ -1,6 +1,6 @@
 //! Targets.
 
-use scandeck::client::{Kind, TargetQuery};
+use scandeck::client::{ErrorKind, TargetQuery};
 use scandeck::contract::{NewTarget, TargetId, TargetType, WorkspaceId};
 
 use super::{client, refused, scan, target};
@@ -32,7 +32,7 @@ async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
     assert_ne!(first, second);
     assert_eq!(client.list_all_targets(&TargetQuery::default()).await.unwrap().len(), 2);
     client.delete_target(url).await.unwrap();
-    refused(client.get_target(url).await, Kind::NotFound, 404, "target");
+    refused(client.get_target(url).await, ErrorKind::NotFound, 404, "target");
     world.stop().await;
 }
 
@@ -44,17 +44,17 @@ async fn the_documented_refusals_of_targets() {
         let new = NewTarget { name: name.into(), workspace_id: workspace, ..NewTarget::default() };
         client.create_target(&new).await
     };
-    refused(make("10.0.0.0/8", None).await, Kind::Invalid, 400, "one address");
-    refused(make("198.51.100.7", None).await, Kind::Forbidden, 403, "scandeck scope add");
-    refused(make("localhost", Some(WorkspaceId(99))).await, Kind::NotFound, 404, "workspace");
+    refused(make("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "one address");
+    refused(make("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
+    refused(make("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
     let first = make("localhost", None).await.unwrap();
-    refused(make("LOCALHOST.", None).await, Kind::Conflict, 409, "exists");
+    refused(make("LOCALHOST.", None).await, ErrorKind::Conflict, 409, "exists");
     scan(&client, first).await;
-    refused(client.delete_target(first).await, Kind::Conflict, 409, "scan");
+    refused(client.delete_target(first).await, ErrorKind::Conflict, 409, "scan");
     make("127.0.0.1", None).await.unwrap();
-    refused(make("127.0.0.2", None).await, Kind::Forbidden, 403, "2");
-    refused(client.delete_target(TargetId(99)).await, Kind::NotFound, 404, "target");
+    refused(make("127.0.0.2", None).await, ErrorKind::Forbidden, 403, "2");
+    refused(client.delete_target(TargetId(99)).await, ErrorKind::NotFound, 404, "target");
     let limit = TargetQuery { limit: Some(0), ..TargetQuery::default() };
-    refused(client.list_targets(&limit).await, Kind::Invalid, 400, "limit");
+    refused(client.list_targets(&limit).await, ErrorKind::Invalid, 400, "limit");
     world.stop().await;
 }

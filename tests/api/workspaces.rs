@@ -1,6 +1,6 @@
 //! Workspaces.
 
-use scandeck::client::Kind;
+use scandeck::client::ErrorKind;
 use scandeck::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
 
 use super::{client, client_of, refused, target};
@@ -10,7 +10,7 @@ use crate::service::World;
 async fn the_check_tells_a_good_key_from_a_wrong_one_and_from_no_service() {
     let world = World::new().await;
     client(&world).check().await.unwrap();
-    refused(client_of(&world.base, "wrong").check().await, Kind::Unauthorized, 401, "key");
+    refused(client_of(&world.base, "wrong").check().await, ErrorKind::Unauthorized, 401, "key");
     // The same host, another path: the service says that it has no such path, in its own error body.
     let elsewhere = client_of(&world.base.replace("/api/v2", "/other"), &world.key);
     assert!(elsewhere.list_workspaces().await.is_err());
@@ -30,7 +30,7 @@ async fn a_workspace_is_made_edited_looked_up_listed_and_deleted() {
     let listed = client.list_workspaces().await.unwrap();
     assert_eq!(listed.iter().find(|workspace| workspace.id == id).unwrap().description, "other");
     client.delete_workspace(id).await.unwrap();
-    refused(client.get_workspace(id).await, Kind::NotFound, 404, "workspace");
+    refused(client.get_workspace(id).await, ErrorKind::NotFound, 404, "workspace");
     world.stop().await;
 }
 
@@ -39,15 +39,15 @@ async fn the_documented_refusals_of_workspaces() {
     let world = World::new().await;
     let client = client(&world);
     let new = |name: &str| NewWorkspace { name: name.into(), description: None };
-    refused(client.create_workspace(&new(" ")).await, Kind::Invalid, 400, "name");
+    refused(client.create_workspace(&new(" ")).await, ErrorKind::Invalid, 400, "name");
     let id = client.create_workspace(&new("One")).await.unwrap();
-    refused(client.create_workspace(&new(" one ")).await, Kind::Conflict, 409, "one");
-    refused(client.edit_workspace(id, &EditWorkspace::default()).await, Kind::Invalid, 400, "description");
+    refused(client.create_workspace(&new(" one ")).await, ErrorKind::Conflict, 409, "one");
+    refused(client.edit_workspace(id, &EditWorkspace::default()).await, ErrorKind::Invalid, 400, "description");
     let edit = EditWorkspace { name: Some("default".into()), description: None };
-    refused(client.edit_workspace(id, &edit).await, Kind::Conflict, 409, "default");
-    refused(client.delete_workspace(WorkspaceId(1)).await, Kind::Conflict, 409, "current");
-    refused(client.delete_workspace(WorkspaceId(99)).await, Kind::NotFound, 404, "workspace");
-    refused(client.edit_workspace(WorkspaceId(99), &edit).await, Kind::NotFound, 404, "workspace");
+    refused(client.edit_workspace(id, &edit).await, ErrorKind::Conflict, 409, "default");
+    refused(client.delete_workspace(WorkspaceId(1)).await, ErrorKind::Conflict, 409, "current");
+    refused(client.delete_workspace(WorkspaceId(99)).await, ErrorKind::NotFound, 404, "workspace");
+    refused(client.edit_workspace(WorkspaceId(99), &edit).await, ErrorKind::NotFound, 404, "workspace");
     world.stop().await;
 }
 

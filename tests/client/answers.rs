@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use scandeck::client::{Client, Download, Error, Kind, Lane, replay};
+use scandeck::client::{Client, Download, Error, ErrorKind, Lane, replay};
 use scandeck::contract::{
     Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
 };
@@ -38,15 +38,15 @@ fn json_error(status: u16, message: &str) -> ResponseTemplate {
 #[tokio::test]
 async fn every_refusal_keeps_its_kind_status_and_words_and_is_not_repeated() {
     for (status, kind) in [
-        (400, Kind::Invalid),
-        (401, Kind::Unauthorized),
-        (403, Kind::Forbidden),
-        (404, Kind::NotFound),
-        (406, Kind::NotAcceptable),
-        (409, Kind::Conflict),
-        (413, Kind::Invalid),
-        (422, Kind::Invalid),
-        (500, Kind::Server),
+        (400, ErrorKind::Invalid),
+        (401, ErrorKind::Unauthorized),
+        (403, ErrorKind::Forbidden),
+        (404, ErrorKind::NotFound),
+        (406, ErrorKind::NotAcceptable),
+        (409, ErrorKind::Conflict),
+        (413, ErrorKind::Invalid),
+        (422, ErrorKind::Invalid),
+        (500, ErrorKind::Server),
     ] {
         let (error, asked) = error_of(json_error(status, "words of the service")).await;
         assert_eq!((&error.kind, error.status, asked), (&kind, Some(status), 1));
@@ -60,17 +60,17 @@ async fn a_proxys_page_is_never_taken_for_an_answer() {
         ResponseTemplate::new(status).set_body_raw("<html><b>502 Bad Gateway</b></html>", "text/html; charset=utf-8")
     };
     let (error, asked) = error_of(page(502)).await;
-    assert_eq!((error.kind, asked), (Kind::Server, 3), "502 is tried again where that is safe");
-    assert_eq!(error_of(page(200)).await.0.kind, Kind::NotThisApi);
-    assert_eq!(error_of(page(404)).await.0.kind, Kind::NotThisApi);
-    assert_eq!(error_of(page(401)).await.0.kind, Kind::Unauthorized);
+    assert_eq!((error.kind, asked), (ErrorKind::Server, 3), "502 is tried again where that is safe");
+    assert_eq!(error_of(page(200)).await.0.kind, ErrorKind::NotThisApi);
+    assert_eq!(error_of(page(404)).await.0.kind, ErrorKind::NotThisApi);
+    assert_eq!(error_of(page(401)).await.0.kind, ErrorKind::Unauthorized);
 }
 
 #[tokio::test]
 async fn answers_that_are_no_json_of_the_shape_are_told_as_such() {
     let body = |text: &str| ResponseTemplate::new(200).set_body_raw(text.to_owned(), "application/json");
     for text in ["", "  ", "{\"data\": [{\"id\": 1}", "{\"data\": 7}", "\"text\"", "\u{0}\u{1}"] {
-        assert_eq!(error_of(body(text)).await.0.kind, Kind::Decode, "{text:?}");
+        assert_eq!(error_of(body(text)).await.0.kind, ErrorKind::Decode, "{text:?}");
     }
     let (_server, client) = service(body("{\"data\": [null, {\"id\": \"3\", \"name\": 5, \"more\": {}}]}")).await;
     let workspaces = client.list_workspaces().await.unwrap();
@@ -84,7 +84,7 @@ async fn a_redirect_is_refused_and_its_target_never_sees_the_key() {
     let thief = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(200)).expect(0).mount(&thief).await;
     let (error, asked) = error_of(ResponseTemplate::new(302).insert_header("location", thief.uri().as_str())).await;
-    assert_eq!((error.kind.clone(), asked), (Kind::NotThisApi, 1));
+    assert_eq!((error.kind.clone(), asked), (ErrorKind::NotThisApi, 1));
     assert!(error.to_string().contains(&thief.uri()), "{error}");
 }
 
@@ -99,10 +99,10 @@ async fn a_rate_limit_with_a_short_pause_is_waited_out_and_a_long_one_is_told() 
     assert_eq!(client.calls()[0].retries, 1);
 
     let (error, asked) = error_of(json_error(429, "slow down").insert_header("retry-after", "600")).await;
-    assert_eq!(error.kind, Kind::RateLimited { retry_after: Some(Duration::from_secs(600)) });
+    assert_eq!(error.kind, ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(600)) });
     assert_eq!((asked, error.hint().as_str()), (1, "wait 600 s"));
     let (error, asked) = error_of(json_error(429, "slow down")).await;
-    assert_eq!((error.kind, asked), (Kind::RateLimited { retry_after: None }, 1));
+    assert_eq!((error.kind, asked), (ErrorKind::RateLimited { retry_after: None }, 1));
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn nothing_is_sent_while_the_budget_is_spent_and_other_lanes_go_on() {
     client.list_workspaces().await.unwrap();
     assert_eq!(client.budget(Lane::Read).limit, Some(250));
     let error = client.list_workspaces().await.unwrap_err();
-    let Kind::BudgetSpent { until } = error.kind else { panic!("{error:?}") };
+    let ErrorKind::BudgetSpent { until } = error.kind else { panic!("{error:?}") };
     assert!((35..=42).contains(&(until.as_second() - Timestamp::now().as_second())), "{until}");
     assert_eq!(server.received_requests().await.unwrap().len(), 1);
     client.stop_scan(ScanId(1)).await.unwrap();
@@ -128,9 +128,9 @@ async fn nothing_is_sent_while_the_budget_is_spent_and_other_lanes_go_on() {
 async fn what_could_act_twice_is_not_sent_twice() {
     let (server, client) = service(ResponseTemplate::new(503)).await;
     let new = NewWorkspace { name: "a".into(), description: None };
-    assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, Kind::Server);
+    assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, ErrorKind::Server);
     assert_eq!(server.received_requests().await.unwrap().len(), 1);
-    assert_eq!(client.delete_workspace(WorkspaceId(1)).await.unwrap_err().kind, Kind::Server);
+    assert_eq!(client.delete_workspace(WorkspaceId(1)).await.unwrap_err().kind, ErrorKind::Server);
     assert_eq!(server.received_requests().await.unwrap().len(), 1 + 3);
 }
 
@@ -141,14 +141,14 @@ async fn a_deletion_whose_answer_was_lost_has_succeeded() {
     Mock::given(any()).respond_with(json_error(404, "no such workspace")).mount(&server).await;
     let client = client(&server.uri());
     client.delete_workspace(WorkspaceId(1)).await.unwrap();
-    assert_eq!(client.get_workspace(WorkspaceId(1)).await.unwrap_err().kind, Kind::NotFound);
+    assert_eq!(client.get_workspace(WorkspaceId(1)).await.unwrap_err().kind, ErrorKind::NotFound);
 }
 
 #[tokio::test]
 async fn an_answer_larger_than_the_limit_is_cut_off() {
     let (_server, client) = service(ResponseTemplate::new(200).set_body_bytes(vec![b' '; (32 << 20) + 1])).await;
     let error = client.list_workspaces().await.unwrap_err();
-    assert_eq!(error.kind, Kind::TooLarge);
+    assert_eq!(error.kind, ErrorKind::TooLarge);
     assert!(error.to_string().contains("32 MB"), "{error}");
 }
 
@@ -159,7 +159,7 @@ async fn a_small_answer_that_unpacks_to_too_much_is_cut_off() {
     assert!(packed.len() < 1 << 20, "{}", packed.len());
     let answer = ResponseTemplate::new(200).insert_header("content-encoding", "gzip").set_body_bytes(packed);
     let (_server, client) = service(answer).await;
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, Kind::TooLarge);
+    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::TooLarge);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn an_answer_that_cannot_be_unpacked_is_told_and_not_repeated() {
     let answer =
         ResponseTemplate::new(200).insert_header("content-encoding", "gzip").set_body_bytes(*b"no gzip at all");
     let (error, asked) = error_of(answer).await;
-    assert_eq!((error.kind, asked), (Kind::Decode, 1));
+    assert_eq!((error.kind, asked), (ErrorKind::Decode, 1));
 }
 
 /// Gzip (RFC 1952) of `length` blanks: deflate blocks with fixed codes, one literal and repeats of 258.
@@ -241,9 +241,9 @@ async fn the_check_knows_a_good_key_a_wrong_key_and_another_service() {
         client(&server.uri()).check().await
     };
     on_scan_0(json_error(404, "no such scan")).await.unwrap();
-    assert_eq!(on_scan_0(json_error(401, "no such key")).await.unwrap_err().kind, Kind::Unauthorized);
+    assert_eq!(on_scan_0(json_error(401, "no such key")).await.unwrap_err().kind, ErrorKind::Unauthorized);
     let elsewhere = ResponseTemplate::new(404).set_body_string("not found");
-    assert_eq!(check(elsewhere).await.unwrap_err().kind, Kind::NotThisApi);
+    assert_eq!(check(elsewhere).await.unwrap_err().kind, ErrorKind::NotThisApi);
 }
 
 #[tokio::test]
@@ -361,5 +361,5 @@ async fn a_captured_request_is_sent_again_once_without_the_key_and_follows_nothi
     assert_ne!(request.headers["host"], "h");
     drop(server);
     let nobody = Replay::new(&capture, "http://127.0.0.1:1/").unwrap();
-    assert_eq!(replay(&nobody).await.unwrap_err().kind, Kind::Connect);
+    assert_eq!(replay(&nobody).await.unwrap_err().kind, ErrorKind::Connect);
 }

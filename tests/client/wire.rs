@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use scandeck::client::Kind;
+use scandeck::client::ErrorKind;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
@@ -66,7 +66,7 @@ async fn a_service_that_hangs_costs_the_total_timeout_and_no_more() {
     .await;
     let client = client_with(&rude.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
     let began = Instant::now();
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, Kind::Timeout);
+    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert_eq!(rude.connections(), 1, "a timeout is not tried again: the time is spent");
 }
@@ -83,7 +83,7 @@ async fn a_service_that_drips_costs_the_total_timeout_too() {
     })
     .await;
     let client = client_with(&rude.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, Kind::Timeout);
+    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
 }
 
 #[tokio::test]
@@ -95,10 +95,10 @@ async fn a_reset_is_tried_again_where_that_is_safe() {
     })
     .await;
     let client = client(&rude.origin());
-    assert_eq!(client.list_workspaces().await.unwrap_err().kind, Kind::Connect);
+    assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
     assert_eq!(rude.connections(), 3);
     let new = scandeck::contract::NewWorkspace { name: "a".into(), description: None };
-    assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, Kind::Connect);
+    assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, ErrorKind::Connect);
     assert_eq!(rude.connections(), 4, "the service may have made it already");
 }
 
@@ -109,7 +109,7 @@ async fn an_answer_that_breaks_off_is_no_answer() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"data\": [").await;
     })
     .await;
-    assert_eq!(client(&rude.origin()).list_workspaces().await.unwrap_err().kind, Kind::Connect);
+    assert_eq!(client(&rude.origin()).list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
     assert_eq!(rude.connections(), 3);
 }
 
@@ -121,7 +121,7 @@ async fn what_is_no_http_at_all_is_told() {
     })
     .await;
     let error = client(&rude.origin()).list_workspaces().await.unwrap_err();
-    assert_eq!(error.kind, Kind::Connect, "{error}");
+    assert_eq!(error.kind, ErrorKind::Connect, "{error}");
 }
 
 #[tokio::test]
@@ -131,14 +131,14 @@ async fn https_to_a_plain_port_is_a_tls_error() {
     })
     .await;
     let error = client(&format!("https://{}", rude.address)).list_workspaces().await.unwrap_err();
-    assert_eq!(error.kind, Kind::Tls, "{error}");
+    assert_eq!(error.kind, ErrorKind::Tls, "{error}");
 }
 
 #[tokio::test]
 async fn a_refused_connection_says_so_and_what_to_do() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let error = client(&format!("http://{free}")).list_workspaces().await.unwrap_err();
-    assert_eq!(error.kind, Kind::Connect);
+    assert_eq!(error.kind, ErrorKind::Connect);
     assert!(
         error.to_string().to_lowercase().contains("refused") && error.hint().contains("scandeck status"),
         "{error}"

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use jiff::civil::date;
 use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
-use scandeck::app::retest::{Now, Retested};
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
-use scandeck::export::{Export, Format, Row, write};
+use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::triage::case::Again;
 use scandeck::triage::compare::Outcome;
+use scandeck::triage::retest::{RetestResult, RetestStatus};
 use scandeck::triage::{
     Case, Change, Decision, Event, EventId, Identity, Key, Pen, Presence, Reason, Stance, State, Subject, Verdict,
 };
@@ -102,7 +102,7 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
     }
 }
 
-fn row(number: i64, verdict: Verdict, again: Option<Again>) -> Row {
+fn row(number: i64, verdict: Verdict, again: Option<Again>) -> ExportRow {
     let targets = ["shop.test", "http://shop.test:8080/a b?q=<x>", "::1", "10.0.0.1", HOSTILE, ""];
     let target = targets[number as usize % targets.len()];
     let presence = Presence::ALL[number as usize % Presence::ALL.len()];
@@ -121,14 +121,14 @@ fn row(number: i64, verdict: Verdict, again: Option<Again>) -> Row {
         duplicate_of: (verdict == Verdict::Duplicate).then_some(Key(77)),
         ..Stance::default()
     };
-    let row = Row::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into());
-    Row { retest: (number == 1).then(retested), ..row }
+    let row = ExportRow::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into());
+    ExportRow { retest: (number == 1).then(retested), ..row }
 }
 
 /// A retest that did not see the finding any more.
-fn retested() -> Retested {
+fn retested() -> RetestResult {
     let at = Some(stamp("2026-11-20 09:00:00"));
-    Retested { at, before: "confirmed".into(), now: Now::Is(Outcome::Gone), scan: Some(ScanId(9)) }
+    RetestResult { at, before: "confirmed".into(), now: RetestStatus::Is(Outcome::Gone), scan: Some(ScanId(9)) }
 }
 
 /// Two decisions of the file: the original of a duplicate is accepted, and finding 3 has a note.
@@ -145,7 +145,7 @@ fn state() -> State {
 }
 
 /// Every verdict, and one that holds no more for each reason.
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<ExportRow> {
     let standing = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
     let again = [
         (Verdict::Fixed, Some(Again::Regression)),
@@ -155,16 +155,16 @@ fn rows() -> Vec<Row> {
     standing.chain(again).enumerate().map(|(number, (verdict, again))| row(number as i64, verdict, again)).collect()
 }
 
-fn bytes(format: Format, rows: &[Row]) -> Vec<u8> {
+fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
     let made = stamp("2026-11-21 12:00:00");
     write(format, &Export { rows, title: "Acme <external>", made, query: "risk>=low" }).unwrap()
 }
 
-fn text(format: Format) -> String {
+fn text(format: ExportFormat) -> String {
     String::from_utf8(bytes(format, &rows())).unwrap()
 }
 
-fn document(format: Format) -> Value {
+fn document(format: ExportFormat) -> Value {
     serde_json::from_str(&text(format)).unwrap()
 }
 
@@ -174,7 +174,7 @@ fn place(verdict: Verdict) -> usize {
 
 #[test]
 fn sarif_is_within_its_schema_and_tells_presence_and_suppressions() {
-    let sarif = document(Format::Sarif);
+    let sarif = document(ExportFormat::Sarif);
     holds(&validator("sarif-2.1.0.json"), &sarif);
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     let status = |at: usize| results[at]["suppressions"][0]["status"].clone();
@@ -193,7 +193,7 @@ fn sarif_is_within_its_schema_and_tells_presence_and_suppressions() {
 
 #[test]
 fn vex_is_within_its_schema_and_maps_every_verdict() {
-    let vex = document(Format::Vex);
+    let vex = document(ExportFormat::Vex);
     holds(&validator("cyclonedx-1.6.json"), &vex);
     let analysis = |at: usize| vex["vulnerabilities"][at]["analysis"].clone();
     for (verdict, state) in [
@@ -215,7 +215,7 @@ fn vex_is_within_its_schema_and_maps_every_verdict() {
 
 #[test]
 fn defectdojo_takes_every_field() {
-    let file = document(Format::DefectDojo);
+    let file = document(ExportFormat::DefectDojo);
     holds(&validator("defectdojo-generic.json"), &file);
     let finding = |verdict| file["findings"][place(verdict)].clone();
     assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].case.identity.f1.to_string());
@@ -230,20 +230,20 @@ fn defectdojo_takes_every_field() {
 #[test]
 fn an_empty_export_is_valid_too() {
     for (format, name) in [
-        (Format::Sarif, "sarif-2.1.0.json"),
-        (Format::Vex, "cyclonedx-1.6.json"),
-        (Format::DefectDojo, "defectdojo-generic.json"),
+        (ExportFormat::Sarif, "sarif-2.1.0.json"),
+        (ExportFormat::Vex, "cyclonedx-1.6.json"),
+        (ExportFormat::DefectDojo, "defectdojo-generic.json"),
     ] {
         holds(&validator(name), &serde_json::from_slice(&bytes(format, &[])).unwrap());
     }
-    for format in Format::ALL {
+    for format in ExportFormat::ALL {
         assert!(String::from_utf8(bytes(format, &[])).is_ok(), "{}", format.as_str());
     }
 }
 
 #[test]
 fn no_cell_starts_a_formula_and_every_row_is_whole() {
-    let table = text(Format::Csv);
+    let table = text(ExportFormat::Csv);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(records.len(), rows().len());
@@ -257,8 +257,8 @@ fn no_cell_starts_a_formula_and_every_row_is_whole() {
 fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
     let mut bare = row(20, Verdict::FalsePositive, None);
     bare.stance.reason = None;
-    let all: Vec<Row> = rows().into_iter().chain([bare]).collect();
-    let text = String::from_utf8(bytes(Format::Markdown, &all)).unwrap();
+    let all: Vec<ExportRow> = rows().into_iter().chain([bare]).collect();
+    let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
     for words in [
         "# Hand-over: Acme &lt;external\\>",
         "## What is left: 5",
@@ -276,7 +276,7 @@ fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
 
 #[test]
 fn a_line_of_json_is_a_finding_with_its_values_as_they_are() {
-    let text = text(Format::Jsonl);
+    let text = text(ExportFormat::Jsonl);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[3]["name"]), (rows().len(), &json!(HOSTILE)));
     assert_eq!(
@@ -287,7 +287,9 @@ fn a_line_of_json_is_a_finding_with_its_values_as_they_are() {
 
 #[test]
 fn nothing_that_is_written_acts_on_a_terminal() {
-    for format in Format::ALL.into_iter().filter(|format| !matches!(format, Format::Html | Format::Json)) {
+    for format in
+        ExportFormat::ALL.into_iter().filter(|format| !matches!(format, ExportFormat::Html | ExportFormat::Json))
+    {
         let acting = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
         assert!(!text(format).contains(acting), "{}", format.as_str());
     }
@@ -295,9 +297,9 @@ fn nothing_that_is_written_acts_on_a_terminal() {
 
 #[test]
 fn the_report_tells_decisions_beside_what_the_scanner_said() {
-    let page = text(Format::Html);
+    let page = text(ExportFormat::Html);
     assert!(page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"), "{page}");
-    let groups = document(Format::Json);
+    let groups = document(ExportFormat::Json);
     assert!(groups[0]["findings"][0]["decided"]["fingerprint"].is_string());
 }
 
@@ -305,21 +307,21 @@ fn the_report_tells_decisions_beside_what_the_scanner_said() {
 fn every_form_tells_what_a_retest_saw_and_of_what_was_not_retested_nothing() {
     let words = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
     let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
-    let sarif = document(Format::Sarif);
+    let sarif = document(ExportFormat::Sarif);
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
     assert_eq!((properties(1), properties(2)), (retest.clone(), Value::Null));
-    let vex = document(Format::Vex);
+    let vex = document(ExportFormat::Vex);
     let told = |at: usize| vex["vulnerabilities"][at]["properties"].clone();
     let property = |name: &str, value: &str| json!({"name": name, "value": value});
     let now = property("scandeck:retest_now", "not_seen");
     assert!(told(1).as_array().unwrap().contains(&now) && !told(2).to_string().contains("retest"), "{}", told(1));
     assert!(vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(words), "{}", told(1));
-    let file = document(Format::DefectDojo);
+    let file = document(ExportFormat::DefectDojo);
     assert!(file["findings"][1]["severity_justification"].as_str().unwrap().contains(words), "{}", file["findings"][1]);
-    let lines = text(Format::Jsonl);
+    let lines = text(ExportFormat::Jsonl);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[1]["retest"], &lines[2]["retest"]), (&retest, &Value::Null));
-    let table = text(Format::Csv);
+    let table = text(ExportFormat::Csv);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let heads = reader.headers().unwrap().clone();
     let place = |head: &str| heads.iter().position(|one| one == head).unwrap();
@@ -327,11 +329,11 @@ fn every_form_tells_what_a_retest_saw_and_of_what_was_not_retested_nothing() {
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(places.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
     assert_eq!(places.map(|at| &records[2][at]), ["", "", ""]);
-    let page = text(Format::Html);
+    let page = text(ExportFormat::Html);
     assert_eq!(page.matches("<dt>Retest</dt><dd>not seen").count(), 1, "{page}");
-    let hand_over = text(Format::Markdown);
+    let hand_over = text(ExportFormat::Markdown);
     assert_eq!(hand_over.matches(words).count(), 1, "{hand_over}");
-    let groups = document(Format::Json);
+    let groups = document(ExportFormat::Json);
     let mut found = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
     let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
     assert!(found.any(|one| one["decided"]["retest"] == retest), "{groups}");
@@ -347,12 +349,12 @@ proptest! {
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
         one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });
         one.finding = Arc::new(finding);
-        let row = Row::new(Arc::new(one), Stance::default(), &State::default(), target.as_str().into(), None, name.as_str().into());
+        let row = ExportRow::new(Arc::new(one), Stance::default(), &State::default(), target.as_str().into(), None, name.as_str().into());
         thread_local! {
-            static ALL: [(Format, Validator); 3] = [
-                (Format::Sarif, validator("sarif-2.1.0.json")),
-                (Format::Vex, validator("cyclonedx-1.6.json")),
-                (Format::DefectDojo, validator("defectdojo-generic.json")),
+            static ALL: [(ExportFormat, Validator); 3] = [
+                (ExportFormat::Sarif, validator("sarif-2.1.0.json")),
+                (ExportFormat::Vex, validator("cyclonedx-1.6.json")),
+                (ExportFormat::DefectDojo, validator("defectdojo-generic.json")),
             ];
         }
         ALL.with(|all| for (format, validator) in all {

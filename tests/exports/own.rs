@@ -6,7 +6,7 @@ use super::*;
 const ENTITIES: &str = "&amp;x=&lt;a&gt;";
 
 /// Two findings of our own of one class, each with its text and its evidence.
-fn own_rows() -> Vec<Row> {
+fn own_rows() -> Vec<ExportRow> {
     let one = |number: i64, text: &str| {
         let mut case = case(number, "shop.test", "SSRF", Presence::New);
         let request = format!("GET /?{text}-proof{ENTITIES} HTTP/1.1\r\nHost: probe\r\n\r\n");
@@ -20,7 +20,7 @@ fn own_rows() -> Vec<Row> {
         let service = Shared::default();
         case.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*case.identity).clone() });
         (case.finding, case.own) = (Arc::new(finding), Some(Box::new(EventId { instance: 7, number: number as u64 })));
-        Row::new(Arc::new(case), Stance::default(), &State::default(), "shop.test".into(), None, "Acme".into())
+        ExportRow::new(Arc::new(case), Stance::default(), &State::default(), "shop.test".into(), None, "Acme".into())
     };
     vec![one(1, "by the picture"), one(2, "by the import")]
 }
@@ -28,27 +28,27 @@ fn own_rows() -> Vec<Row> {
 #[test]
 fn what_persons_proved_is_in_every_export_with_its_own_text_and_evidence() {
     let rows = own_rows();
-    for format in Format::ALL {
+    for format in ExportFormat::ALL {
         let told = String::from_utf8(bytes(format, &rows)).unwrap();
         for words in ["by the picture", "by the import"] {
             // What the target sent is told as it came.
             let proof = format!("{words}-proof{ENTITIES}");
-            let proof = if format == Format::Html { proof.replace('&', "&amp;") } else { proof };
+            let proof = if format == ExportFormat::Html { proof.replace('&', "&amp;") } else { proof };
             assert!(told.contains(words) && told.contains(&proof), "{} has no {proof}:\n{told}", format.as_str());
         }
-        if !matches!(format, Format::Html | Format::Json) {
+        if !matches!(format, ExportFormat::Html | ExportFormat::Json) {
             assert!(!told.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']), "{}", format.as_str());
         }
     }
-    let sarif: Value = serde_json::from_slice(&bytes(Format::Sarif, &rows)).unwrap();
+    let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
     holds(&validator("sarif-2.1.0.json"), &sarif);
-    holds(&validator("cyclonedx-1.6.json"), &serde_json::from_slice(&bytes(Format::Vex, &rows)).unwrap());
+    holds(&validator("cyclonedx-1.6.json"), &serde_json::from_slice(&bytes(ExportFormat::Vex, &rows)).unwrap());
     let run = &sarif["runs"][0];
     assert_eq!(run["tool"]["driver"]["rules"][0].get("fullDescription"), None, "the class is not the first one's text");
     let place = &run["results"][1]["locations"][0]["logicalLocations"][0];
     assert_eq!(place["fullyQualifiedName"], "shop.test");
-    let hand_over = String::from_utf8(bytes(Format::Markdown, &rows)).unwrap();
+    let hand_over = String::from_utf8(bytes(ExportFormat::Markdown, &rows)).unwrap();
     assert!(!hand_over.lines().any(|line| line.starts_with("# =")), "{hand_over}");
-    let page = String::from_utf8(bytes(Format::Html, &rows)).unwrap();
+    let page = String::from_utf8(bytes(ExportFormat::Html, &rows)).unwrap();
     assert!(!page.contains("0/tcp"), "{page}");
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use scandeck::app::retest::{Again, Asked, KEPT_AS, Retest};
 use scandeck::contract::{Risk, ScanId, TargetId};
+use scandeck::triage::retest::{KEPT_AS, Retest, RetestFinding, RetestScan};
 use scandeck::triage::store::Store;
 use serde_json::Value;
 
@@ -174,7 +174,7 @@ async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
     let others = vec![finding("web.csp", Risk::Info, "")];
     let less = tested("web.headers", 1, others);
     let rest = usual().into_iter().map(|event| match event {
-        scandeck::service::engine::Event::Tested(test) if test.uid == "web.headers" => less.clone(),
+        scandeck::service::engine::ScanEvent::Tested(test) if test.uid == "web.headers" => less.clone(),
         event => event,
     });
     desk.world.script.tells(rest.collect());
@@ -184,13 +184,13 @@ async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
 
     let key = serde_json::from_value(worst["fingerprint"].clone()).unwrap();
     let retest = Retest {
-        findings: vec![Asked { key, scan: before, before: "confirmed".into(), ..Asked::default() }],
-        scans: vec![Again {
+        findings: vec![RetestFinding { key, scan: before, before: "confirmed".into(), ..RetestFinding::default() }],
+        scans: vec![RetestScan {
             of: before,
             place: (TargetId(1), 170),
             started: true,
             scan: Some(ScanId(after)),
-            ..Again::default()
+            ..RetestScan::default()
         }],
         ..Retest::default()
     };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use scandeck::contract::Risk;
-use scandeck::service::engine::{Event, Outcome};
+use scandeck::service::engine::{ScanEvent, ScanOutcome};
 
 use super::Desk;
 use crate::service::runner::{finding, tested, usual};
@@ -50,7 +50,7 @@ async fn waiting_ends_with_what_became_of_the_scan() {
     let finished = desk.run(&wait).await;
     assert_eq!(finished.code, 0, "{finished:?}");
     assert!(finished.err.contains("finished: all tests ended (1 critical, 1 info)"), "{finished:?}");
-    desk.world.script.ends_as(Outcome::ConnectionError("no answer".into()));
+    desk.world.script.ends_as(ScanOutcome::ConnectionError("no answer".into()));
     desk.world.script.let_end(1);
     let late = desk.run(&wait).await;
     assert_eq!(late.code, 4, "{late:?}");
@@ -92,7 +92,7 @@ async fn two_scans_are_compared_finding_by_finding() {
     };
     let first = scan(usual()).await;
     let header = vec![finding("web.csp", Risk::Info, ""), finding("web.hsts", Risk::Low, "")];
-    let as_much = |headers| vec![Event::Planned(10), tested("web.headers", 1, headers), tested("rest", 6, vec![])];
+    let as_much = |headers| vec![ScanEvent::Planned(10), tested("web.headers", 1, headers), tested("rest", 6, vec![])];
     let second = scan(as_much(header)).await;
     let diff = desk.json(&["scans", "diff", &first, &second]).await;
     let mut outcomes: Vec<(&str, &str)> = diff

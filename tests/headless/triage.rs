@@ -148,21 +148,21 @@ async fn a_purge_names_what_goes_waits_for_the_name_and_leaves_no_byte() {
 
 /// Lists as a dashboard leaves them, of two workspaces.
 fn last_known(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
-    use scandeck::app::cached::KeptList;
-    use scandeck::app::table::Table;
     use scandeck::contract::{Finding, Stamp, Workspace, WorkspaceId};
+    use scandeck::dashboard::base::plan::Snapshot;
+    use scandeck::table::Table;
     let of = state.join("scandeck/of/local");
-    let files = scandeck::runtime::last_known::LastKnown::new(of.join("last-known"));
+    let files = scandeck::dashboard::runtime::last_known::LastKnown::new(of.join("last-known"));
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
     let workspace = |(at, name): (usize, &str)| {
         let id = WorkspaceId(at as i64 + 1);
         Workspace { id, name: name.into(), ..Workspace::default() }
     };
     let workspaces: Vec<Workspace> = names.into_iter().enumerate().map(workspace).collect();
-    files.write(None, &KeptList::Workspaces(Table::new(workspaces.clone()).into()), at).unwrap();
+    files.write(None, &Snapshot::Workspaces(Table::new(workspaces.clone()).into()), at).unwrap();
     for one in &workspaces {
         let finding = Finding { name: format!("FOUND-in-{}", one.name).as_str().into(), ..Finding::default() };
-        files.write(Some(one.id), &KeptList::Findings(Table::new([finding]).into()), at).unwrap();
+        files.write(Some(one.id), &Snapshot::Findings(Table::new([finding]).into()), at).unwrap();
     }
     of
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use portable_pty::CommandBuilder;
-use scandeck::runtime::{self, Opening};
+use scandeck::dashboard::runtime;
+use scandeck::dashboard::runtime::DashboardStart;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -15,7 +16,7 @@ const CHILD: &str = "SCANDECK_TEST_PANIC";
 async fn a_panic_gives_the_terminal_back_before_it_is_told() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
-        let _ = runtime::run(Opening::Ask(None), connect, Vec::new(), CancellationToken::new()).await;
+        let _ = runtime::run(DashboardStart::Ask(None), connect, Vec::new(), CancellationToken::new()).await;
         return;
     }
     let home = tempfile::tempdir().unwrap();

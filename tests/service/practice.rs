@@ -7,8 +7,8 @@ use std::sync::Arc;
 use reqwest::Method;
 use scandeck::contract::Capture;
 use scandeck::demo::practice::Practice;
-use scandeck::oob::payload::{Form, Payload};
-use scandeck::oob::{Book, Mention, Place, Shape, Token, mentions};
+use scandeck::oob::payload::{Payload, UrlForm};
+use scandeck::oob::{Book, Mention, MentionPlace, Shape, Token, mentions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
@@ -37,7 +37,7 @@ impl Range {
     /// A payload of its own, recorded in the book.
     fn payload(&mut self) -> (Token, String) {
         let token = Token::of(rand::random());
-        let url = Form::Query.url(&self.handler_url, token);
+        let url = UrlForm::Query.url(&self.handler_url, token);
         self.book.take([Arc::new(Payload { token, url: url.as_str().into(), ..Payload::default() })]);
         (token, url)
     }
@@ -96,8 +96,11 @@ async fn every_way_arrives_and_names_the_payload_that_was_planted() {
     }
     assert_eq!(told.len(), planted.len());
     assert_eq!(told["path"].1.added, "/latest/meta-data");
-    assert_eq!((told["upper"].1.place.clone(), told["json"].0.as_str()), (Place::Query("address".into()), "POST"));
-    assert_eq!((told["json"].1.place.clone(), told["json"].1.wrapped.clone()), (Place::Body, vec!["base64"]));
+    assert_eq!(
+        (told["upper"].1.place.clone(), told["json"].0.as_str()),
+        (MentionPlace::Query("address".into()), "POST")
+    );
+    assert_eq!((told["json"].1.place.clone(), told["json"].1.wrapped.clone()), (MentionPlace::Body, vec!["base64"]));
     assert!(captured.iter().any(|(capture, _)| capture.url_params.contains("%253Ft%253D")), "{captured:?}");
     range.world.stop().await;
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use scandeck::contract::{Evidence, Risk, ScanOutput};
 use scandeck::service::Runner;
-use scandeck::service::engine::{Event, Job, NewFinding, Outcome, TestDone};
+use scandeck::service::engine::{NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -16,22 +16,22 @@ use tokio_util::sync::CancellationToken;
 pub struct Script(Arc<Inner>);
 
 struct Inner {
-    events: Mutex<Vec<Event>>,
-    outcome: Mutex<Outcome>,
+    events: Mutex<Vec<ScanEvent>>,
+    outcome: Mutex<ScanOutcome>,
     /// One permit ends one scan.
     ends: Semaphore,
     panics: AtomicUsize,
     deaf: AtomicUsize,
     running: AtomicUsize,
     most: AtomicUsize,
-    jobs: Mutex<Vec<Job>>,
+    jobs: Mutex<Vec<ScanJob>>,
 }
 
 impl Default for Script {
     fn default() -> Self {
         Self(Arc::new(Inner {
             events: Mutex::default(),
-            outcome: Mutex::new(Outcome::Finished("all tests ended".into())),
+            outcome: Mutex::new(ScanOutcome::Finished("all tests ended".into())),
             ends: Semaphore::new(0),
             panics: AtomicUsize::default(),
             deaf: AtomicUsize::default(),
@@ -44,11 +44,11 @@ impl Default for Script {
 
 impl Script {
     /// What every scan tells at its start.
-    pub fn tells(&self, events: Vec<Event>) {
+    pub fn tells(&self, events: Vec<ScanEvent>) {
         *self.0.events.lock().unwrap() = events;
     }
 
-    pub fn ends_as(&self, outcome: Outcome) {
+    pub fn ends_as(&self, outcome: ScanOutcome) {
         *self.0.outcome.lock().unwrap() = outcome;
     }
 
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// The jobs so far.
-    pub fn jobs(&self) -> Vec<Job> {
+    pub fn jobs(&self) -> Vec<ScanJob> {
         self.0.jobs.lock().unwrap().clone()
     }
 }
@@ -100,7 +100,12 @@ fn takes_one(count: &AtomicUsize) -> bool {
 }
 
 impl Runner for Script {
-    fn run(&self, job: Job, events: mpsc::Sender<Event>, stop: CancellationToken) -> BoxFuture<'static, Outcome> {
+    fn run(
+        &self,
+        job: ScanJob,
+        events: mpsc::Sender<ScanEvent>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ScanOutcome> {
         let script = Arc::clone(&self.0);
         Box::pin(async move {
             script.jobs.lock().unwrap().push(job);
@@ -114,7 +119,7 @@ impl Runner for Script {
                 std::future::pending::<()>().await;
             }
             tokio::select! {
-                () = stop.cancelled() => Outcome::Cancelled,
+                () = stop.cancelled() => ScanOutcome::Cancelled,
                 permit = script.ends.acquire() => {
                     permit.unwrap().forget();
                     drop(scan);
@@ -147,17 +152,17 @@ pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
 }
 
 /// A test that ended with these findings.
-pub fn tested(uid: &str, weight: u32, findings: Vec<NewFinding>) -> Event {
+pub fn tested(uid: &str, weight: u32, findings: Vec<NewFinding>) -> ScanEvent {
     let description = format!("Looked at {uid}");
-    Event::Tested(TestDone { uid: uid.into(), description, metadata: json!({"asked": uid}), weight, findings })
+    ScanEvent::Tested(TestDone { uid: uid.into(), description, metadata: json!({"asked": uid}), weight, findings })
 }
 
 /// A scan of ten tests, seven of which have ended with two findings, raw lines, an info line and an output.
-pub fn usual() -> Vec<Event> {
+pub fn usual() -> Vec<ScanEvent> {
     vec![
-        Event::Planned(10),
-        Event::Raw("GET http://127.0.0.1/ 200".into()),
-        Event::Info("the answer came from 127.0.0.1".into()),
+        ScanEvent::Planned(10),
+        ScanEvent::Raw("GET http://127.0.0.1/ 200".into()),
+        ScanEvent::Info("the answer came from 127.0.0.1".into()),
         tested(
             "web.headers",
             1,
@@ -165,7 +170,7 @@ pub fn usual() -> Vec<Event> {
         ),
         tested("web.nothing", 1, vec![]),
         tested("ports.batch", 5, vec![]),
-        Event::Raw("GET http://127.0.0.1/key 200".into()),
-        Event::Output(ScanOutput { output_type: "finding_list".into(), output_data: json!({"findings": []}) }),
+        ScanEvent::Raw("GET http://127.0.0.1/key 200".into()),
+        ScanEvent::Output(ScanOutput { output_type: "finding_list".into(), output_data: json!({"findings": []}) }),
     ]
 }

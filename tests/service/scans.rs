@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::Risk;
 use scandeck::service::clock::ManualClock;
-use scandeck::service::engine::Outcome;
+use scandeck::service::engine::ScanOutcome;
 use serde_json::{Value, json};
 
 use super::runner::{Script, finding, tested, usual};
@@ -149,9 +149,9 @@ async fn each_outcome_has_its_status_and_its_sentence() {
     let world = World::new().await;
     let target = world.target("127.0.0.1").await;
     for (outcome, status) in [
-        (Outcome::FailedToStart("it does not resolve".into()), "failed to start"),
-        (Outcome::ConnectionError("nobody answers".into()), "connection error"),
-        (Outcome::AuthFailed("the start page answers 401".into()), "auth failed"),
+        (ScanOutcome::FailedToStart("it does not resolve".into()), "failed to start"),
+        (ScanOutcome::ConnectionError("nobody answers".into()), "connection error"),
+        (ScanOutcome::AuthFailed("the start page answers 401".into()), "auth failed"),
     ] {
         world.script.ends_as(outcome);
         world.script.let_end(1);

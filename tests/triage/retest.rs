@@ -6,19 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use scandeck::app::board::BoardRow;
-use scandeck::app::model::{Pane, Session};
-use scandeck::app::msg::{Kept, Msg, Now, TriageNews};
-use scandeck::app::plan::{News, Update};
-use scandeck::app::retest;
-use scandeck::app::screen::Size;
-use scandeck::app::table::{Item, Table};
-use scandeck::app::{Answer, Call, Effect, Model, update};
 use scandeck::contract::{Finding, Scan, ScanCreated, ScanId, Stamp, Target, Workspace};
+use scandeck::dashboard::base::effect::{Call, CallAnswer, Effect};
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::{PollEvent, Snapshot, Update};
+use scandeck::dashboard::base::screen::Size;
+use scandeck::dashboard::base::session::Session;
+use scandeck::dashboard::base::time::Now;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::core::update;
+use scandeck::dashboard::data::board::BoardRow;
+use scandeck::dashboard::data::decisions::StoredDecisions;
+use scandeck::dashboard::data::decisions::TriageNews;
+use scandeck::dashboard::model::Model;
 use scandeck::demo::practice::Practice;
 use scandeck::service::{Parts, start_with};
+use scandeck::table::{Item, Table};
 use scandeck::triage::case::Again;
 use scandeck::triage::compare::Outcome;
+use scandeck::triage::retest;
 use scandeck::triage::{Case, Pen, Presence, Stance, Verdict, arrange};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -37,7 +43,7 @@ impl Desk {
         let model = Model::new(Session::default(), Size { columns: 120, rows: 40 });
         let mut desk = Self { model, at: Duration::ZERO };
         let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
-        desk.send(Msg::Triage(TriageNews::Opened(Box::new(Kept { pen, ..Kept::default() }))));
+        desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
         desk
     }
 
@@ -53,9 +59,9 @@ impl Desk {
         effects
     }
 
-    fn feed(&mut self, news: News) {
-        let (generation, at) = (self.model.generation, Stamp(jiff::Timestamp::now()));
-        self.send(Msg::Update(Update { generation, at, news }));
+    fn feed(&mut self, event: impl Into<PollEvent>) {
+        let (generation, at) = (self.model.connection.generation, Stamp(jiff::Timestamp::now()));
+        self.send(Msg::Update(Update { generation, at, event: event.into() }));
     }
 
     fn press(&mut self, letter: char) -> Vec<Effect> {
@@ -69,7 +75,7 @@ impl Desk {
         (Arc::clone(case), self.model.stance(case.id).cloned().unwrap())
     }
 
-    fn now(&self, kind: &str) -> retest::Now {
+    fn now(&self, kind: &str) -> retest::RetestStatus {
         let (case, _) = self.of(kind);
         let rows: &Arc<Table<BoardRow>> = self.model.data.board.value().unwrap();
         rows.get(case.id).unwrap().now
@@ -84,10 +90,10 @@ async fn read<T: Item + DeserializeOwned>(world: &World, path: &str) -> Arc<Tabl
 
 /// Tells the core what the service has now.
 async fn learn(desk: &mut Desk, world: &World) {
-    desk.feed(News::Workspaces(read::<Workspace>(world, "/workspaces").await));
-    desk.feed(News::Targets(read::<Target>(world, "/targets").await));
-    desk.feed(News::Scans(read::<Scan>(world, "/scans?limit=100").await));
-    desk.feed(News::Findings(read::<Finding>(world, "/findings?limit=100").await));
+    desk.feed(Snapshot::Workspaces(read::<Workspace>(world, "/workspaces").await));
+    desk.feed(Snapshot::Targets(read::<Target>(world, "/targets").await));
+    desk.feed(Snapshot::Scans(read::<Scan>(world, "/scans?limit=100").await));
+    desk.feed(Snapshot::Findings(read::<Finding>(world, "/findings?limit=100").await));
 }
 
 /// Carries out the scans that keys asked for, waits for their end, and tells the core.
@@ -98,7 +104,7 @@ async fn carry_out(desk: &mut Desk, world: &World, effects: Vec<Effect>) {
         let Call::StartScan(new) = *call else { continue };
         let id = world.post("/scans", serde_json::to_value(&new).unwrap()).await.created();
         let scan = ScanCreated { created_id: Some(ScanId(id)), target_id: None };
-        desk.send(Msg::Called { ticket, result: Ok(Answer::Scan(scan)) });
+        desk.send(Msg::Called { ticket, result: Ok(CallAnswer::Scan(scan)) });
         started.push(id);
     }
     assert_eq!(started.len(), 1, "one scan for what one scan found");
@@ -123,22 +129,22 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     learn(&mut desk, &world).await;
     let (case, stance) = desk.of(GIT);
     assert!(stance.is_undecided());
-    desk.model.focus.pane = Pane::Findings;
+    desk.model.navigation.focus.pane = Pane::Findings;
     desk.model.lists.findings.filter = format!("vuln_id:{GIT}");
     desk.model.show_rows(Pane::Findings);
     desk.model.cursor(Pane::Findings).select_id(case.id.0);
     desk.press('k');
     desk.press('x');
-    assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.notices);
+    assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.overlay.notices);
 
     // Mended: the retest does not see it, and its decision stands.
     assert!(practice.weaknesses.set("git", false));
     desk.press(' ');
     desk.press('s');
     let effects = desk.press('y');
-    assert_eq!(desk.model.focus.pane, Pane::Board);
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     carry_out(&mut desk, &world, effects).await;
-    assert_eq!(desk.now(GIT), retest::Now::Is(Outcome::Gone));
+    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Gone));
     let (case, stance) = desk.of(GIT);
     assert_eq!((case.presence, stance.verdict, stance.again), (Presence::Absent, Verdict::Fixed, None));
 
@@ -147,7 +153,7 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     desk.press('s');
     let effects = desk.press('y');
     carry_out(&mut desk, &world, effects).await;
-    assert_eq!(desk.now(GIT), retest::Now::Is(Outcome::Same));
+    assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Same));
     let (case, stance) = desk.of(GIT);
     assert_eq!((case.presence, stance.again), (Presence::Reappeared, Some(Again::Regression)));
     assert!(stance.is_undecided());

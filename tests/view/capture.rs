@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::app::Model;
-use scandeck::app::msg::{Msg, OobNews};
-use scandeck::app::notices::Tone;
-use scandeck::app::plan::News;
-use scandeck::app::stream::Caught;
-use scandeck::app::table::Table;
 use scandeck::contract::{Capture, LoggerId, Stamp, Target};
+use scandeck::dashboard::base::capture::Caught;
+use scandeck::dashboard::base::notices::Tone;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::{Scheme, Theme};
 use scandeck::oob::{Archived, Book, Payload, mentions};
-use scandeck::view::{Scheme, Theme, ViewCache};
+use scandeck::table::Table;
 
 use super::fixtures::{ago, learn, press, tell, world};
 use super::{drawn, lines, text};
@@ -76,9 +78,9 @@ fn planted(columns: u16, rows: u16) -> Model {
         Caught::new(&archived, found)
     };
     let new = vec![caught(first), caught(second)];
-    model.oob.book = book.clone();
+    model.captures.oob.book = book.clone();
     let mono = model.now.mono.as_millis() as u64;
-    let generation = model.generation;
+    let generation = model.connection.generation;
     tell(&mut model, mono, Msg::Oob(OobNews::Captures { generation, new }));
     model
 }
@@ -122,7 +124,7 @@ fn a_target_that_comes_after_a_request_was_looked_at_is_named_too() {
     let later = Target { id: 99.into(), name: "203.0.113.9".into(), ..Target::default() };
     let targets = Arc::new(Table::new(known.chain([Arc::new(later)])));
     let mono = model.now.mono.as_millis() as u64;
-    learn(&mut model, mono, News::Targets(targets));
+    learn(&mut model, mono, Snapshot::Targets(targets));
     let second = lines(&drawn(&mut model, &mut cache)).join("\n");
     assert!(second.contains(named), "{second}");
 }
@@ -136,7 +138,7 @@ fn notices_cover_no_row_and_no_field() {
     for (columns, rows, keys, seen) in small.into_iter().chain(large) {
         let mut model = planted(columns, rows);
         // What came in is said too, and is over.
-        model.notices.expire(std::time::Duration::MAX);
+        model.overlay.notices.expire(std::time::Duration::MAX);
         press(&mut model, keys);
         let line = |model: &mut Model| {
             let shown = text(model, Theme::new(Scheme::Dark));
@@ -145,7 +147,7 @@ fn notices_cover_no_row_and_no_field() {
         };
         let (alone, _) = line(&mut model);
         for said in ["one", long, "the last"] {
-            model.notices.say(model.now.mono, Tone::Bad, said);
+            model.overlay.notices.say(model.now.mono, Tone::Bad, said);
         }
         let (under, shown) = line(&mut model);
         assert_eq!(under, alone, "{keys}: {shown}");

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::app::Model;
-use scandeck::app::board::Board;
-use scandeck::app::model::Pane;
-use scandeck::app::msg::{Msg, TriageNews};
-use scandeck::app::plan::News;
-use scandeck::app::retest::{Again, Asked, Retest};
-use scandeck::app::table::Table;
 use scandeck::contract::{Evidence, Finding, Risk, Scan, ScanId, ScanStatus};
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::data::board::Board;
+use scandeck::dashboard::data::decisions::TriageNews;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::theme::Theme;
+use scandeck::table::Table;
+use scandeck::triage::retest::{Retest, RetestFinding, RetestScan};
 use scandeck::triage::{Change, Decision, Event, EventId, Identity, Pen, Reason, Subject, Verdict};
-use scandeck::view::Theme;
 
 use super::fixtures::{ago, findings, learn, press, scans, tell, world};
 use super::text;
@@ -66,8 +67,8 @@ fn with_earlier(columns: u16, rows: u16) -> Model {
     all.push(Finding { id: 91.into(), target_id: Some(2.into()), task_id: Some(ScanId(111)), ..all[0].clone() });
     let mut scanned = scans(false);
     scanned.push(Scan { id: ScanId(100), start_time: Some(ago(260_000)), ..finished(100, 1) });
-    learn(&mut model, 71_000, News::Scans(Arc::new(Table::new(scanned))));
-    learn(&mut model, 71_000, News::Findings(Arc::new(Table::new(all))));
+    learn(&mut model, 71_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
+    learn(&mut model, 71_000, Snapshot::Findings(Arc::new(Table::new(all))));
     press(&mut model, "3 g g");
     model
 }
@@ -106,20 +107,24 @@ fn both_sides_of_a_conflict_what_was_undone_and_earlier_scans_are_told() {
 fn retested(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let cases = model.data.findings.value().unwrap();
-    let asked: Vec<Asked> = cases
+    let asked: Vec<RetestFinding> = cases
         .order(0)
         .iter()
         .map(|&row| &cases.items()[row as usize])
         .take(6)
-        .filter_map(|case| Asked::new(case, "confirmed", case.target_name.clone().unwrap_or_default()))
+        .filter_map(|case| RetestFinding::new(case, "confirmed", case.target_name.clone().unwrap_or_default()))
         .collect();
-    let again =
-        |(of, new): (i64, i64)| Again { of: ScanId(of), scan: Some(ScanId(new)), started: true, ..Again::default() };
+    let again = |(of, new): (i64, i64)| RetestScan {
+        of: ScanId(of),
+        scan: Some(ScanId(new)),
+        started: true,
+        ..RetestScan::default()
+    };
     let retest =
         Retest { at: Some(ago(120)), findings: asked, scans: [(115, 130), (114, 131), (111, 132)].map(again).to_vec() };
-    model.board = Some(Board::Retest(retest));
+    model.findings.board = Some(Board::Retest(retest));
     press(&mut model, "3");
-    model.focus.pane = Pane::Board;
+    model.navigation.focus.pane = Pane::Board;
     let mut scanned = scans(false);
     for scan in &mut scanned {
         // What is scanned again had ended.
@@ -133,8 +138,8 @@ fn retested(columns: u16, rows: u16) -> Model {
     scanned.push(Scan { tool_id: 450, status_name: ScanStatus::ConnectionError, ..finished(132, 2) });
     let mut all = findings();
     all.push(Finding { id: 600.into(), task_id: Some(ScanId(130)), ..all[2].clone() });
-    learn(&mut model, 72_000, News::Scans(Arc::new(Table::new(scanned))));
-    learn(&mut model, 72_000, News::Findings(Arc::new(Table::new(all))));
+    learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
+    learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
     // Long enough for the words about the failed scans to have gone.
     tell(&mut model, 100_000, Msg::Woke);
     model
@@ -154,13 +159,13 @@ fn the_board_tells_what_was_and_what_is_now() {
         let mut scanned = scans(false);
         scanned.push(Scan { id: ScanId(100), start_time: Some(ago(260_000)), ..finished(100, 1) });
         scanned.push(finished(130, 1));
-        learn(&mut model, 72_000, News::Scans(Arc::new(Table::new(scanned))));
-        model.board = Some(Board::Compare(ScanId(100), ScanId(115)));
-        model.focus.pane = Pane::Board;
-        model.lists.board.sort = scandeck::app::board::BY_NOW;
+        learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
+        model.findings.board = Some(Board::Compare(ScanId(100), ScanId(115)));
+        model.navigation.focus.pane = Pane::Board;
+        model.lists.board.sort = scandeck::dashboard::data::board::BY_NOW;
         let mut all = findings();
         all.push(Finding { id: 90.into(), task_id: Some(ScanId(100)), risk_level: Risk::High, ..all[0].clone() });
-        learn(&mut model, 72_000, News::Findings(Arc::new(Table::new(all))));
+        learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));
         tell(&mut model, 100_000, Msg::Woke);
         model
     });

@@ -5,19 +5,22 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
-use scandeck::app::model::Session;
-use scandeck::app::msg::{Msg, Now, OobNews};
-use scandeck::app::plan::{Link, News, PartData, Update};
-use scandeck::app::screen::Size;
-use scandeck::app::stream::Caught;
-use scandeck::app::table::Table;
-use scandeck::app::update;
-use scandeck::app::{Effect, Model};
 use scandeck::contract::{
     Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
+use scandeck::dashboard::base::capture::Caught;
+use scandeck::dashboard::base::effect::Effect;
+use scandeck::dashboard::base::plan::{Link, PartData, PollEvent, Snapshot, Update};
+use scandeck::dashboard::base::screen::Size;
+use scandeck::dashboard::base::session::Session;
+use scandeck::dashboard::base::time::Now;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::core::update;
+use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::model::Model;
 use scandeck::oob::Archived;
+use scandeck::table::Table;
 use scandeck::triage::arrange;
 use serde_json::json;
 
@@ -39,9 +42,9 @@ pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
     }
 }
 
-pub fn learn(model: &mut Model, mono: u64, news: News) {
-    let generation = model.generation;
-    tell(model, mono, Msg::Update(Update { generation, at: ago(2), news }));
+pub fn learn(model: &mut Model, mono: u64, event: impl Into<PollEvent>) {
+    let generation = model.connection.generation;
+    tell(model, mono, Msg::Update(Update { generation, at: ago(2), event: event.into() }));
 }
 
 /// Captures of a logger come from the archive.
@@ -55,7 +58,7 @@ pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) 
         capture: Arc::new(capture),
     };
     let new = captures.into_iter().map(|capture| Caught::new(&archived(capture), Arc::default())).collect();
-    tell(model, mono, Msg::Oob(OobNews::Captures { generation: model.generation, new }));
+    tell(model, mono, Msg::Oob(OobNews::Captures { generation: model.connection.generation, new }));
 }
 
 /// Presses keys, 300 ms apart: `"4 j enter"`.
@@ -83,20 +86,20 @@ pub fn blank(columns: u16, rows: u16) -> Model {
 /// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two loggers.
 pub fn world(columns: u16, rows: u16) -> Model {
     let mut model = blank(columns, rows);
-    learn(&mut model, 0, News::ClockOffset(0));
-    learn(&mut model, 0, News::Link(Link::Live { at: ago(2) }));
-    learn(&mut model, 0, News::Workspaces(Arc::new(Table::new(workspaces()))));
-    learn(&mut model, 0, News::Targets(Arc::new(Table::new(targets()))));
+    learn(&mut model, 0, PollEvent::ClockOffset(0));
+    learn(&mut model, 0, PollEvent::Link(Link::Live { at: ago(2) }));
+    learn(&mut model, 0, Snapshot::Workspaces(Arc::new(Table::new(workspaces()))));
+    learn(&mut model, 0, Snapshot::Targets(Arc::new(Table::new(targets()))));
     // Twice with time between, so that speeds and failures are known.
-    learn(&mut model, 0, News::Scans(Arc::new(Table::new(scans(true)))));
-    learn(&mut model, 50_000, News::Scans(Arc::new(Table::new(scans(false)))));
-    learn(&mut model, 50_000, News::Findings(Arc::new(Table::new(findings()))));
-    learn(&mut model, 50_000, News::Loggers(Arc::new(Table::new(loggers()))));
+    learn(&mut model, 0, Snapshot::Scans(Arc::new(Table::new(scans(true)))));
+    learn(&mut model, 50_000, Snapshot::Scans(Arc::new(Table::new(scans(false)))));
+    learn(&mut model, 50_000, Snapshot::Findings(Arc::new(Table::new(findings()))));
+    learn(&mut model, 50_000, Snapshot::Loggers(Arc::new(Table::new(loggers()))));
     for logger in [1, 2] {
         catch(&mut model, 50_000, logger, captures(logger));
     }
-    learn(&mut model, 50_000, News::Reports(Arc::new(Table::new(reports()))));
-    learn(&mut model, 50_000, News::Wordlists(Arc::new(Table::new(wordlists()))));
+    learn(&mut model, 50_000, Snapshot::Reports(Arc::new(Table::new(reports()))));
+    learn(&mut model, 50_000, Snapshot::Wordlists(Arc::new(Table::new(wordlists()))));
     let mut after = model.now.mono.as_millis() as u64;
     after += 20_000;
     tell(&mut model, after, Msg::Woke);
@@ -354,7 +357,11 @@ pub fn parts(model: &mut Model, scan: ScanId) {
         output_type: "port_scanner".into(),
         output_data: json!({"ip_address": "127.0.0.1", "ports": [{"number": 80, "state": "open"}]}),
     };
-    learn(model, 71_000, News::ScanPart(scan, PartData::Tests(Arc::new(tests))));
-    learn(model, 71_000, News::ScanPart(scan, PartData::Output(Arc::new(output))));
-    learn(model, 71_000, News::ScanPart(scan, PartData::Raw(Arc::new(vec!["starting".into(), "80/tcp open".into()]))));
+    learn(model, 71_000, PollEvent::ScanPart(scan, PartData::Tests(Arc::new(tests))));
+    learn(model, 71_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
+    learn(
+        model,
+        71_000,
+        PollEvent::ScanPart(scan, PartData::Raw(Arc::new(vec!["starting".into(), "80/tcp open".into()]))),
+    );
 }

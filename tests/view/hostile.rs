@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use scandeck::app::Model;
-use scandeck::app::model::Pane;
-use scandeck::app::plan::{News, PartData};
-use scandeck::app::table::{Item, Table};
 use scandeck::contract::{Requests, ScanId};
-use scandeck::view::{Theme, ViewCache};
+use scandeck::dashboard::base::pane::Pane;
+
+use scandeck::dashboard::base::plan::{PartData, PollEvent, Snapshot};
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::Theme;
+use scandeck::table::{Item, Table};
 use serde_json::{Value, json};
 
 use super::drawn;
@@ -40,17 +42,17 @@ fn table<T: Item + serde::Serialize + serde::de::DeserializeOwned>(items: Vec<T>
 
 fn world(columns: u16, rows: u16) -> Model {
     let mut model = fixtures::world(columns, rows);
-    learn(&mut model, 80_000, News::Workspaces(table(fixtures::workspaces())));
-    learn(&mut model, 80_000, News::Targets(table(fixtures::targets())));
-    learn(&mut model, 80_000, News::Scans(table(fixtures::scans(false))));
+    learn(&mut model, 80_000, Snapshot::Workspaces(table(fixtures::workspaces())));
+    learn(&mut model, 80_000, Snapshot::Targets(table(fixtures::targets())));
+    learn(&mut model, 80_000, Snapshot::Scans(table(fixtures::scans(false))));
     let mut findings = fixtures::findings();
     // One with evidence as text, one as a tree; the first has a table.
     findings[1].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"type": "text", "data": "x"}));
     findings[2].vuln_evidence = scandeck::contract::Evidence::from_value(&json!({"data": {"key": ["a", {"b": "c"}]}}));
-    learn(&mut model, 80_000, News::Findings(table(findings)));
-    learn(&mut model, 80_000, News::Loggers(table(fixtures::loggers())));
-    learn(&mut model, 80_000, News::Reports(table(fixtures::reports())));
-    learn(&mut model, 80_000, News::Wordlists(table(fixtures::wordlists())));
+    learn(&mut model, 80_000, Snapshot::Findings(table(findings)));
+    learn(&mut model, 80_000, Snapshot::Loggers(table(fixtures::loggers())));
+    learn(&mut model, 80_000, Snapshot::Reports(table(fixtures::reports())));
+    learn(&mut model, 80_000, Snapshot::Wordlists(table(fixtures::wordlists())));
     let requests = Requests { requests: fixtures::captures(1) };
     let requests: Requests = serde_json::from_value(poisoned(serde_json::to_value(requests).unwrap())).unwrap();
     let fresh = |mut capture: scandeck::contract::Capture| {
@@ -78,8 +80,8 @@ fn no_cell_of_any_pane_holds_anything_invisible() {
         let mut cache = ViewCache::new(Theme::default());
         let mut model = world(columns, rows);
         for pane in Pane::ALL {
-            model.focus.pane = pane;
-            model.focus.in_detail = false;
+            model.navigation.focus.pane = pane;
+            model.navigation.focus.in_detail = false;
             assert_clean(&mut model, &mut cache, &format!("{pane:?} list"));
             for keys in ["g g", "enter", ">", ">", ">", ",", ",", "esc", "j", "enter", "<", "<", "esc"] {
                 press(&mut model, keys);
@@ -108,8 +110,8 @@ fn parts_of_a_scan_are_cleaned_too() {
         output_data: json!({ HOSTILE: [HOSTILE, {"x": HOSTILE}] }),
     };
     let raw = vec![HOSTILE.into(), HOSTILE.repeat(50).as_str().into()];
-    learn(&mut model, 81_000, News::ScanPart(scan, PartData::Output(Arc::new(output))));
-    learn(&mut model, 81_000, News::ScanPart(scan, PartData::Raw(Arc::new(raw))));
+    learn(&mut model, 81_000, PollEvent::ScanPart(scan, PartData::Output(Arc::new(output))));
+    learn(&mut model, 81_000, PollEvent::ScanPart(scan, PartData::Raw(Arc::new(raw))));
     for keys in [">", ">", ",", "<"] {
         press(&mut model, keys);
         assert_clean(&mut model, &mut cache, keys);

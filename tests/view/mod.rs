@@ -2,7 +2,7 @@
 
 mod capture;
 mod decided;
-mod fixtures;
+pub mod fixtures;
 mod hostile;
 mod payloads;
 mod properties;
@@ -11,12 +11,14 @@ mod snapshots;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use scandeck::app::Model;
-use scandeck::view::{Theme, ViewCache, draw};
+use scandeck::dashboard::core::draw::draw;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::Theme;
 
 /// A frame of a model, drawn twice: the second time with the memory of the first, as on a real screen.
 fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
-    let size = model.size;
+    let size = model.screen.size;
     let mut terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
     for _ in 0..2 {
         terminal.draw(|frame| draw(model, frame, cache)).unwrap();

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::app::Model;
-use scandeck::app::model::Pane;
-use scandeck::app::msg::{Msg, OobKept, OobNews};
-use scandeck::app::signals::{Alert, Wait};
 use scandeck::contract::{LoggerId, Stamp};
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::data::archive::OobKept;
+use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::data::signals::Alert;
+use scandeck::dashboard::data::signals::Wait;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::theme::{Scheme, Theme};
 use scandeck::oob::{Book, Hits, Payload, Token};
-use scandeck::view::{Scheme, Theme};
 
 use super::fixtures::{ago, press, tell, world};
 use super::text;
@@ -60,9 +63,9 @@ fn book(columns: u16, rows: u16) -> Model {
         (first, Hits { count: 2, first: came(60, 4), last: came(60, 9) }),
         (payloads()[4].token, Hits { count: 1, first: came(400, 380), last: came(400, 380) }),
     ];
-    let generation = model.generation;
+    let generation = model.connection.generation;
     tell(&mut model, 10_000, Msg::Oob(OobNews::Hits { generation, hits, all: true }));
-    model.signals.waits = vec![
+    model.captures.signals.waits = vec![
         Wait { token: second, until: Some(model.now.mono + std::time::Duration::from_secs(600)) },
         Wait { token: third, until: None },
     ];
@@ -85,7 +88,7 @@ fn the_book_tells_where_each_payload_went_and_what_came() {
     hold("payloads_none", &SIZES[..1], |columns, rows| {
         let mut model = world(columns, rows);
         press(&mut model, "g p");
-        assert_eq!(model.focus.pane, Pane::Payloads);
+        assert_eq!(model.navigation.focus.pane, Pane::Payloads);
         model
     });
 }
@@ -98,7 +101,7 @@ fn until_the_archive_was_looked_through_nothing_is_said_to_wait() {
         (shown.contains(" waiting"), shown.contains(" unknown"))
     };
     assert_eq!(waits(&mut model), (true, false));
-    model.payloads.counted = false;
+    model.captures.payloads.counted = false;
     assert_eq!(waits(&mut model), (false, true));
 }
 
@@ -125,7 +128,7 @@ fn alert_rules_are_listed() {
     hold("alerts", &SIZES[..1], |columns, rows| {
         let mut model = book(columns, rows);
         let alert = |query: &str, off| Alert { query: query.to_owned(), off };
-        model.signals.alerts = vec![alert("from:203.0.113.*", false), alert("method:post is:known", true)];
+        model.captures.signals.alerts = vec![alert("from:203.0.113.*", false), alert("method:post is:known", true)];
         press(&mut model, ": a l e r t s enter");
         model
     });
@@ -135,8 +138,8 @@ fn alert_rules_are_listed() {
 fn the_header_names_known_payloads() {
     for (columns, words) in [(80, "2 hits"), (200, "2 known payloads")] {
         let mut model = world(columns, 30);
-        model.new_captures = 3;
-        model.payloads.unseen = 2;
+        model.captures.new_captures = 3;
+        model.captures.payloads.unseen = 2;
         let shown = text(&mut model, Theme::new(Scheme::Dark));
         assert!(shown.lines().next().unwrap().contains(words), "{shown}");
     }

@@ -1,9 +1,10 @@
 //! Whatever the size, the keys and the data: something is drawn, nothing panics, the selection is in sight.
 
 use proptest::prelude::*;
-use scandeck::app::msg::Msg;
-use scandeck::app::screen::Size;
-use scandeck::view::{Scheme, Theme, ViewCache};
+use scandeck::dashboard::base::screen::Size;
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::{Scheme, Theme};
 
 use super::fixtures::{press, tell, world};
 use super::{drawn, lines};

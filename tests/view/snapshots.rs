@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::app::Model;
-use scandeck::app::model::Pane;
-use scandeck::app::msg::Msg;
-use scandeck::app::plan::{Link, News, Noun};
-use scandeck::app::problem::{Problem, ProblemKind};
-use scandeck::app::table::Table;
+use scandeck::client::problem::{Problem, ProblemKind};
 use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
-use scandeck::view::{Scheme, Theme, ViewCache};
+use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::plan::{Link, ListKind, PollEvent, Snapshot};
+use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::model::Model;
+use scandeck::dashboard::ui::cache::ViewCache;
+use scandeck::dashboard::ui::theme::{Scheme, Theme};
+use scandeck::table::Table;
 
 use super::fixtures::{ago, blank, findings, learn, parts, press, tell, world};
 use super::{drawn, lines, text};
@@ -33,9 +34,9 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
 fn at(pane: Pane) -> impl Fn(u16, u16) -> Model {
     move |columns, rows| {
         let mut model = world(columns, rows);
-        model.focus.pane = pane;
+        model.navigation.focus.pane = pane;
         if pane == Pane::Loggers {
-            model.fifth = Pane::Loggers;
+            model.navigation.fifth = Pane::Loggers;
         }
         model
     }
@@ -107,9 +108,9 @@ fn details_have_the_whole_screen_where_there_is_one_pane() {
     }
     hold("empty_captures", &FEW[..1], |columns, rows| {
         let mut model = blank(columns, rows);
-        learn(&mut model, 0, News::Workspaces(Arc::new(Table::new(super::fixtures::workspaces()))));
+        learn(&mut model, 0, Snapshot::Workspaces(Arc::new(Table::new(super::fixtures::workspaces()))));
         let logger = scandeck::contract::Logger { label: "probe".into(), ..Default::default() };
-        learn(&mut model, 0, News::Loggers(Arc::new(Table::new([logger]))));
+        learn(&mut model, 0, Snapshot::Loggers(Arc::new(Table::new([logger]))));
         press(&mut model, "5");
         model
     });
@@ -167,11 +168,11 @@ fn a_fresh_dashboard_says_that_it_waits_and_an_empty_one_what_to_do() {
         hold(name, &FEW[..1], |columns, rows| {
             let mut model = blank(columns, rows);
             let workspaces = Arc::new(Table::new(super::fixtures::workspaces()));
-            learn(&mut model, 0, News::Workspaces(workspaces));
-            learn(&mut model, 0, News::Targets(Default::default()));
-            learn(&mut model, 0, News::Scans(Default::default()));
-            learn(&mut model, 0, News::Findings(Default::default()));
-            learn(&mut model, 0, News::Loggers(Default::default()));
+            learn(&mut model, 0, Snapshot::Workspaces(workspaces));
+            learn(&mut model, 0, Snapshot::Targets(Default::default()));
+            learn(&mut model, 0, Snapshot::Scans(Default::default()));
+            learn(&mut model, 0, Snapshot::Findings(Default::default()));
+            learn(&mut model, 0, Snapshot::Loggers(Default::default()));
             press(&mut model, keys);
             model
         });
@@ -187,9 +188,9 @@ fn broken(columns: u16, rows: u16) -> Model {
         ..Problem::default()
     });
     let link = Link::Retrying { attempt: 3, next: ago(-8), problem: problem.clone() };
-    learn(&mut model, 71_000, News::Link(link));
-    for noun in [Noun::Findings, Noun::Scans, Noun::Targets] {
-        learn(&mut model, 71_000, News::Failed(noun, problem.clone()));
+    learn(&mut model, 71_000, PollEvent::Link(link));
+    for list in [ListKind::Findings, ListKind::Scans, ListKind::Targets] {
+        learn(&mut model, 71_000, PollEvent::Failed(list, problem.clone()));
     }
     tell(&mut model, 100_000, Msg::Woke);
     model
@@ -279,7 +280,11 @@ fn with_a_class(columns: u16, rows: u16) -> Model {
         }),
         ..Finding::default()
     };
-    learn(&mut model, 71_000, News::Findings(Arc::new(Table::new(findings().into_iter().chain((1..8).map(missing))))));
+    learn(
+        &mut model,
+        71_000,
+        Snapshot::Findings(Arc::new(Table::new(findings().into_iter().chain((1..8).map(missing))))),
+    );
     model
 }
 

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 
-use super::{ServiceArgs, Session};
+use super::{HeadlessSession, ServiceArgs};
 use crate::cli::advised::Advised;
-use crate::client::{Ask, Sent};
+use crate::client::{AskBody, AskRequest};
 
 /// `scandeck api …`.
 #[derive(Args, Clone, Debug)]
@@ -47,12 +47,12 @@ fn pair(text: &str) -> Result<(String, String), String> {
 /// When the body is no JSON, and what the service refuses.
 pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     let body = match args.body {
-        Some(text) => Sent::Json(json("--body", &text)?),
-        None if args.form.is_empty() => Sent::Nothing,
-        None => Sent::Form(args.form),
+        Some(text) => AskBody::Json(json("--body", &text)?),
+        None if args.form.is_empty() => AskBody::Nothing,
+        None => AskBody::Form(args.form),
     };
-    let session = Session::open(&args.service).await?;
-    let ask = Ask { method: args.method, path: args.path, query: args.query, body };
+    let session = HeadlessSession::open(&args.service).await?;
+    let ask = AskRequest { method: args.method, path: args.path, query: args.query, body };
     if !ask.is_reading() {
         session.may_change()?;
     }

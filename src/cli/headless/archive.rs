@@ -8,29 +8,29 @@
 
 mod empty;
 
+use super::decisions::advised;
+use super::{HeadlessSession, bundles, decisions};
+use crate::cli::advised::Advised;
+use crate::client::TargetQuery;
+use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
+use crate::oob::archived::{Newest, beyond, since};
+use crate::oob::out::CaptureRecord;
+use crate::oob::source::{Hosts, Network, is_own};
+use crate::oob::store::{OpenedArchive, Store};
+use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
+use crate::query::{Field, Query};
+use crate::table::Others;
+use crate::text::plural;
+use crate::triage::settings::own_addresses;
+use crate::{client, text};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use super::decisions::{self, advised};
-use super::{Session, bundles};
-use crate::app::payloads::OWN;
-use crate::cli::advised::Advised;
-use crate::client::{self, TargetQuery};
-use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared, Stamp, Workspace};
-use crate::oob::archived::Newest;
-use crate::oob::out::Sent;
-use crate::oob::source::{Hosts, Network, is_own};
-use crate::oob::store::{Opened, Store};
-use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
-use crate::query::{Field, Others, Query};
-use crate::text::{self, plural};
-
 /// The archive, open, with the book of payloads.
 #[derive(Debug)]
-pub struct Archive<'a> {
-    session: &'a Session,
+pub struct ArchiveReader<'a> {
+    session: &'a HeadlessSession,
     store: Store,
     /// Payloads of every workspace: a target may call a logger of another one.
     pub book: Book,
@@ -49,13 +49,13 @@ pub struct Archive<'a> {
     homes: HashMap<LoggerId, Option<Shared>>,
 }
 
-impl<'a> Archive<'a> {
+impl<'a> ArchiveReader<'a> {
     /// Opens the archive of a service, which is made where there is none.
     ///
     /// # Errors
     /// When it cannot be opened or made.
-    pub async fn open(session: &'a Session) -> anyhow::Result<Self> {
-        let Opened { mut store, book, notes } = Store::open(&session.memory.directory).await.map_err(advised)?;
+    pub async fn open(session: &'a HeadlessSession) -> anyhow::Result<Self> {
+        let OpenedArchive { mut store, book, notes } = Store::open(&session.memory.directory).await.map_err(advised)?;
         for note in notes {
             eprintln!("scandeck: {}", text::clean(&note));
         }
@@ -68,10 +68,7 @@ impl<'a> Archive<'a> {
         }
         let newest = store.newest().await.map_err(advised)?;
         let (_, settings) = decisions::read(&session.memory).await?;
-        let marked = settings.get(&(OWN.into(), Shared::default()));
-        let marked: Vec<String> = marked.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
-        let marked = marked.iter().filter_map(|address| address.parse().ok());
-        let own = session.own_addresses.iter().copied().chain(marked).collect();
+        let own = own_addresses(&settings, &session.own_addresses);
         let (counts, untold, workspaces, homes) = (HashMap::new(), Vec::new(), None, HashMap::new());
         let hosts = Hosts::default();
         Ok(Self { session, store, book, newest, counts, untold, own, hosts, workspaces, homes })
@@ -113,7 +110,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// What the service refuses, and when the archive cannot be written.
-    pub async fn gather(&mut self) -> anyhow::Result<Vec<Sent>> {
+    pub async fn gather(&mut self) -> anyhow::Result<Vec<CaptureRecord>> {
         self.look().await?;
         let new = std::mem::take(&mut self.untold);
         Ok(self.recognised(new).await)
@@ -184,24 +181,22 @@ impl<'a> Archive<'a> {
 
     /// The captures of a logger beyond the newest known; all of them where that is not there any more, since ids may
     /// begin anew after a clear. None where the logger was deleted just now.
-    async fn beyond(&self, logger: &Logger) -> client::Result<Vec<Capture>> {
+    async fn beyond(&self, logger: &Logger) -> client::ClientResult<Vec<Capture>> {
         match self.read_beyond(logger).await {
-            Err(error) if error.kind == client::Kind::NotFound => Ok(Vec::new()),
+            Err(error) if error.kind == client::ErrorKind::NotFound => Ok(Vec::new()),
             read => read,
         }
     }
 
-    async fn read_beyond(&self, logger: &Logger) -> client::Result<Vec<Capture>> {
+    async fn read_beyond(&self, logger: &Logger) -> client::ClientResult<Vec<Capture>> {
         let client = self.session.client()?;
-        let Some(&(newest, date)) = self.newest.get(&logger.id) else {
-            return client.list_captures(logger.id, None).await;
-        };
-        let mut captures = client.list_captures(logger.id, Some(CaptureId(newest.0 - 1))).await?;
-        match captures.iter().any(|one| (one.id, one.request_date) == (newest, date)) {
-            true => captures.retain(|one| one.id > newest),
-            false => captures = client.list_captures(logger.id, None).await?,
+        let newest = self.newest.get(&logger.id).copied();
+        let captures = client.list_captures(logger.id, since(newest)).await?;
+        let Some(newest) = newest else { return Ok(captures) };
+        match beyond(newest, captures) {
+            Some(new) => Ok(new),
+            None => client.list_captures(logger.id, None).await,
         }
-        Ok(captures)
     }
 
     /// Everything there is of the workspaces in question, oldest first, after a look at the service. One that does not
@@ -209,13 +204,13 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// What the service refuses, and when the archive cannot be read or written.
-    pub async fn all(&mut self) -> anyhow::Result<Vec<Sent>> {
+    pub async fn all(&mut self) -> anyhow::Result<Vec<CaptureRecord>> {
         let unkept = self.look_if_reached().await?;
         self.captures(unkept).await
     }
 
     /// What is archived of the workspaces in question, and what could not be.
-    async fn captures(&mut self, unkept: Vec<Archived>) -> anyhow::Result<Vec<Sent>> {
+    async fn captures(&mut self, unkept: Vec<Archived>) -> anyhow::Result<Vec<CaptureRecord>> {
         let mut all = unkept;
         for workspace in self.in_question().await? {
             all.extend(self.store.captures_of(&workspace).await.map_err(advised)?);
@@ -278,9 +273,9 @@ impl<'a> Archive<'a> {
     }
 
     /// What is known of payloads, for queries.
-    pub fn known(&self, hits: BTreeMap<Token, Hits>) -> Known<'_> {
+    pub fn known(&self, hits: BTreeMap<Token, Hits>) -> KnownPayloads<'_> {
         let offset = self.session.clock_offset();
-        Known { book: &self.book, own: &self.own, hosts: &self.hosts, hits, offset }
+        KnownPayloads { book: &self.book, own: &self.own, hosts: &self.hosts, hits, offset }
     }
 
     /// Keeps payloads: they are in the file when this returns.
@@ -303,9 +298,9 @@ impl<'a> Archive<'a> {
     }
 
     /// What captures mention, off this thread.
-    async fn recognised(&self, captures: Vec<Archived>) -> Vec<Sent> {
+    async fn recognised(&self, captures: Vec<Archived>) -> Vec<CaptureRecord> {
         let book = self.book.clone();
-        let sent = move |one: Archived| Sent {
+        let sent = move |one: Archived| CaptureRecord {
             mentions: mentions(&one.capture, &book).into(),
             capture: one.capture,
             logger: one.logger,
@@ -320,7 +315,7 @@ impl<'a> Archive<'a> {
 
 /// What captures and payloads say about each other.
 #[derive(Debug)]
-pub struct Known<'a> {
+pub struct KnownPayloads<'a> {
     /// Every payload.
     pub book: &'a Book,
     /// What each brought in.
@@ -330,14 +325,14 @@ pub struct Known<'a> {
     offset: Option<i64>,
 }
 
-impl Known<'_> {
+impl KnownPayloads<'_> {
     /// What a payload brought in.
     pub fn hits_of(&self, token: Token) -> Hits {
         self.hits.get(&token).copied().unwrap_or_default()
     }
 }
 
-impl Others for Known<'_> {
+impl Others for KnownPayloads<'_> {
     fn payload(&self, token: Token) -> Option<&Payload> {
         self.book.get(token).map(|payload| &**payload)
     }
@@ -360,7 +355,7 @@ impl Others for Known<'_> {
 }
 
 /// What captures brought in for each payload.
-fn counted(all: &[Sent]) -> BTreeMap<Token, Hits> {
+fn counted(all: &[CaptureRecord]) -> BTreeMap<Token, Hits> {
     let mut hits: BTreeMap<Token, Hits> = BTreeMap::new();
     for sent in all {
         let known = sent.mentions.iter().filter(|mention| mention.known);

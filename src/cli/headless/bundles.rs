@@ -1,8 +1,8 @@
 //! Bundles that were taken up here: what the service told when they were made, for the time when it is not reached.
 
-use crate::cli::headless::Session;
-use crate::client::{Error, Kind};
-use crate::runtime::Memory;
+use crate::cli::headless::HeadlessSession;
+use crate::client::{Error, ErrorKind};
+use crate::dashboard::runtime::Memory;
 use crate::text;
 use crate::triage::bundle::Bundle;
 
@@ -10,7 +10,7 @@ use crate::triage::bundle::Bundle;
 ///
 /// # Errors
 /// The error that came, where it is another than silence or no bundle was taken up.
-pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
+pub fn instead(session: &HeadlessSession, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
     let Some(why) = silence(&error) else { return Err(error) };
     let mut bundles = all(&session.memory);
     bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
@@ -27,8 +27,8 @@ pub fn instead(session: &Session, error: anyhow::Error) -> anyhow::Result<Vec<Bu
 /// Why nothing answers, where this tells that.
 pub fn silence(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<Error>()?.kind {
-        Kind::Absent => Some("no service is configured, and none runs here"),
-        Kind::Connect | Kind::Timeout => Some("the service is not reached"),
+        ErrorKind::Absent => Some("no service is configured, and none runs here"),
+        ErrorKind::Connect | ErrorKind::Timeout => Some("the service is not reached"),
         _ => None,
     }
 }

@@ -7,17 +7,20 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
-use super::archive::Archive;
+use super::archive::ArchiveReader;
 use super::print::stamp;
 use super::save::Destination;
-use super::watch::Pace;
-use super::{ServiceArgs, Session, Table, bundles, exit, save};
+use super::watch::WatchPace;
+use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, save};
 use crate::cli::advised::Advised;
 use crate::contract::{CaptureId, Shared};
-use crate::oob::out::{self, Format, Sent};
+use crate::oob::out;
+use crate::oob::out::{CaptureFormat, CaptureRecord};
 use crate::oob::{Book, Token, request};
-use crate::query::{Kind, Query, Recognised, Rows};
-use crate::text::{self, plural};
+use crate::query::{Kind, Query};
+use crate::table::{Recognised, Rows};
+use crate::text;
+use crate::text::plural;
 
 /// `scandeck captures …`.
 #[derive(Args, Clone, Debug)]
@@ -42,7 +45,7 @@ enum CapturesCommand {
     /// Captured requests, oldest first
     List {
         #[command(flatten)]
-        which: Which,
+        which: CaptureChoice,
         /// Only so many of them, the newest
         #[arg(long, value_name = "NUMBER")]
         last: Option<usize>,
@@ -61,17 +64,17 @@ enum CapturesCommand {
     /// Writes them for other tools
     Export {
         #[command(flatten)]
-        which: Which,
+        which: CaptureChoice,
         /// har, jsonl
         #[arg(long, value_parser = format)]
-        format: Format,
+        format: CaptureFormat,
         #[command(flatten)]
         to: Destination,
     },
     /// Waits for a request that matches, prints it, and ends: 0 when one came, 3 when none did in time
     Watch {
         #[command(flatten)]
-        which: Which,
+        which: CaptureChoice,
         /// Only with this payload
         #[arg(long, value_name = "TOKEN")]
         payload: Option<Token>,
@@ -97,7 +100,7 @@ enum As {
 
 /// Which captures.
 #[derive(Args, Clone, Debug, Default)]
-struct Which {
+struct CaptureChoice {
     /// Only of this logger, by id or label
     #[arg(long, value_name = "ID|LABEL")]
     logger: Option<String>,
@@ -113,8 +116,8 @@ fn query(text: &str) -> Result<Query, String> {
     Query::parse(text, Kind::Captures).map_err(|error| error.to_string())
 }
 
-fn format(text: &str) -> Result<Format, String> {
-    Format::named(text).ok_or_else(|| Format::NAMES.join(", "))
+fn format(text: &str) -> Result<CaptureFormat, String> {
+    CaptureFormat::named(text).ok_or_else(|| CaptureFormat::NAMES.join(", "))
 }
 
 fn length(text: &str) -> Result<Duration, String> {
@@ -127,8 +130,8 @@ fn length(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// What the service refuses, and when the archive or a file cannot be read or written.
 pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
-    let mut archive = Archive::open(&session).await?;
+    let session = HeadlessSession::open(&args.service).await?;
+    let mut archive = ArchiveReader::open(&session).await?;
     archive.learn_targets(args.command.query()).await?;
     let done = match args.command {
         CapturesCommand::List { which, last } => {
@@ -143,7 +146,7 @@ pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
         }
         CapturesCommand::Watch { which, payload, since, timeout } => {
             session.client()?;
-            let hits = Watch { which, payload, since, timeout }.hits(&mut archive).await?;
+            let hits = CaptureWatch { which, payload, since, timeout }.hits(&mut archive).await?;
             let code = if hits.is_empty() { ExitCode::from(exit::TIMED_OUT) } else { ExitCode::SUCCESS };
             if session.out.json || !hits.is_empty() {
                 told(&session, &archive.book, &hits)?;
@@ -167,16 +170,16 @@ impl CapturesCommand {
     }
 }
 
-impl Which {
+impl CaptureChoice {
     /// What is asked for among these.
-    fn of(&self, mut all: Vec<Sent>, archive: &Archive<'_>) -> Vec<Sent> {
+    fn of(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {
         if let Some(logger) = &self.logger {
             all.retain(|sent| is_of(sent, logger));
         }
         all.retain(|sent| !self.known || known(sent).is_some());
         let Some(query) = &self.query else { return all };
         let row = |at: usize| {
-            let Sent { capture, label, mentions, .. } = &all[at];
+            let CaptureRecord { capture, label, mentions, .. } = &all[at];
             Recognised { capture, label, mentions }
         };
         let (rows, now): (Vec<Recognised>, i64) = ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
@@ -186,18 +189,18 @@ impl Which {
 }
 
 /// Waiting for a request.
-struct Watch {
-    which: Which,
+struct CaptureWatch {
+    which: CaptureChoice,
     payload: Option<Token>,
     since: Option<Duration>,
     timeout: Option<Duration>,
 }
 
-impl Watch {
+impl CaptureWatch {
     /// The first that come and match, together; none when the time is over.
-    async fn hits(&self, archive: &mut Archive<'_>) -> anyhow::Result<Vec<Sent>> {
+    async fn hits(&self, archive: &mut ArchiveReader<'_>) -> anyhow::Result<Vec<CaptureRecord>> {
         let begun = Instant::now();
-        let mut pace = Pace::new(Duration::from_millis(100), Duration::from_secs(1));
+        let mut pace = WatchPace::new(Duration::from_millis(100), Duration::from_secs(1));
         let mut silent = false;
         let mut came = match self.since {
             Some(since) => lately(archive.all().await?, since),
@@ -233,25 +236,25 @@ impl Watch {
 }
 
 /// Those that came so long ago at the most.
-fn lately(all: Vec<Sent>, since: Duration) -> Vec<Sent> {
+fn lately(all: Vec<CaptureRecord>, since: Duration) -> Vec<CaptureRecord> {
     let oldest = Timestamp::now().as_second().saturating_sub(i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
     all.into_iter().filter(|sent| sent.capture.request_date.is_some_and(|at| at.as_second() >= oldest)).collect()
 }
 
-fn is_of(sent: &Sent, logger: &str) -> bool {
+fn is_of(sent: &CaptureRecord, logger: &str) -> bool {
     sent.logger.to_string() == logger || *sent.label == *logger
 }
 
-fn known(sent: &Sent) -> Option<Token> {
+fn known(sent: &CaptureRecord) -> Option<Token> {
     sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
 }
 
-fn carries(sent: &Sent, token: Token) -> bool {
+fn carries(sent: &CaptureRecord, token: Token) -> bool {
     sent.mentions.iter().any(|mention| mention.token == token)
 }
 
-fn one(all: Vec<Sent>, id: CaptureId, logger: Option<String>) -> anyhow::Result<Sent> {
-    let mut found: Vec<Sent> = all.into_iter().filter(|sent| sent.capture.id == id).collect();
+fn one(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<String>) -> anyhow::Result<CaptureRecord> {
+    let mut found: Vec<CaptureRecord> = all.into_iter().filter(|sent| sent.capture.id == id).collect();
     if let Some(logger) = &logger {
         found.retain(|sent| is_of(sent, logger));
     }
@@ -268,7 +271,7 @@ fn one(all: Vec<Sent>, id: CaptureId, logger: Option<String>) -> anyhow::Result<
     Ok(found.pop().ok_or_else(unknown)?)
 }
 
-fn show(session: &Session, sent: &Sent, form: As) -> anyhow::Result<()> {
+fn show(session: &HeadlessSession, sent: &CaptureRecord, form: As) -> anyhow::Result<()> {
     match form {
         As::Fields => return session.out.single(&out::value(sent)),
         As::Raw => session.out.outside(out::raw(sent).as_bytes()),
@@ -284,13 +287,13 @@ fn show(session: &Session, sent: &Sent, form: As) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn told(session: &Session, book: &Book, all: &[Sent]) -> anyhow::Result<()> {
+fn told(session: &HeadlessSession, book: &Book, all: &[CaptureRecord]) -> anyhow::Result<()> {
     let values: Vec<_> = all.iter().map(out::value).collect();
     session.out.list(&values, || table(book, all))
 }
 
-fn table(book: &Book, all: &[Sent]) -> Table {
-    let mut table = Table::new(&["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"]);
+fn table(book: &Book, all: &[CaptureRecord]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"]);
     for sent in all {
         let capture = &sent.capture;
         let payload = known(sent).and_then(|token| book.get(token));

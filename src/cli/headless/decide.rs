@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use jiff::civil::Date;
 
-use super::rows::{Rows, today};
-use super::{Session, decisions, findings};
-use crate::app::decide::{Draft, Usual, Wish, sighting};
+use super::rows::{FindingRows, today};
+use super::{HeadlessSession, decisions, findings};
 use crate::cli::advised::Advised;
 use crate::contract::{Risk, Shared};
-use crate::export::Row;
+use crate::export::ExportRow;
 use crate::query::Query;
 use crate::text;
+use crate::triage::draft::{Draft, DraftValue};
+use crate::triage::usual::Usual;
 use crate::triage::{Key, Reason, Subject, Verdict};
 
 /// Options of `scandeck findings decide`.
@@ -38,7 +39,7 @@ pub struct DecideArgs {
     verdict: Option<Verdict>,
     /// Why, as a code that belongs to the verdict, such as not_reproducible or will_not_fix; or none
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
-    reason: Option<Wish<Reason>>,
+    reason: Option<DraftValue<Reason>>,
     /// Added to the notes; an empty one is none
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
@@ -47,7 +48,7 @@ pub struct DecideArgs {
     until: Option<Date>,
     /// A severity of one's own: critical, high, medium, low, info; `scanner` goes back to the scanner's
     #[arg(long, value_name = "RISK", value_parser = severity)]
-    severity: Option<Wish<Risk>>,
+    severity: Option<DraftValue<Risk>>,
     /// Puts a tag on; may be said again
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
@@ -64,16 +65,16 @@ fn verdict(text: &str) -> Result<Verdict, String> {
     Verdict::named(text).ok_or_else(names)
 }
 
-fn reason(text: &str) -> Result<Wish<Reason>, String> {
+fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
     let names = || format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
-    if text == "none" { Ok(Wish::Nothing) } else { Reason::named(text).map(Wish::This).ok_or_else(names) }
+    if text == "none" { Ok(DraftValue::Nothing) } else { Reason::named(text).map(DraftValue::This).ok_or_else(names) }
 }
 
-fn severity(text: &str) -> Result<Wish<Risk>, String> {
+fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
     match named {
-        Some(risk) => Ok(Wish::This(risk)),
-        None if text == "scanner" => Ok(Wish::Nothing),
+        Some(risk) => Ok(DraftValue::This(risk)),
+        None if text == "scanner" => Ok(DraftValue::Nothing),
         None => Err("critical, high, medium, low, info or scanner".to_owned()),
     }
 }
@@ -82,8 +83,8 @@ fn severity(text: &str) -> Result<Wish<Risk>, String> {
 ///
 /// # Errors
 /// When a finding is unknown, the reason is none of the verdict's, or the decision cannot be kept.
-pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode> {
-    if let (Some(verdict), Some(Wish::This(reason))) = (args.verdict, args.reason)
+pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<ExitCode> {
+    if let (Some(verdict), Some(DraftValue::This(reason))) = (args.verdict, args.reason)
         && !verdict.reasons().contains(&reason)
     {
         let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
@@ -94,20 +95,19 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
         };
         return Err(Advised::usage(format!("{reason} is no reason for {verdict}"), hint).into());
     }
-    let rows = Rows::load(session).await?;
+    let rows = FindingRows::load(session).await?;
     let chosen = chosen(&rows, &args)?;
     let draft = draft(&rows, args)?;
     let usual = Usual::of(rows.state());
-    let (mut drafts, mut workspaces) = (Vec::new(), Vec::new());
+    let mut changes = Vec::new();
     for row in &chosen {
         let said = |verdict| usual.last(rows.state(), &row.workspace, row.case.class(), verdict);
         let last = draft.verdict.and_then(said);
-        for change in draft.changes(&row.case, &row.stance, sighting(&row.case), last.as_ref(), today()) {
-            drafts.push((Subject::Finding((*row.case.identity).clone()), change));
-            workspaces.push(row.workspace.clone());
+        for change in draft.changes(&row.case, &row.stance, last.as_ref(), today()) {
+            changes.push((row.workspace.clone(), Subject::Finding((*row.case.identity).clone()), change));
         }
     }
-    if drafts.is_empty() {
+    if changes.is_empty() {
         eprintln!(
             "scandeck: nothing to say: {}",
             match chosen.len() {
@@ -116,14 +116,14 @@ pub async fn run(session: &Session, args: DecideArgs) -> anyhow::Result<ExitCode
             }
         );
     } else {
-        decisions::write(&session.memory, rows.state(), drafts, workspaces).await?;
+        decisions::write(&session.memory, rows.state(), changes).await?;
     }
     told(session, &chosen).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen(rows: &Rows, args: &DecideArgs) -> anyhow::Result<Vec<Row>> {
-    let mut chosen: Vec<Row> = match &args.query {
+fn chosen(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {
+    let mut chosen: Vec<ExportRow> = match &args.query {
         Some(query) => rows.that(query),
         None => args.ids.iter().map(|id| known(rows, id).cloned()).collect::<anyhow::Result<_>>()?,
     };
@@ -133,12 +133,12 @@ fn chosen(rows: &Rows, args: &DecideArgs) -> anyhow::Result<Vec<Row>> {
     Ok(chosen)
 }
 
-fn known<'a>(rows: &'a Rows, id: &str) -> anyhow::Result<&'a Row> {
+fn known<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
     let unknown = || Advised::new(format!("there is no finding {id:?}"), "`scandeck findings list` shows them");
     Ok(rows.all.iter().find(|row| findings::is_named(row, id)).ok_or_else(unknown)?)
 }
 
-fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
+fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
     let duplicate_of: Option<Key> = match &args.duplicate_of {
         Some(id) => Some(known(rows, id)?.case.key()),
@@ -147,11 +147,11 @@ fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
     Ok(Draft {
         verdict: args.verdict,
         reason: args.reason.unwrap_or_default(),
-        note: args.note.map_or(Wish::Usual, |note| match note.trim() {
-            "" => Wish::Nothing,
-            _ => Wish::This(note.into()),
+        note: args.note.map_or(DraftValue::Usual, |note| match note.trim() {
+            "" => DraftValue::Nothing,
+            _ => DraftValue::This(note.into()),
         }),
-        until: args.until.map_or(Wish::Usual, Wish::This),
+        until: args.until.map_or(DraftValue::Usual, DraftValue::This),
         severity: args.severity.unwrap_or_default(),
         tag: shared(args.tag),
         untag: shared(args.untag),
@@ -161,9 +161,9 @@ fn draft(rows: &Rows, args: DecideArgs) -> anyhow::Result<Draft> {
 }
 
 /// The findings as they stand now.
-async fn told(session: &Session, chosen: &[Row]) -> anyhow::Result<()> {
-    let rows = Rows::load(session).await?;
-    let now: Vec<Row> = rows
+async fn told(session: &HeadlessSession, chosen: &[ExportRow]) -> anyhow::Result<()> {
+    let rows = FindingRows::load(session).await?;
+    let now: Vec<ExportRow> = rows
         .all
         .into_iter()
         .filter(|row| chosen.iter().any(|one| (one.case.key(), &one.workspace) == (row.case.key(), &row.workspace)))
@@ -197,9 +197,9 @@ mod tests {
         let (case, stance) = world.last();
         let row = |workspace: &str| {
             let (case, stance) = (case.clone(), stance.clone());
-            Row::new(case, stance, &State::default(), "shop.test".into(), Some(170), workspace.into())
+            ExportRow::new(case, stance, &State::default(), "shop.test".into(), Some(170), workspace.into())
         };
-        let mut rows = Rows::default();
+        let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];
         let args = Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
         let chosen = chosen(&rows, &args).unwrap();

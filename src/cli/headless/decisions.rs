@@ -1,23 +1,18 @@
 //! The decisions kept beside the service: read for every list of findings, written by `findings decide`.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use crate::cli::advised::Advised;
 use crate::contract::{Shared, Stamp};
-use crate::runtime::Memory;
+use crate::dashboard::runtime::Memory;
 use crate::text;
-use crate::triage::store::{Opened, Store, StoreError};
-use crate::triage::{Change, Event, Pen, State, Subject};
-
-/// Settings by name and workspace.
-pub type Settings = BTreeMap<(Shared, Shared), String>;
+use crate::triage::settings::StoredSettings;
+use crate::triage::store::{OpenedDecisions, Store, StoreError};
+use crate::triage::{Change, Pen, State, Subject};
 
 /// What was decided, and the settings. Where nothing was ever kept nothing is made.
 ///
 /// # Errors
 /// When the file cannot be read: a list that shows everything as open would be wrong.
-pub async fn read(memory: &Memory) -> anyhow::Result<(State, Settings)> {
+pub async fn read(memory: &Memory) -> anyhow::Result<(State, StoredSettings)> {
     if !memory.directory.join("decisions.db").exists() {
         return Ok(Default::default());
     }
@@ -32,7 +27,7 @@ pub async fn read(memory: &Memory) -> anyhow::Result<(State, Settings)> {
 /// # Errors
 /// When it cannot be opened or made.
 pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
-    let Opened { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
+    let OpenedDecisions { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
     for note in notes {
         eprintln!("scandeck: {}", text::clean(&note));
     }
@@ -41,28 +36,14 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
 }
 
 /// Writes these changes as one batch of one person; returns how many there are. They replace what was known when they
-/// were made: what somebody else has said since stands beside them, as a conflict.
+/// were made.
 ///
 /// # Errors
 /// When the file cannot be written; nothing of the batch is kept then.
-pub async fn write(
-    memory: &Memory,
-    known: &State,
-    drafts: Vec<(Subject, Change)>,
-    workspaces: Vec<Shared>,
-) -> anyhow::Result<usize> {
+pub async fn write(memory: &Memory, known: &State, changes: Vec<(Shared, Subject, Change)>) -> anyhow::Result<usize> {
     let (mut store, state) = writable(memory).await?;
     let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
-    let (at, clock, batch) = (Stamp(jiff::Timestamp::now()), state.clock() + 1, pen.next());
-    let mut events: Vec<Arc<Event>> = Vec::with_capacity(drafts.len());
-    for ((subject, change), workspace) in drafts.into_iter().zip(workspaces) {
-        let after = match (&subject, &change) {
-            (Subject::Finding(identity), Change::Decide(_)) => known.heads(identity.key),
-            _ => Vec::new(),
-        };
-        pen.workspace = workspace;
-        events.push(Arc::new(pen.write((at, clock), batch, after, subject, change)));
-    }
+    let events = pen.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), known, changes);
     store.record(&events).await.map_err(advised)?;
     store.close().await;
     Ok(events.len())
@@ -119,7 +100,7 @@ mod tests {
         };
         let says = async |who: &str, known: &State, verdict: Verdict| {
             let change = Change::Decide(Decision { verdict, ..Decision::default() });
-            write(&memory(who), known, vec![(finding(1), change)], vec!["acme".into()]).await.unwrap();
+            write(&memory(who), known, vec![("acme".into(), finding(1), change)]).await.unwrap();
             read(&memory(who)).await.unwrap().0
         };
         let nothing = State::default();

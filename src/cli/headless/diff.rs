@@ -2,20 +2,22 @@
 
 use serde_json::Value;
 
-use super::rows::Rows;
-use super::{Session, Table};
+use super::rows::FindingRows;
+use super::{HeadlessSession, PrintTable};
 use crate::cli::advised::Advised;
 use crate::contract::{Risk, ScanId};
-use crate::export::{self, Row};
-use crate::triage::compare::{self, Compared};
+use crate::export;
+use crate::export::ExportRow;
+use crate::triage::compare;
+use crate::triage::compare::ComparedFinding;
 
 /// Compares two scans; without the second the last finished one before it, of the same target and tool.
 ///
 /// # Errors
 /// When a scan is unknown or there is none to compare with, and those of the calls.
-pub async fn run(session: &Session, a: ScanId, b: Option<ScanId>, all: bool) -> anyhow::Result<()> {
+pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: bool) -> anyhow::Result<()> {
     let workspace = session.client()?.get_scan(a).await?.workspace_id;
-    let rows = Rows::load_one(session, workspace).await?;
+    let rows = FindingRows::load_one(session, workspace).await?;
     let unknown =
         |id| Advised::new(format!("scan {id} is not among those of its workspace"), "compare scans of one workspace");
     let first = rows.scan(a).ok_or_else(|| unknown(a))?;
@@ -28,33 +30,33 @@ pub async fn run(session: &Session, a: ScanId, b: Option<ScanId>, all: bool) -> 
     };
     let (before, after) = compare::in_order(first, second);
     let cases = rows.cases();
-    let wanted = |one: &Compared| all || one.outcome != compare::Outcome::Same;
-    let row = |one: Compared| {
+    let wanted = |one: &ComparedFinding| all || one.outcome != compare::Outcome::Same;
+    let row = |one: ComparedFinding| {
         let id = cases.items()[one.at].id;
         rows.all.iter().find(|row| row.case.id == id).map(|row| (row, one))
     };
-    let compared: Vec<(&Row, Compared)> =
+    let compared: Vec<(&ExportRow, ComparedFinding)> =
         compare::compare(&cases, before, after).into_iter().filter(wanted).filter_map(row).collect();
     let shown: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
     session.out.list(&shown, || table(&compared))
 }
 
-fn object(row: &Row, one: &Compared) -> Value {
+fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
     let mut value = export::json::row(row);
     value["outcome"] = one.outcome.as_str().into();
     value["differences"] = differences(one).into();
     value
 }
 
-fn differences(one: &Compared) -> Vec<String> {
+fn differences(one: &ComparedFinding) -> Vec<String> {
     match (&one.before, &one.after) {
         (Some(before), Some(after)) => compare::differences(before, after),
         _ => Vec::new(),
     }
 }
 
-fn table(compared: &[(&Row, Compared)]) -> Table {
-    let mut table = Table::new(&["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "WHAT DIFFERS"]);
+fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
+    let mut table = PrintTable::new(&["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "WHAT DIFFERS"]);
     for (row, one) in compared {
         let told = one.after.as_ref().or(one.before.as_ref());
         let risk: Risk = told.map_or(row.case.risk_level, |finding| finding.risk_level);

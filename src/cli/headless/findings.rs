@@ -7,12 +7,13 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
-use super::rows::Rows;
+use super::rows::FindingRows;
 use super::save::Destination;
-use super::{ServiceArgs, Session, Table};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::advised::Advised;
 use crate::contract::{FindingId, Stamp};
-use crate::export::{self, Export, Format, Row};
+use crate::export;
+use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Kind, Query};
 use crate::text::plural;
 
@@ -38,7 +39,7 @@ enum FindingsCommand {
     /// Findings, the worst first
     List {
         #[command(flatten)]
-        which: Which,
+        which: FindingChoice,
         /// Every occurrence in every scan
         #[arg(long)]
         all_scans: bool,
@@ -70,27 +71,27 @@ vex           CycloneDX 1.6
 html, json    the report, with the decisions")]
 struct ExportArgs {
     #[command(flatten)]
-    which: Which,
+    which: FindingChoice,
     /// csv, markdown, jsonl, defectdojo, sarif, vex, html, json
     #[arg(long, value_parser = format)]
-    format: Format,
+    format: ExportFormat,
     #[command(flatten)]
     to: Destination,
 }
 
-fn format(text: &str) -> Result<Format, String> {
-    Format::named(text).ok_or_else(|| Format::ALL.map(Format::as_str).join(", "))
+fn format(text: &str) -> Result<ExportFormat, String> {
+    ExportFormat::named(text).ok_or_else(|| ExportFormat::ALL.map(ExportFormat::as_str).join(", "))
 }
 
 /// Which findings.
 #[derive(Args, Clone, Debug)]
-pub struct Which {
+pub struct FindingChoice {
     /// Only those that match, in the query language of the dashboard
     #[arg(long, value_name = "QUERY", value_parser = super::rows::query)]
     query: Option<Query>,
 }
 
-impl Which {
+impl FindingChoice {
     /// The query.
     pub fn query(&self) -> Query {
         self.query.clone().unwrap_or_else(|| Query::everything(Kind::Findings))
@@ -102,10 +103,10 @@ impl Which {
 /// # Errors
 /// What the service refuses.
 pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     match args.command {
         FindingsCommand::List { which, all_scans } => {
-            let mut rows = Rows::load(&session).await?;
+            let mut rows = FindingRows::load(&session).await?;
             if all_scans {
                 rows.spread();
             }
@@ -120,9 +121,9 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn write(session: &Session, args: &ExportArgs) -> anyhow::Result<()> {
+async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.which.query();
-    let rows = Rows::load(session).await?.that(&query);
+    let rows = FindingRows::load(session).await?.that(&query);
     let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
     let title = match workspaces.len() {
         1 => workspaces.into_iter().collect(),
@@ -133,8 +134,8 @@ async fn write(session: &Session, args: &ExportArgs) -> anyhow::Result<()> {
     args.to.write(session.out, &bytes, &plural(rows.len(), "finding"))
 }
 
-async fn show(session: &Session, id: &str) -> anyhow::Result<()> {
-    let rows = Rows::load(session).await?;
+async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
+    let rows = FindingRows::load(session).await?;
     match rows.all.iter().find(|row| is_named(row, id)) {
         Some(row) => session.out.single(&export::json::row(row)),
         None => match id.parse::<FindingId>() {
@@ -148,7 +149,7 @@ async fn show(session: &Session, id: &str) -> anyhow::Result<()> {
 }
 
 /// Whether a row goes by this name: the id of one of its occurrences, or its fingerprint.
-pub(super) fn is_named(row: &Row, name: &str) -> bool {
+pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
     match name.parse::<FindingId>() {
         Ok(id) => row.case.finding_ids().any(|one| one == id),
         Err(_) => row.case.key().to_string() == name.to_lowercase(),
@@ -156,8 +157,8 @@ pub(super) fn is_named(row: &Row, name: &str) -> bool {
 }
 
 /// One row a finding.
-pub(super) fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new(&["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"]);
+pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"]);
     for row in rows {
         let (case, stance) = (&row.case, &row.stance);
         let risk = stance.severity.unwrap_or(case.risk_level);

@@ -1,6 +1,6 @@
 //! The logger that a command names, by id or label.
 
-use super::Session;
+use super::HeadlessSession;
 use crate::cli::advised::Advised;
 use crate::contract::{Logger, Shared};
 
@@ -11,7 +11,7 @@ pub type Homed = (Shared, Logger);
 ///
 /// # Errors
 /// What the service refuses.
-pub async fn all(session: &Session) -> anyhow::Result<Vec<Homed>> {
+pub async fn all(session: &HeadlessSession) -> anyhow::Result<Vec<Homed>> {
     let mut all = Vec::new();
     for workspace in session.workspaces().await? {
         let its = session.client()?.list_loggers(Some(workspace.id)).await?;

@@ -6,12 +6,13 @@ use std::slice;
 
 use clap::{Args, Subcommand};
 
-use super::archive::Archive;
+use super::archive::ArchiveReader;
 use super::logger::{self, Homed};
 use super::print::stamp;
-use super::{ServiceArgs, Session, Table};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
-use crate::text::{self, plural};
+use crate::text;
+use crate::text::plural;
 
 /// `scandeck loggers …`.
 #[derive(Args, Clone, Debug)]
@@ -79,7 +80,7 @@ enum LoggersCommand {
 /// # Errors
 /// What the service refuses.
 pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
         LoggersCommand::List => {
@@ -106,7 +107,7 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
             session
                 .may_delete(yes, &format!("{requests} of the logger {}, after archiving them here,", logger.label))?;
             let call = format!("DELETE /http_loggers/{}/data", logger.id);
-            let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
+            let emptied = ArchiveReader::empty(&session, slice::from_ref(&home), &call).await?;
             client.clear_captures(logger.id).await?;
             eprintln!("scandeck: cleared logger {}: {emptied}", text::clean(&logger.label));
         }
@@ -116,7 +117,7 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
             session
                 .may_delete(yes, &format!("the logger {} with {requests}, after archiving them here,", logger.label))?;
             let call = format!("DELETE /http_loggers/{}", logger.id);
-            let emptied = Archive::empty(&session, slice::from_ref(&home), &call).await?;
+            let emptied = ArchiveReader::empty(&session, slice::from_ref(&home), &call).await?;
             client.delete_logger(logger.id).await?;
             eprintln!("scandeck: deleted logger {}: {emptied}", text::clean(&logger.label));
         }
@@ -125,7 +126,7 @@ pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Where only that is asked for; an id, which a number is here, needs no look at the lists.
-async fn id(session: &Session, named: &str) -> anyhow::Result<LoggerId> {
+async fn id(session: &HeadlessSession, named: &str) -> anyhow::Result<LoggerId> {
     match named.parse() {
         Ok(id) => Ok(id),
         Err(_) => Ok(self::named(session, named).await?.1.id),
@@ -133,7 +134,7 @@ async fn id(session: &Session, named: &str) -> anyhow::Result<LoggerId> {
 }
 
 /// The logger of this id or label; also one of no workspace, where none is named.
-async fn named(session: &Session, named: &str) -> anyhow::Result<Homed> {
+async fn named(session: &HeadlessSession, named: &str) -> anyhow::Result<Homed> {
     let mut all = logger::all(session).await?;
     if session.workspace().await?.is_none() {
         let homed: BTreeSet<LoggerId> = all.iter().map(|(_, logger)| logger.id).collect();
@@ -147,8 +148,8 @@ fn captured(logger: &Logger) -> String {
     plural(logger.num_requests.max(0) as usize, "captured request")
 }
 
-fn table(all: &[Logger]) -> Table {
-    let mut table = Table::new(&["ID", "LABEL", "REQUESTS", "LEFT", "DAYS", "URL"]);
+fn table(all: &[Logger]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "LABEL", "REQUESTS", "LEFT", "DAYS", "URL"]);
     for one in all {
         table.row([
             one.id.to_string(),
@@ -162,8 +163,8 @@ fn table(all: &[Logger]) -> Table {
     table
 }
 
-fn captures(all: &[Capture]) -> Table {
-    let mut table = Table::new(&["ID", "TIME", "METHOD", "FROM", "PATH", "QUERY", "USER AGENT"]);
+fn captures(all: &[Capture]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "TIME", "METHOD", "FROM", "PATH", "QUERY", "USER AGENT"]);
     for one in all {
         table.row([
             one.id.to_string(),

@@ -32,8 +32,8 @@ pub mod watch;
 pub mod wordlists;
 pub mod workspaces;
 
-pub use print::{Output, Table};
-pub use session::{ServiceArgs, Session};
+pub use print::{Output, PrintTable};
+pub use session::{HeadlessSession, ServiceArgs};
 
 /// Exit codes of the commands, as their help tells them.
 pub mod exit {

@@ -8,17 +8,18 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::archive::{Archive, Known};
+use super::archive::{ArchiveReader, KnownPayloads};
 use super::logger::{self, Homed};
 use super::print::stamp;
-use super::{ServiceArgs, Session, Table, save};
-use crate::app::command::many::MOST;
-use crate::app::payloads::{Planting, Stamped, over};
+use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::advised::Advised;
 use crate::contract::{Logger, Shared, Stamp};
-use crate::oob::payload::Form;
+use crate::oob::lifetime::over;
+use crate::oob::payload::UrlForm;
+use crate::oob::planting::{MOST, Planting, Stamped};
 use crate::oob::{Book, Payload, Shape};
-use crate::query::{Kind, Others, Query, Rows};
+use crate::query::{Kind, Query};
+use crate::table::{Others, Rows};
 use crate::text;
 
 /// Random numbers drawn beyond what is wanted: one that is taken is left out.
@@ -104,7 +105,7 @@ fn count(text: &str) -> Result<usize, String> {
 /// # Errors
 /// What the service refuses, when the logger is unknown, and when the book cannot be read or written.
 pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     match args.command {
         PayloadsCommand::New(new) => make(&session, &new).await?,
         PayloadsCommand::List { query, hit } => list(&session, query.as_ref(), hit).await?,
@@ -112,13 +113,13 @@ pub async fn run(args: PayloadsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
+async fn make(session: &HeadlessSession, args: &NewArgs) -> anyhow::Result<()> {
     // Lines that were planted are not lost to new ones, and none is recorded that is not written.
     if let Some(path) = args.output.as_ref().filter(|path| path.exists()) {
         return Err(save::taken(path).into());
     }
     let (workspace, logger) = recording(session, &args.logger).await?;
-    let mut archive = Archive::open(session).await?;
+    let mut archive = ArchiveReader::open(session).await?;
     let payloads = args.payloads(&archive.book, (session, &workspace, &logger));
     // Recorded first: one that is planted and not in the book would never be recognised.
     archive.plant(&payloads).await?;
@@ -145,7 +146,7 @@ async fn make(session: &Session, args: &NewArgs) -> anyhow::Result<()> {
 
 /// The logger of this id or label among the workspaces in question, and the name of its workspace: of several with this
 /// label the one that still records.
-async fn recording(session: &Session, named: &str) -> anyhow::Result<Homed> {
+async fn recording(session: &HeadlessSession, named: &str) -> anyhow::Result<Homed> {
     let all = logger::all(session).await?;
     let mut called = logger::called(&all, named);
     let why = called.first().and_then(|(_, logger)| over(logger));
@@ -158,7 +159,11 @@ async fn recording(session: &Session, named: &str) -> anyhow::Result<Homed> {
 }
 
 impl NewArgs {
-    fn payloads(&self, book: &Book, (session, workspace, logger): (&Session, &Shared, &Logger)) -> Vec<Arc<Payload>> {
+    fn payloads(
+        &self,
+        book: &Book,
+        (session, workspace, logger): (&HeadlessSession, &Shared, &Logger),
+    ) -> Vec<Arc<Payload>> {
         let file = self.output.as_ref().and_then(|path| path.file_name());
         let batch = self.batch.clone().or(file.map(|name| name.to_string_lossy().into_owned()));
         let shared = |text: &str| Shared::from(text.trim());
@@ -166,7 +171,7 @@ impl NewArgs {
             logger: logger.id,
             label: logger.label.clone(),
             handler_url: logger.handler_url.clone(),
-            form: if self.path { Form::Path } else { Form::Query },
+            form: if self.path { UrlForm::Path } else { UrlForm::Query },
             count: self.count,
             into: Some(batch.unwrap_or_default()),
             target: shared(&self.target),
@@ -198,8 +203,8 @@ fn value(payload: &Payload) -> Value {
     value
 }
 
-async fn list(session: &Session, query: Option<&Query>, hit: bool) -> anyhow::Result<()> {
-    let mut archive = Archive::open(session).await?;
+async fn list(session: &HeadlessSession, query: Option<&Query>, hit: bool) -> anyhow::Result<()> {
+    let mut archive = ArchiveReader::open(session).await?;
     let hits = archive.hits().await?;
     let known = archive.known(hits);
     let mut payloads = archive.payloads();
@@ -222,8 +227,9 @@ async fn list(session: &Session, query: Option<&Query>, hit: bool) -> anyhow::Re
     Ok(())
 }
 
-fn table(payloads: &[Arc<Payload>], known: &Known<'_>) -> Table {
-    let mut table = Table::new(&["TOKEN", "MADE", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "AFTER", "LAST"]);
+fn table(payloads: &[Arc<Payload>], known: &KnownPayloads<'_>) -> PrintTable {
+    let mut table =
+        PrintTable::new(&["TOKEN", "MADE", "LOGGER", "PLANTED", "TECHNIQUE", "NOTE", "HITS", "AFTER", "LAST"]);
     for payload in payloads {
         let hits = known.hits_of(payload.token);
         let after = hits.delay(payload, known.clock_offset());

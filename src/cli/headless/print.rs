@@ -38,7 +38,7 @@ impl Output {
     ///
     /// # Errors
     /// When an item has no JSON form.
-    pub fn list<T: Serialize>(self, items: &[T], table: impl FnOnce() -> Table) -> anyhow::Result<()> {
+    pub fn list<T: Serialize>(self, items: &[T], table: impl FnOnce() -> PrintTable) -> anyhow::Result<()> {
         if self.json {
             return self.value(&items);
         }
@@ -113,12 +113,12 @@ impl Output {
 
 /// Rows under heads.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct PrintTable {
     heads: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl PrintTable {
     /// Without rows yet.
     pub fn new(heads: &[&'static str]) -> Self {
         Self { heads: heads.to_vec(), rows: Vec::new() }
@@ -211,8 +211,8 @@ pub fn stamp(at: Option<crate::contract::Stamp>) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(&["ID", "NAME", "NOTE"]);
+    fn table() -> PrintTable {
+        let mut table = PrintTable::new(&["ID", "NAME", "NOTE"]);
         table.row(["7".into(), "shop\x1b[31m".into(), String::new()]);
         table.row(["112".into(), "a name that is far longer than others".into(), "x".into()]);
         table

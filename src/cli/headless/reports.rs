@@ -9,14 +9,14 @@ use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value};
 
 use super::print::stamp;
-use super::watch::Pace;
-use super::{ServiceArgs, Session, Table, save};
+use super::watch::WatchPace;
+use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::advised::Advised;
-use crate::client::{Download, File};
+use crate::client::{Download, ReportFile};
 use crate::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus, ScanId,
 };
-use crate::runtime::files::NewFile;
+use crate::dashboard::runtime::files::NewFile;
 
 /// `scandeck reports …`.
 #[derive(Args, Clone, Debug)]
@@ -97,7 +97,7 @@ fn known<T>(value: Option<T>, names: &str) -> Result<T, String> {
 /// # Errors
 /// What the service refuses, and files that cannot be written.
 pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
         ReportsCommand::List => {
@@ -129,8 +129,8 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(all: &[Report]) -> Table {
-    let mut table = Table::new(&["ID", "NAME", "STATUS", "FORMAT", "MADE", "EXPIRES"]);
+fn table(all: &[Report]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "NAME", "STATUS", "FORMAT", "MADE", "EXPIRES"]);
     for one in all {
         table.row([
             one.id.to_string(),
@@ -181,8 +181,8 @@ fn names(all: &Map<String, Value>) -> String {
 }
 
 /// The file, once it is made.
-async fn ready(session: &Session, id: ReportId, wait: bool) -> anyhow::Result<File> {
-    let mut pace = Pace::new(Duration::from_millis(200), Duration::from_secs(5));
+async fn ready(session: &HeadlessSession, id: ReportId, wait: bool) -> anyhow::Result<ReportFile> {
+    let mut pace = WatchPace::new(Duration::from_millis(200), Duration::from_secs(5));
     loop {
         match session.client()?.download_report(id).await? {
             Download::Ready(file) => return Ok(file),
@@ -205,7 +205,7 @@ async fn ready(session: &Session, id: ReportId, wait: bool) -> anyhow::Result<Fi
 }
 
 /// Saves under a name that was given, over what may be there, whole or not at all.
-async fn over(file: File, path: PathBuf) -> anyhow::Result<String> {
+async fn over(file: ReportFile, path: PathBuf) -> anyhow::Result<String> {
     let part = save::beside(&path)?;
     let cannot = || format!("cannot write {}", path.display());
     let to = part.reopen().with_context(cannot)?;
@@ -215,7 +215,7 @@ async fn over(file: File, path: PathBuf) -> anyhow::Result<String> {
 }
 
 /// Saves under the report's own name in the current directory.
-async fn beside(session: &Session, id: ReportId, file: File) -> anyhow::Result<String> {
+async fn beside(session: &HeadlessSession, id: ReportId, file: ReportFile) -> anyhow::Result<String> {
     let name = match &file.name {
         Some(name) => name.clone(),
         None => session.client()?.get_report(id).await?.download_name.to_string(),

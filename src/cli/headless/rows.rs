@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
-use super::decisions::{self, Settings};
-use super::{Session, bundles};
-use crate::app::retest::retested;
-use crate::app::table::Table;
+use super::decisions;
+use super::{HeadlessSession, bundles};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
-use crate::export::Row;
-use crate::query::{Judged, Kind, Others, Query};
+use crate::export::ExportRow;
+use crate::query::{Kind, Query};
+use crate::table::Others;
+use crate::table::Table;
+use crate::triage::Judged;
+use crate::triage::retest::retest_results;
+use crate::triage::settings::StoredSettings;
 use crate::triage::{Case, Input, Key, State, arrange};
 
 /// Reads a query of the command line; the error names the place.
@@ -28,14 +30,14 @@ pub fn query(text: &str) -> Result<Query, String> {
 
 /// The day that decides what has expired.
 pub fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::system()).date()
+    Stamp(Timestamp::now()).local_day()
 }
 
 /// Rows of the workspaces in question, with what they refer to.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct FindingRows {
     /// The worst first.
-    pub all: Vec<Row>,
+    pub all: Vec<ExportRow>,
     /// The scans that saw them.
     pub scans: Table<Scan>,
     names: Names,
@@ -49,7 +51,7 @@ struct Names {
     workspaces: HashMap<TargetId, Shared>,
     tools: HashMap<ScanId, i64>,
     state: State,
-    settings: Settings,
+    settings: StoredSettings,
 }
 
 impl Others for Names {
@@ -70,12 +72,12 @@ impl Others for Names {
     }
 }
 
-impl Rows {
+impl FindingRows {
     /// Those of the workspaces in question.
     ///
     /// # Errors
     /// Those of the calls.
-    pub async fn load(session: &Session) -> anyhow::Result<Self> {
+    pub async fn load(session: &HeadlessSession) -> anyhow::Result<Self> {
         let mut rows = Self::empty(session).await?;
         match session.workspaces().await {
             Ok(all) => {
@@ -97,7 +99,7 @@ impl Rows {
     ///
     /// # Errors
     /// Those of the calls.
-    pub async fn load_one(session: &Session, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
+    pub async fn load_one(session: &HeadlessSession, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
         let Some(id) = workspace else { return Self::load(session).await };
         let mut rows = Self::empty(session).await?;
         rows.read(session, &session.client()?.get_workspace(id).await?).await?;
@@ -105,7 +107,7 @@ impl Rows {
     }
 
     /// No rows, but what was decided.
-    async fn empty(session: &Session) -> anyhow::Result<Self> {
+    async fn empty(session: &HeadlessSession) -> anyhow::Result<Self> {
         let (state, settings) = decisions::read(&session.memory).await?;
         let names = Names { state, settings, ..Names::default() };
         Ok(Self { now: Timestamp::now().as_second(), names, ..Self::default() })
@@ -116,7 +118,7 @@ impl Rows {
         &self.names.state
     }
 
-    async fn read(&mut self, session: &Session, workspace: &Workspace) -> anyhow::Result<()> {
+    async fn read(&mut self, session: &HeadlessSession, workspace: &Workspace) -> anyhow::Result<()> {
         let (client, id) = (session.client()?, Some(workspace.id));
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
@@ -130,7 +132,7 @@ impl Rows {
     /// Makes the rows of one workspace.
     async fn take(
         &mut self,
-        session: &Session,
+        session: &HeadlessSession,
         workspace: Shared,
         findings: Vec<Arc<Finding>>,
         scans: Vec<Arc<Scan>>,
@@ -153,13 +155,14 @@ impl Rows {
             alias: session.alias.clone(),
         };
         let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
-        let retests = retested(&self.names.settings, &workspace, (&arranged.cases, &scans), read);
+        let retests = retest_results(&self.names.settings, &workspace, (&arranged.cases, &scans), read);
         let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);
             let retest = retests.get(&case.key()).cloned();
-            let row = Row::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone());
-            Row { retest, ..row }
+            let row =
+                ExportRow::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone());
+            ExportRow { retest, ..row }
         });
         self.all.extend(rows);
         Ok(())
@@ -167,9 +170,9 @@ impl Rows {
 
     /// What the query takes.
     #[must_use]
-    pub fn that(&self, query: &Query) -> Vec<Row> {
+    pub fn that(&self, query: &Query) -> Vec<ExportRow> {
         let judged: Vec<Judged> = self.all.iter().map(|row| Judged { case: &row.case, stance: &row.stance }).collect();
-        let taken = query.matches(&crate::query::Rows { rows: &judged, others: &self.names, now: self.now });
+        let taken = query.matches(&crate::table::Rows { rows: &judged, others: &self.names, now: self.now });
         taken.rows().map(|at| self.all[at].clone()).collect()
     }
 
@@ -195,7 +198,7 @@ impl Rows {
         self.all.retain(|row| row.case.task_id == Some(scan));
     }
 
-    fn occurrences(&self, row: &Row) -> Vec<Row> {
+    fn occurrences(&self, row: &ExportRow) -> Vec<ExportRow> {
         if row.case.earlier.is_empty() {
             return vec![row.clone()];
         }
@@ -203,7 +206,7 @@ impl Rows {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id.and_then(|scan| self.names.tool(scan));
             let case = Arc::new(Case { finding, earlier: Box::default(), last_seen: seen.at, ..(*row.case).clone() });
-            Row { case, tool, ..row.clone() }
+            ExportRow { case, tool, ..row.clone() }
         });
         each.collect()
     }
@@ -236,9 +239,9 @@ mod tests {
             world.found(scan, "csp", "").risk_level = risk;
         }
         let (case, stance) = world.last();
-        let row = Row::new(case, stance, &State::default(), "shop.test".into(), Some(170), "acme".into());
+        let row = ExportRow::new(case, stance, &State::default(), "shop.test".into(), Some(170), "acme".into());
         let told = |scan: i64, text: &str| {
-            let mut rows = Rows { all: vec![row.clone()], ..Rows::default() };
+            let mut rows = FindingRows { all: vec![row.clone()], ..FindingRows::default() };
             rows.only_of(ScanId(scan));
             rows.that(&query(text).unwrap()).iter().map(|row| row.case.finding.id).collect::<Vec<FindingId>>()
         };

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::Output;
 use crate::cli::advised::Advised;
-use crate::runtime::files::numbered;
+use crate::dashboard::runtime::files::numbered;
 
 /// Where an export goes.
 #[derive(Args, Clone, Debug)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::print::{count, stamp};
 use super::start::StartArgs;
-use super::{ServiceArgs, Session, Table, diff, start, targets, watch};
+use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
 use crate::cli::advised::Advised;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
@@ -131,14 +131,14 @@ fn time(text: &str) -> Result<Stamp, String> {
 
 /// A scan with the names of what it refers to.
 #[derive(Debug, Serialize)]
-pub(super) struct Named<'a> {
+pub(super) struct NamedScan<'a> {
     #[serde(flatten)]
     scan: &'a Scan,
     tool_name: Option<&'static str>,
     target_name: Option<Shared>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedScan<'a> {
     /// With the name of its target, where that is known.
     pub fn new(scan: &'a Scan, target_name: Option<Shared>) -> Self {
         Self { scan, tool_name: Tool(scan.tool_id).name(), target_name }
@@ -150,7 +150,7 @@ impl<'a> Named<'a> {
 /// # Errors
 /// What the service refuses.
 pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
         ScansCommand::List(which) => list(&session, which).await?,
@@ -194,7 +194,7 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(session: &Session, which: ListArgs) -> anyhow::Result<()> {
+async fn list(session: &HeadlessSession, which: ListArgs) -> anyhow::Result<()> {
     let target_id = match &which.target {
         Some(target) => Some(targets::named(session, target).await?.id),
         None => None,
@@ -208,13 +208,14 @@ async fn list(session: &Session, which: ListArgs) -> anyhow::Result<()> {
     };
     let scans = of_workspaces(session, &asked).await?;
     let names = target_names(session).await?;
-    let named: Vec<Named> = scans.iter().map(|scan| Named::new(scan, names.get(&scan.target_id).cloned())).collect();
+    let named: Vec<NamedScan> =
+        scans.iter().map(|scan| NamedScan::new(scan, names.get(&scan.target_id).cloned())).collect();
     session.out.list(&named, || table(&named))
 }
 
 /// Scans of every workspace in question, the newest first: without a workspace the service tells those of the one last
 /// chosen in a browser.
-pub(super) async fn of_workspaces(session: &Session, asked: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
+pub(super) async fn of_workspaces(session: &HeadlessSession, asked: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
     let mut scans = Vec::new();
     for workspace in session.workspaces().await? {
         let query = ScanQuery { workspace_id: Some(workspace.id), ..asked.clone() };
@@ -225,19 +226,19 @@ pub(super) async fn of_workspaces(session: &Session, asked: &ScanQuery) -> anyho
     Ok(scans)
 }
 
-async fn target_names(session: &Session) -> anyhow::Result<HashMap<TargetId, Shared>> {
+async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<TargetId, Shared>> {
     let all = session.client()?.list_all_targets(&TargetQuery::default()).await?;
     Ok(all.into_iter().map(|target| (target.id, target.name)).collect())
 }
 
 /// One scan with the names of what it refers to.
-pub(super) async fn show(session: &Session, scan: &Scan) -> anyhow::Result<()> {
+pub(super) async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
     // A target that is gone does not hide the scan.
     let target = session.client()?.get_target(scan.target_id).await.ok();
-    session.out.single(&Named::new(scan, target.map(|target| target.name)))
+    session.out.single(&NamedScan::new(scan, target.map(|target| target.name)))
 }
 
-async fn watched(session: &Session, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
+async fn watched(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
     if ids.is_empty() {
         let all = of_workspaces(session, &ScanQuery::default()).await?;
         ids = all.iter().filter(|scan| scan.is_active()).map(|scan| scan.id).collect();
@@ -247,14 +248,14 @@ async fn watched(session: &Session, mut ids: Vec<ScanId>) -> anyhow::Result<Exit
     }
     let scans = watch::until_ended(session, &ids).await?;
     if session.out.json {
-        session.out.value(&scans.iter().map(|scan| Named::new(scan, None)).collect::<Vec<_>>())?;
+        session.out.value(&scans.iter().map(|scan| NamedScan::new(scan, None)).collect::<Vec<_>>())?;
     }
     Ok(watch::code(&scans))
 }
 
-fn table(all: &[Named]) -> Table {
-    let mut table = Table::new(&["ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I"]);
-    for Named { scan, target_name, .. } in all {
+fn table(all: &[NamedScan]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I"]);
+    for NamedScan { scan, target_name, .. } in all {
         let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(count);
         table.row([
             scan.id.to_string(),
@@ -273,8 +274,8 @@ fn table(all: &[Named]) -> Table {
     table
 }
 
-fn tests(all: &[Test]) -> Table {
-    let mut table = Table::new(&["ID", "WHEN", "FOUND", "TEST", "DESCRIPTION"]);
+fn tests(all: &[Test]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "WHEN", "FOUND", "TEST", "DESCRIPTION"]);
     for one in all {
         let found = match one.resource_type {
             ResourceType::Finding => one.resource_id.to_string(),

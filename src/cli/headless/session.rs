@@ -7,11 +7,13 @@ use clap::Args;
 
 use super::print::Output;
 use crate::cli::advised::Advised;
-use crate::client::{self, Client, ClientSettings};
+use crate::client;
+use crate::client::{Client, ClientSettings};
 use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
+use crate::contract::workspace::is_same_name;
 use crate::contract::{Shared, Workspace, WorkspaceId};
+use crate::dashboard::runtime::Memory;
 use crate::oob::source::Network;
-use crate::runtime::Memory;
 
 /// Which service, which workspace, which form: what every command takes.
 #[derive(Args, Clone, Debug, Default)]
@@ -45,7 +47,7 @@ pub struct ServiceArgs {
 
 /// A service ready to be asked.
 #[derive(Debug)]
-pub struct Session {
+pub struct HeadlessSession {
     /// Speaks to it, where there is one.
     client: Option<Client>,
     /// Where answers go.
@@ -64,7 +66,7 @@ pub struct Session {
 
 /// What is kept on this machine about a service.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ServicePlace {
     /// Where decisions are kept, and who decides.
     pub memory: Memory,
     /// What stands for the workspace in fingerprints; usually empty.
@@ -75,7 +77,7 @@ pub struct Place {
     pub state: StateDir,
 }
 
-impl Session {
+impl HeadlessSession {
     /// Finds the service.
     ///
     /// # Errors
@@ -110,7 +112,7 @@ impl Session {
     ///
     /// # Errors
     /// When none is configured, and none runs here.
-    pub fn client(&self) -> client::Result<&Client> {
+    pub fn client(&self) -> client::ClientResult<&Client> {
         self.client.as_ref().ok_or_else(client::Error::absent)
     }
 
@@ -121,7 +123,7 @@ impl Session {
 
     /// Whether a workspace of this name is in question.
     pub fn means(&self, workspace: &str) -> bool {
-        let alike = |named: &String| named.trim().to_lowercase() == workspace.trim().to_lowercase();
+        let alike = |named: &String| is_same_name(named, workspace);
         self.workspace.as_ref().is_none_or(alike)
     }
 
@@ -159,7 +161,7 @@ impl Session {
         let all = self.client()?.list_workspaces().await?;
         let Some(named) = &self.workspace else { return Ok(all) };
         let by_id = all.iter().find(|one| named.parse() == Ok(one.id));
-        let by_name = || all.iter().find(|one| one.name.trim().to_lowercase() == named.trim().to_lowercase());
+        let by_name = || all.iter().find(|one| is_same_name(&one.name, named));
         match by_id.or_else(by_name) {
             Some(one) => Ok(vec![one.clone()]),
             None => {
@@ -189,10 +191,15 @@ impl Session {
 ///
 /// # Errors
 /// When the configuration is wrong.
-pub fn place(args: &ServiceArgs) -> anyhow::Result<Place> {
+pub fn place(args: &ServiceArgs) -> anyhow::Result<ServicePlace> {
     let (environment, config) = configured(args)?;
     let memory = memory(&environment, &config, &config.service_named());
-    Ok(Place { memory, alias: config.alias.as_str().into(), service: config.name, state: environment.state_dir() })
+    Ok(ServicePlace {
+        memory,
+        alias: config.alias.as_str().into(),
+        service: config.name,
+        state: environment.state_dir(),
+    })
 }
 
 fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
@@ -217,7 +224,7 @@ fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> 
 
 #[cfg(feature = "service")]
 async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<ClientSettings>> {
-    use crate::runtime::local::{find, find_or_start};
+    use crate::dashboard::runtime::local::{find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
     let found = found.map_err(|error| Advised::new(&error, error.hint()))?;

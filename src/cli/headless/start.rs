@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::findings::table;
-use super::rows::Rows;
-use super::{Session, api, exit, scans, targets, watch};
+use super::rows::FindingRows;
+use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::advised::Advised;
 use crate::contract::scan::SCAN_MINUTES;
 use crate::contract::{NewScan, RedirectLevel, ReportCallback, Scan, ScanId, ScanStatus, TargetId, Tool};
@@ -60,7 +60,7 @@ pub struct StartArgs {
 ///
 /// # Errors
 /// What the service refuses.
-pub async fn run(session: &Session, args: StartArgs) -> anyhow::Result<ExitCode> {
+pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<ExitCode> {
     session.may_change()?;
     let (wait, fail_on) = (args.wait, args.fail_on.clone());
     let new = new(session, args).await?;
@@ -77,17 +77,17 @@ pub async fn run(session: &Session, args: StartArgs) -> anyhow::Result<ExitCode>
     finish(session, id, scan, fail_on).await
 }
 
-async fn finish(session: &Session, id: ScanId, scan: Scan, fail_on: Option<Query>) -> anyhow::Result<ExitCode> {
+async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Option<Query>) -> anyhow::Result<ExitCode> {
     let found = match &fail_on {
         Some(query) => {
-            let mut rows = Rows::load_one(session, scan.workspace_id).await?;
+            let mut rows = FindingRows::load_one(session, scan.workspace_id).await?;
             rows.only_of(id);
             rows.that(query)
         }
         None => Vec::new(),
     };
     if session.out.json {
-        let mut value = serde_json::to_value(scans::Named::new(&scan, None))?;
+        let mut value = serde_json::to_value(scans::NamedScan::new(&scan, None))?;
         if fail_on.is_some() {
             value["matched"] = found.iter().map(crate::export::json::row).collect();
         }
@@ -109,7 +109,7 @@ async fn finish(session: &Session, id: ScanId, scan: Scan, fail_on: Option<Query
     })
 }
 
-async fn new(session: &Session, args: StartArgs) -> anyhow::Result<NewScan> {
+async fn new(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {
     let workspace = session.workspace().await?;
     let known = match args.target.parse::<TargetId>() {
         Ok(id) => Some(session.client()?.get_target(id).await?),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::{ServiceArgs, Session, Table};
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::advised::Advised;
 use crate::client::TargetQuery;
 use crate::contract::{NewTarget, Target, TargetId, TargetType};
@@ -64,7 +64,7 @@ fn form(text: &str) -> Result<TargetType, String> {
 /// # Errors
 /// What the service refuses.
 pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     match args.command {
         TargetsCommand::List { kind } => {
             let query = TargetQuery { workspace_id: session.workspace().await?, kind, ..TargetQuery::default() };
@@ -97,8 +97,8 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(all: &[Target]) -> Table {
-    let mut table = Table::new(&["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"]);
+fn table(all: &[Target]) -> PrintTable {
+    let mut table = PrintTable::new(&["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"]);
     for one in all {
         table.row([
             one.id.to_string(),
@@ -115,7 +115,7 @@ fn table(all: &[Target]) -> Table {
 ///
 /// # Errors
 /// When there is none, or more than one of this name; and those of the calls.
-pub(super) async fn named(session: &Session, text: &str) -> anyhow::Result<Target> {
+pub(super) async fn named(session: &HeadlessSession, text: &str) -> anyhow::Result<Target> {
     if let Ok(id) = text.parse::<TargetId>() {
         return Ok(session.client()?.get_target(id).await?);
     }
@@ -125,7 +125,7 @@ pub(super) async fn named(session: &Session, text: &str) -> anyhow::Result<Targe
 }
 
 /// The target of this name, if there is one.
-pub(super) async fn find(session: &Session, name: &str) -> anyhow::Result<Option<Target>> {
+pub(super) async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Option<Target>> {
     let query = TargetQuery { workspace_id: session.workspace().await?, ..TargetQuery::default() };
     let mut all = session.client()?.list_all_targets(&query).await?;
     let wanted = crate::triage::identity::asset(name);

@@ -5,19 +5,19 @@ use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{Session, exit};
+use super::{HeadlessSession, exit};
 use crate::client::Error;
 use crate::contract::{Scan, ScanId, ScanStatus, Tool};
 use crate::text;
 
 /// Times between two looks: short at first, longer later.
 #[derive(Debug)]
-pub struct Pace {
+pub struct WatchPace {
     next: Duration,
     longest: Duration,
 }
 
-impl Pace {
+impl WatchPace {
     /// From the first pause to the longest.
     pub fn new(first: Duration, longest: Duration) -> Self {
         Self { next: first, longest }
@@ -44,9 +44,9 @@ const FIRST: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// When a scan is unknown, or the service refuses for good.
-pub async fn until_ended(session: &Session, ids: &[ScanId]) -> anyhow::Result<Vec<Scan>> {
-    let mut line = Line::default();
-    let mut pace = Pace::new(FIRST, LONGEST * u32::try_from(ids.len().clamp(1, 30)).unwrap_or(1));
+pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::Result<Vec<Scan>> {
+    let mut line = WatchLine::default();
+    let mut pace = WatchPace::new(FIRST, LONGEST * u32::try_from(ids.len().clamp(1, 30)).unwrap_or(1));
     let mut states: HashMap<ScanId, ScanStatus> = HashMap::new();
     loop {
         let mut scans = Vec::new();
@@ -77,7 +77,7 @@ pub async fn until_ended(session: &Session, ids: &[ScanId]) -> anyhow::Result<Ve
 }
 
 /// A broken connection, a full rate budget: said once a look, and waited out.
-async fn wait_out(line: &mut Line, error: &Error) {
+async fn wait_out(line: &mut WatchLine, error: &Error) {
     line.clear();
     eprintln!("scandeck: {} (trying again)", text::clean(&error.to_string()));
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -108,11 +108,11 @@ fn found(scan: &Scan) -> String {
 
 /// A line that is drawn over itself, on a terminal only.
 #[derive(Debug, Default)]
-struct Line {
+struct WatchLine {
     shown: bool,
 }
 
-impl Line {
+impl WatchLine {
     fn show(&mut self, scans: &[Scan]) {
         if !stderr().is_terminal() {
             return;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{Session, Table};
+use super::{HeadlessSession, PrintTable};
 use crate::contract::WordlistId;
 use crate::text::plural;
 
@@ -37,13 +37,13 @@ pub enum WordlistsCall {
 ///
 /// # Errors
 /// What the service refuses.
-pub async fn run(session: &Session, call: WordlistsCall) -> anyhow::Result<ExitCode> {
+pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Result<ExitCode> {
     let (client, out) = (session.client()?, session.out);
     match call {
         WordlistsCall::List => {
             let all = client.list_wordlists().await?;
             out.list(&all, || {
-                let mut table = Table::new(&["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"]);
+                let mut table = PrintTable::new(&["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"]);
                 for one in &all {
                     let predefined = if one.predefined { "yes" } else { "no" };
                     table.row([

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::archive::Archive;
-use super::{ServiceArgs, Session, Table};
+use super::archive::ArchiveReader;
+use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::advised::Advised;
 use crate::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
-use crate::text::{self, plural};
+use crate::text;
+use crate::text::plural;
 
 /// `scandeck workspaces …`.
 #[derive(Args, Clone, Debug)]
@@ -65,13 +66,13 @@ enum WorkspacesCommand {
 /// # Errors
 /// What the service refuses.
 pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
-    let session = Session::open(&args.service).await?;
+    let session = HeadlessSession::open(&args.service).await?;
     let client = session.client()?;
     match args.command {
         WorkspacesCommand::List => {
             let all = session.workspaces().await?;
             session.out.list(&all, || {
-                let mut table = Table::new(&["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"]);
+                let mut table = PrintTable::new(&["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"]);
                 for one in &all {
                     table.row([
                         one.id.to_string(),
@@ -104,7 +105,7 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
             session.may_delete(yes, &format!("the workspace {} with {targets} and {scans}", one.name))?;
             let its = client.list_loggers(Some(id)).await?.into_iter();
             let loggers: Vec<_> = its.map(|logger| (one.name.clone(), logger)).collect();
-            let emptied = Archive::empty(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
+            let emptied = ArchiveReader::empty(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
             client.delete_workspace(id).await?;
             eprintln!("scandeck: deleted workspace {}: {emptied}", text::clean(&one.name));
         }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use url::{Url, form_urlencoded};
 
 use super::caller;
-use super::fetching::{Call, Refusal, Way};
+use super::fetching::{FetchCall, FetchMode, FetchRefusal};
 use super::visits::Visits;
 
 /// Requests under way or waiting at once: more are refused.
@@ -37,11 +37,11 @@ pub struct Fetcher {
 }
 
 /// A page: its status, and the body of its text.
-pub type Page = (StatusCode, String);
+pub type FetchPage = (StatusCode, String);
 
 /// What a request asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct FetchRequest {
     address: String,
     seconds: Option<u64>,
 }
@@ -56,7 +56,7 @@ impl Fetcher {
     }
 
     /// Does what a request to a way asks for.
-    pub async fn answer(&self, way: Way, parts: &Parts, body: Body) -> Page {
+    pub async fn answer(&self, way: FetchMode, parts: &Parts, body: Body) -> FetchPage {
         let Some(logger) = self.visits.logger() else {
             return (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -67,17 +67,17 @@ impl Fetcher {
             return (StatusCode::PAYLOAD_TOO_LARGE, format!("<p>No more than {BODY_LIMIT} bytes are read.</p>"));
         };
         let asked = match way {
-            Way::Header => Asked { address: of_headers(&parts.headers, &logger), seconds: None },
-            _ => Asked::of(parts, &body),
+            FetchMode::Header => FetchRequest { address: of_headers(&parts.headers, &logger), seconds: None },
+            _ => FetchRequest::of(parts, &body),
         };
         match way.call(&asked.address, &logger) {
-            Ok(call) if way == Way::Later => self.later(call, asked.seconds),
+            Ok(call) if way == FetchMode::Later => self.later(call, asked.seconds),
             Ok(call) => self.now(call).await,
             Err(refusal) => refused(&refusal, &logger),
         }
     }
 
-    async fn now(&self, call: Call) -> Page {
+    async fn now(&self, call: FetchCall) -> FetchPage {
         let Ok(_room) = self.room.try_acquire() else { return crowded() };
         let shown = escaped(call.url.as_str());
         match send(&self.client, call).await {
@@ -86,7 +86,7 @@ impl Fetcher {
         }
     }
 
-    fn later(&self, call: Call, seconds: Option<u64>) -> Page {
+    fn later(&self, call: FetchCall, seconds: Option<u64>) -> FetchPage {
         let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else { return crowded() };
         let seconds = seconds.unwrap_or(LATER.0).min(LATER.1);
         let shown = escaped(call.url.as_str());
@@ -107,7 +107,7 @@ impl Fetcher {
     }
 }
 
-async fn send(client: &reqwest::Client, Call { url, body }: Call) -> reqwest::Result<StatusCode> {
+async fn send(client: &reqwest::Client, FetchCall { url, body }: FetchCall) -> reqwest::Result<StatusCode> {
     let request = match body {
         None => client.get(url),
         Some(body) => client.post(url).json(&body),
@@ -115,7 +115,7 @@ async fn send(client: &reqwest::Client, Call { url, body }: Call) -> reqwest::Re
     Ok(request.send().await?.status())
 }
 
-impl Asked {
+impl FetchRequest {
     /// From the query, a form, or a body that is the text itself.
     fn of(parts: &Parts, body: &[u8]) -> Self {
         let mut asked = Self::default();
@@ -146,18 +146,18 @@ impl Asked {
 /// The address in a header: the first that may be called, else the first there is, for its refusal.
 fn of_headers(headers: &HeaderMap, logger: &Url) -> String {
     let named = ["x-callback", "referer"].iter().filter_map(|name| headers.get(*name)?.to_str().ok());
-    let may = |address: &&str| Way::Header.call(address, logger).is_ok();
+    let may = |address: &&str| FetchMode::Header.call(address, logger).is_ok();
     named.clone().find(may).or_else(|| named.clone().next()).unwrap_or_default().to_owned()
 }
 
-fn refused(refusal: &Refusal, logger: &Url) -> Page {
+fn refused(refusal: &FetchRefusal, logger: &Url) -> FetchPage {
     let only = escaped(logger.join("/").as_ref().unwrap_or(logger).as_str());
     match refusal {
-        Refusal::Nothing => {
+        FetchRefusal::Nothing => {
             (StatusCode::BAD_REQUEST, "<p>No address was given: <code>url=</code> is empty.</p>".into())
         }
-        Refusal::NoAddress => (StatusCode::BAD_REQUEST, "<p>What was given is no address.</p>".into()),
-        Refusal::Elsewhere(given) => {
+        FetchRefusal::NoAddress => (StatusCode::BAD_REQUEST, "<p>What was given is no address.</p>".into()),
+        FetchRefusal::Elsewhere(given) => {
             let given = escaped(given);
             let why = format!(
                 "<p>Refused: <code>{given}</code> was not requested.</p><p>This server calls nothing but \
@@ -168,7 +168,7 @@ fn refused(refusal: &Refusal, logger: &Url) -> Page {
     }
 }
 
-fn crowded() -> Page {
+fn crowded() -> FetchPage {
     (StatusCode::SERVICE_UNAVAILABLE, format!("<p>{AT_ONCE} requests are under way; try again in a moment.</p>"))
 }
 
@@ -178,11 +178,11 @@ pub fn page() -> String {
          meaning to. Plant the address of a logger of this demo (in the dashboard, <code>p</code> makes one with a token) \
          and see what comes in. Anything else is refused.</p>"
         .to_owned();
-    for way in Way::ALL {
+    for way in FetchMode::ALL {
         let (id, told) = (way.id(), way.told());
         page.push_str(&format!("<h2>{id}</h2><p>{told}</p>"));
         page.push_str(&match way {
-            Way::Header => "<pre>curl -H 'X-Callback: ADDRESS' …/fetch/header</pre>".to_owned(),
+            FetchMode::Header => "<pre>curl -H 'X-Callback: ADDRESS' …/fetch/header</pre>".to_owned(),
             _ => format!(
                 "<form action=\"/fetch/{id}\"><input name=\"url\" size=\"60\" aria-label=\"address\"> \
                  <button>Request</button></form>"

@@ -16,7 +16,7 @@ const SHOWN: usize = 200;
 
 /// A way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum FetchMode {
     Plain,
     Path,
     Header,
@@ -29,7 +29,7 @@ pub enum Way {
 
 /// What is to be requested.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct FetchCall {
     pub url: Url,
     /// Sent as JSON by POST; without one it is a GET.
     pub body: Option<serde_json::Value>,
@@ -37,7 +37,7 @@ pub struct Call {
 
 /// Why nothing is requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FetchRefusal {
     /// Nothing was given.
     Nothing,
     /// It is no address.
@@ -46,9 +46,9 @@ pub enum Refusal {
     Elsewhere(String),
 }
 
-impl Way {
+impl FetchMode {
     /// All, as the page lists them.
-    pub const ALL: [Way; 8] =
+    pub const ALL: [FetchMode; 8] =
         [Self::Plain, Self::Path, Self::Header, Self::Later, Self::Unfurl, Self::Upper, Self::Twice, Self::Json];
 
     /// As in addresses, `/fetch/plain`.
@@ -98,22 +98,22 @@ impl Way {
     ///
     /// # Errors
     /// Why nothing is requested.
-    pub fn call(self, given: &str, logger: &Url) -> Result<Call, Refusal> {
+    pub fn call(self, given: &str, logger: &Url) -> Result<FetchCall, FetchRefusal> {
         let given = given.trim();
         if given.is_empty() {
-            return Err(Refusal::Nothing);
+            return Err(FetchRefusal::Nothing);
         }
         let parse = |text: &str| {
             // Without a host, as after `//` or a single slash, it is completed with the logger's.
-            let url = Url::options().base_url(Some(logger)).parse(text).map_err(|_| Refusal::NoAddress)?;
+            let url = Url::options().base_url(Some(logger)).parse(text).map_err(|_| FetchRefusal::NoAddress)?;
             match url.origin() == logger.origin() {
                 true => Ok(url),
-                false => Err(Refusal::Elsewhere(url.as_str().chars().take(SHOWN).collect())),
+                false => Err(FetchRefusal::Elsewhere(url.as_str().chars().take(SHOWN).collect())),
             }
         };
-        let get = |url: Url| Call { url, body: None };
+        let get = |url: Url| FetchCall { url, body: None };
         let to = |name: &str, value: &str| {
-            let mut url = handler(&parse(given)?).join(name).map_err(|_| Refusal::NoAddress)?;
+            let mut url = handler(&parse(given)?).join(name).map_err(|_| FetchRefusal::NoAddress)?;
             url.query_pairs_mut().append_pair("address", value);
             Ok(get(url))
         };
@@ -128,9 +128,9 @@ impl Way {
             Self::Upper => to("upper", &given.to_uppercase()),
             Self::Twice => to("twice", &encoded(given)),
             Self::Json => {
-                let url = handler(&parse(given)?).join("json").map_err(|_| Refusal::NoAddress)?;
+                let url = handler(&parse(given)?).join("json").map_err(|_| FetchRefusal::NoAddress)?;
                 let address = base64::engine::general_purpose::STANDARD.encode(given);
-                Ok(Call { url, body: Some(json!({"event": "import", "address": address})) })
+                Ok(FetchCall { url, body: Some(json!({"event": "import", "address": address})) })
             }
         }
     }
@@ -170,29 +170,29 @@ mod tests {
         Url::parse("http://127.0.0.1:8766/l/Own/").unwrap()
     }
 
-    fn called(way: Way, given: &str) -> String {
+    fn called(way: FetchMode, given: &str) -> String {
         way.call(given, &logger()).unwrap().url.into()
     }
 
     #[test]
     fn each_way_changes_the_address_as_it_says() {
-        for way in [Way::Plain, Way::Header, Way::Later] {
+        for way in [FetchMode::Plain, FetchMode::Header, FetchMode::Later] {
             assert_eq!(called(way, GIVEN), GIVEN);
         }
-        assert_eq!(called(Way::Path, GIVEN), format!("{GIVEN}/latest/meta-data"));
-        assert_eq!(called(Way::Unfurl, &format!("<!ENTITY x SYSTEM \"{GIVEN}\"><a>&x;</a>")), GIVEN);
+        assert_eq!(called(FetchMode::Path, GIVEN), format!("{GIVEN}/latest/meta-data"));
+        assert_eq!(called(FetchMode::Unfurl, &format!("<!ENTITY x SYSTEM \"{GIVEN}\"><a>&x;</a>")), GIVEN);
         let svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\"><image href='{GIVEN}&amp;x=1'/></svg>");
-        assert_eq!(called(Way::Unfurl, &svg), format!("{GIVEN}&x=1"));
-        let upper = called(Way::Upper, GIVEN);
+        assert_eq!(called(FetchMode::Unfurl, &svg), format!("{GIVEN}&x=1"));
+        let upper = called(FetchMode::Upper, GIVEN);
         assert_eq!(
             upper,
             "http://127.0.0.1:8766/l/Abc/upper?address=HTTP%3A%2F%2F127.0.0.1%3A8766%2FL%2FABC%2F%3FT%3DK7F2ABCDEF"
         );
-        assert!(called(Way::Twice, GIVEN).contains("/l/Abc/twice?address=http%253A%252F%252F127"));
-        let json = Way::Json.call(GIVEN, &logger()).unwrap();
+        assert!(called(FetchMode::Twice, GIVEN).contains("/l/Abc/twice?address=http%253A%252F%252F127"));
+        let json = FetchMode::Json.call(GIVEN, &logger()).unwrap();
         assert_eq!((json.url.path(), &json.body.unwrap()["event"]), ("/l/Abc/json", &"import".into()));
         for hostless in ["//127.0.0.1:8766/l/Abc/?t=k7f2abcdef", "/l/Abc/?t=k7f2abcdef"] {
-            assert_eq!(called(Way::Plain, hostless), GIVEN);
+            assert_eq!(called(FetchMode::Plain, hostless), GIVEN);
         }
     }
 
@@ -210,26 +210,29 @@ mod tests {
             "file:///etc/passwd",
             "\\\\example.org\\x",
         ];
-        for way in Way::ALL {
+        for way in FetchMode::ALL {
             for given in elsewhere {
                 let refused = way.call(given, &logger());
                 assert!(
-                    matches!(refused, Err(Refusal::Elsewhere(_) | Refusal::NoAddress)),
+                    matches!(refused, Err(FetchRefusal::Elsewhere(_) | FetchRefusal::NoAddress)),
                     "{way:?} {given}: {refused:?}"
                 );
             }
-            assert_eq!(way.call(" ", &logger()), Err(Refusal::Nothing));
+            assert_eq!(way.call(" ", &logger()), Err(FetchRefusal::Nothing));
         }
         // What is appended may not move the host either.
-        assert!(matches!(Way::Path.call("http://127.0.0.1:8766@example.org", &logger()), Err(Refusal::Elsewhere(_))));
+        assert!(matches!(
+            FetchMode::Path.call("http://127.0.0.1:8766@example.org", &logger()),
+            Err(FetchRefusal::Elsewhere(_))
+        ));
     }
 
     #[test]
     fn every_way_has_an_address_of_its_own() {
-        for way in Way::ALL {
-            assert_eq!(Way::at(&format!("/fetch/{}", way.id())), Some(way));
+        for way in FetchMode::ALL {
+            assert_eq!(FetchMode::at(&format!("/fetch/{}", way.id())), Some(way));
             assert!(way.told().ends_with('.'));
         }
-        assert_eq!((Way::at("/fetch"), Way::at("/fetch/none")), (None, None));
+        assert_eq!((FetchMode::at("/fetch"), FetchMode::at("/fetch/none")), (None, None));
     }
 }

@@ -36,7 +36,7 @@ mod visits;
 pub mod weaknesses;
 
 use fetcher::Fetcher;
-use fetching::Way;
+use fetching::FetchMode;
 use files::Files;
 use listener::TlsListener;
 use visits::Visits;
@@ -120,13 +120,13 @@ impl Practice {
 
     fn site(&self, name: &'static str, files: &Files, fetcher: &Fetcher) -> Router {
         let (weaknesses, visits) = (self.weaknesses.clone(), self.visits.clone());
-        let site = Arc::new(Site { name, weaknesses, visits, files: files.clone(), fetcher: fetcher.clone() });
+        let site = Arc::new(PracticeSite { name, weaknesses, visits, files: files.clone(), fetcher: fetcher.clone() });
         Router::new().fallback(move |request: Request| async move { site.answer(request).await })
     }
 }
 
 /// The shop, or the portal.
-struct Site {
+struct PracticeSite {
     name: &'static str,
     weaknesses: Weaknesses,
     visits: Visits,
@@ -134,7 +134,7 @@ struct Site {
     fetcher: Fetcher,
 }
 
-impl Site {
+impl PracticeSite {
     async fn answer(&self, request: Request) -> Response<Body> {
         let broken = self.weaknesses.broken();
         let (parts, body) = request.into_parts();
@@ -142,8 +142,8 @@ impl Site {
         let agent = parts.headers.get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
         self.visits.note(self.name, path, agent, Files::is_bait(path, &broken));
         let is_https = self.name == "portal";
-        let request = site::Request { method: &parts.method, path, headers: &parts.headers, is_https };
-        match Way::at(path).filter(|_| matches!(parts.method, Method::GET | Method::POST)) {
+        let request = site::SiteRequest { method: &parts.method, path, headers: &parts.headers, is_https };
+        match FetchMode::at(path).filter(|_| matches!(parts.method, Method::GET | Method::POST)) {
             Some(way) => {
                 let (status, text) = self.fetcher.answer(way, &parts, body).await;
                 site::dressed(&request, &broken, site::page(status, "Request an address", &text))

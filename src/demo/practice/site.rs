@@ -11,7 +11,7 @@ use super::files::Files;
 use super::weaknesses::Broken;
 
 /// One request as the site sees it.
-pub struct Request<'a> {
+pub struct SiteRequest<'a> {
     pub method: &'a Method,
     /// Without the query.
     pub path: &'a str,
@@ -27,7 +27,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Answers a request, with the weaknesses that are broken.
-pub fn answer(request: &Request, files: &Files, broken: &Broken) -> Response<Body> {
+pub fn answer(request: &SiteRequest, files: &Files, broken: &Broken) -> Response<Body> {
     let content = match *request.method {
         Method::GET | Method::HEAD => content(request, files, broken),
         Method::OPTIONS => (StatusCode::NO_CONTENT, TEXT, Vec::new()),
@@ -43,7 +43,7 @@ pub fn page(status: StatusCode, title: &str, body: &str) -> Content {
 }
 
 /// The answer with this content, with the headers that are broken or mended.
-pub fn dressed(request: &Request, broken: &Broken, (status, kind, body): Content) -> Response<Body> {
+pub fn dressed(request: &SiteRequest, broken: &Broken, (status, kind, body): Content) -> Response<Body> {
     let has = |id: &str| broken.contains(id);
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
@@ -71,7 +71,7 @@ pub fn dressed(request: &Request, broken: &Broken, (status, kind, body): Content
     response
 }
 
-fn hardening(request: &Request, broken: &Broken, set: &mut impl FnMut(&'static str, &str)) {
+fn hardening(request: &SiteRequest, broken: &Broken, set: &mut impl FnMut(&'static str, &str)) {
     let fine = |id: &str| !broken.contains(id);
     if fine("csp") {
         let frames = if fine("frames") { "; frame-ancestors 'none'" } else { "" };
@@ -104,7 +104,7 @@ fn cookie(broken: &Broken) -> String {
     cookie
 }
 
-fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
+fn content(request: &SiteRequest, files: &Files, broken: &Broken) -> Content {
     let has = |id: &str| broken.contains(id);
     let page = |title: &str, body: &str| page(StatusCode::OK, title, body);
     if let Some((kind, bytes)) = files.exposed(request.path, broken) {
@@ -136,7 +136,7 @@ fn content(request: &Request, files: &Files, broken: &Broken) -> Content {
     }
 }
 
-fn start_page(request: &Request, files: &Files, broken: &Broken) -> String {
+fn start_page(request: &SiteRequest, files: &Files, broken: &Broken) -> String {
     let logo = if request.is_https && broken.contains("mixed-content") {
         format!("<img src=\"{}static/logo.svg\" alt=\"\">", files.shop_url)
     } else {
@@ -157,7 +157,7 @@ fn layout(title: &str, body: &str) -> String {
 }
 
 /// The request as it came, which is what TRACE is for (RFC 9110 §9.3.8).
-fn repeated(request: &Request) -> Vec<u8> {
+fn repeated(request: &SiteRequest) -> Vec<u8> {
     let mut text = format!("TRACE {} HTTP/1.1\r\n", request.path);
     for (name, value) in request.headers {
         text.push_str(&format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())));

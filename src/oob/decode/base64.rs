@@ -14,13 +14,13 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 
 /// A stretch of one or both alphabets, line breaks and padding taken out, brought to the first alphabet.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Base64Run {
     digits: Vec<u8>,
     /// It has a character that only the alphabet for URLs has.
     pub for_urls: bool,
 }
 
-impl Run {
+impl Base64Run {
     /// The run that a whole text is.
     pub fn of(text: &[u8]) -> Option<Self> {
         let end = text.len() - text.iter().rev().take_while(|&&byte| byte == b'=' || is_break(byte)).count();
@@ -86,7 +86,7 @@ mod tests {
         #[test]
         fn either_alphabet_is_read_with_padding_and_without(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
             for text in [STANDARD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-                prop_assert_eq!(Run::of(text.as_bytes()).unwrap().decoded(0), Some(bytes.clone()));
+                prop_assert_eq!(Base64Run::of(text.as_bytes()).unwrap().decoded(0), Some(bytes.clone()));
             }
         }
 
@@ -95,13 +95,13 @@ mod tests {
             before in "[a-z]{0,9}", bytes in prop::collection::vec(any::<u8>(), 12..40),
         ) {
             let text = format!("'{before}{}'", STANDARD.encode(&bytes));
-            let run = Run::all(text.as_bytes(), 16).next().unwrap();
+            let run = Base64Run::all(text.as_bytes(), 16).next().unwrap();
             prop_assert!((0..4).filter_map(|skipped| run.decoded(skipped)).any(|read| read.ends_with(&bytes)));
         }
 
         #[test]
         fn no_text_makes_it_panic(text: Vec<u8>) {
-            for run in Run::all(&text, 1).chain(Run::of(&text)) {
+            for run in Base64Run::all(&text, 1).chain(Base64Run::of(&text)) {
                 for skipped in 0..5 {
                     let _read = run.decoded(skipped);
                 }
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn lines_are_one_run() {
-        assert_eq!(Run::of(b"aGVs\r\nbG8=\n").unwrap().decoded(0).as_deref(), Some(&b"hello"[..]));
-        assert_eq!(Run::of(b"not base64!"), None);
-        assert_eq!(Run::of(b""), None);
+        assert_eq!(Base64Run::of(b"aGVs\r\nbG8=\n").unwrap().decoded(0).as_deref(), Some(&b"hello"[..]));
+        assert_eq!(Base64Run::of(b"not base64!"), None);
+        assert_eq!(Base64Run::of(b""), None);
     }
 }

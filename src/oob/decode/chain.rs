@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::base64::Run;
-use super::{Layer, Squeezed, Step, form, hex, is_text, json, jwt, multipart, percent, xml};
+use super::base64::Base64Run;
+use super::{DecodeStep, Layer, Squeezed, form, hex, is_text, json, jwt, multipart, percent, xml};
 use crate::text::plural;
 
 /// Most steps one below the other.
@@ -19,21 +19,21 @@ const LEAST_BINARY: usize = 24;
 
 /// What the request says of a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told<'a> {
+pub struct BodyHints<'a> {
     /// `Content-Type`, with its parameters.
     pub content_type: &'a str,
     /// `Content-Encoding`.
     pub encoding: &'a str,
 }
 
-impl Told<'_> {
+impl BodyHints<'_> {
     fn type_says(&self, part: &str) -> bool {
         self.content_type.to_ascii_lowercase().contains(part)
     }
 }
 
 /// The steps from a value to what it stands for; none where it stands for itself.
-pub fn chain(bytes: &[u8], told: Told<'_>) -> Vec<Step> {
+pub fn chain(bytes: &[u8], told: BodyHints<'_>) -> Vec<DecodeStep> {
     Chain { left: LIMIT }.steps(bytes, told, 0)
 }
 
@@ -43,8 +43,8 @@ struct Chain {
 }
 
 impl Chain {
-    fn steps(&mut self, bytes: &[u8], mut told: Told<'_>, depth: usize) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    fn steps(&mut self, bytes: &[u8], mut told: BodyHints<'_>, depth: usize) -> Vec<DecodeStep> {
+        let mut steps: Vec<DecodeStep> = Vec::new();
         while depth + steps.len() < DEEPEST && self.left > 0 {
             let present = steps.last().map_or(bytes, |step| &step.result);
             let Some(mut step) = self.step(present, told) else { break };
@@ -56,8 +56,8 @@ impl Chain {
             let below = depth + steps.len() + 1;
             self.parts(&mut step, told, below);
             told = match step.layer {
-                Layer::Gzip | Layer::Deflate => Told { encoding: "", ..told },
-                _ => Told::default(),
+                Layer::Gzip | Layer::Deflate => BodyHints { encoding: "", ..told },
+                _ => BodyHints::default(),
             };
             let ends = step.layer.is_structure();
             steps.push(step);
@@ -69,7 +69,7 @@ impl Chain {
     }
 
     /// Decodes the parts of a structure. Of JSON only those stay that stand for something else: it is laid out whole.
-    fn parts(&mut self, step: &mut Step, told: Told<'_>, depth: usize) {
+    fn parts(&mut self, step: &mut DecodeStep, told: BodyHints<'_>, depth: usize) {
         for part in &mut step.parts {
             let own = match step.layer {
                 Layer::Multipart => multipart::content_type(&part.value),
@@ -79,7 +79,7 @@ impl Chain {
                 Layer::Multipart => multipart::content(&part.value),
                 _ => &part.value,
             };
-            let told = if own.is_empty() { Told::default() } else { Told { content_type: &own, ..told } };
+            let told = if own.is_empty() { BodyHints::default() } else { BodyHints { content_type: &own, ..told } };
             part.steps = self.steps(content, told, depth);
             if step.layer == Layer::Multipart {
                 part.value = content.to_vec();
@@ -91,7 +91,7 @@ impl Chain {
         }
     }
 
-    fn step(&self, bytes: &[u8], told: Told<'_>) -> Option<Step> {
+    fn step(&self, bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
         if let Some(step) = self.inflated(bytes, told) {
             return Some(step);
         }
@@ -108,7 +108,7 @@ impl Chain {
             .or_else(|| base64_step(text))
     }
 
-    fn inflated(&self, bytes: &[u8], told: Told<'_>) -> Option<Step> {
+    fn inflated(&self, bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
         let says_deflate = told.encoding.to_ascii_lowercase().contains("deflate");
         let (how, why) = match Squeezed::of(bytes) {
             Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
@@ -122,48 +122,48 @@ impl Chain {
             (false, true) => Some("it ends in the middle or is damaged"),
             (false, false) => None,
         };
-        Some(Step { note, ..step(layer, why, inflated.bytes) })
+        Some(DecodeStep { note, ..step(layer, why, inflated.bytes) })
     }
 }
 
-fn step(layer: Layer, why: impl Into<String>, result: impl Into<Vec<u8>>) -> Step {
-    Step { layer, why: why.into(), result: result.into(), note: None, parts: Vec::new() }
+fn step(layer: Layer, why: impl Into<String>, result: impl Into<Vec<u8>>) -> DecodeStep {
+    DecodeStep { layer, why: why.into(), result: result.into(), note: None, parts: Vec::new() }
 }
 
 fn trimmed(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim()
 }
 
-fn multipart_step(bytes: &[u8], told: Told<'_>) -> Option<Step> {
+fn multipart_step(bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
     if !told.type_says("multipart/") {
         return None;
     }
     let parts = multipart::parts(bytes, &multipart::boundary(told.content_type)?)?;
     let laid_out = parts.iter().map(|part| format!("{}\n", part.name)).collect::<String>();
-    Some(Step { parts, ..step(Layer::Multipart, "Content-Type says so", laid_out) })
+    Some(DecodeStep { parts, ..step(Layer::Multipart, "Content-Type says so", laid_out) })
 }
 
-fn json_step(text: &str, told: Told<'_>) -> Option<Step> {
+fn json_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = json::laid_out(text, LIMIT)?;
     let why = if told.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
     let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
     let note = (text.len() > LOOKED_INTO).then_some("large: its strings are not looked into");
-    Some(Step { parts, note, ..step(Layer::Json, why, laid_out) })
+    Some(DecodeStep { parts, note, ..step(Layer::Json, why, laid_out) })
 }
 
-fn jwt_step(text: &str) -> Option<Step> {
+fn jwt_step(text: &str) -> Option<DecodeStep> {
     let (laid_out, parts) = jwt::read(text)?;
     let why = "two parts in base64url between dots, the first names an algorithm";
-    Some(Step { parts, note: Some("signature not checked"), ..step(Layer::Jwt, why, laid_out) })
+    Some(DecodeStep { parts, note: Some("signature not checked"), ..step(Layer::Jwt, why, laid_out) })
 }
 
-fn xml_step(text: &str, told: Told<'_>) -> Option<Step> {
+fn xml_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = xml::laid_out(text, LIMIT)?;
     let why = if told.type_says("xml") { "Content-Type says so" } else { "begins with a tag" };
-    Some(Step { note: Some("laid out only, no entity is resolved"), ..step(Layer::Xml, why, laid_out) })
+    Some(DecodeStep { note: Some("laid out only, no entity is resolved"), ..step(Layer::Xml, why, laid_out) })
 }
 
-fn form_step(text: &str, told: Told<'_>) -> Option<Step> {
+fn form_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
     let says_so = told.type_says("form-urlencoded");
     // A type that says something else is believed.
     if !says_so && (!told.content_type.is_empty() || !form::looks_like(text)) {
@@ -171,16 +171,16 @@ fn form_step(text: &str, told: Told<'_>) -> Option<Step> {
     }
     let parts = form::pairs(text);
     let why = if says_so { "Content-Type says so" } else { "names and values between &" };
-    (!parts.is_empty()).then(|| Step { parts: parts.clone(), ..step(Layer::Form, why, form::laid_out(&parts)) })
+    (!parts.is_empty()).then(|| DecodeStep { parts: parts.clone(), ..step(Layer::Form, why, form::laid_out(&parts)) })
 }
 
-fn url_step(text: &str) -> Option<Step> {
+fn url_step(text: &str) -> Option<DecodeStep> {
     let Cow::Owned(plain) = percent::decoded(text.as_bytes()) else { return None };
     let escapes = (text.len() - plain.len()) / 2;
     Some(step(Layer::Url, format!("has {}", plural(escapes, "%XX escape")), plain))
 }
 
-fn hex_step(text: &str) -> Option<Step> {
+fn hex_step(text: &str) -> Option<DecodeStep> {
     if text.len() < LEAST_ENCODED || !text.len().is_multiple_of(2) {
         return None;
     }
@@ -188,8 +188,8 @@ fn hex_step(text: &str) -> Option<Step> {
     Some(step(Layer::Hex, format!("all {} characters are hexadecimal digits of text", text.len()), plain))
 }
 
-fn base64_step(text: &str) -> Option<Step> {
-    let run = Run::of(text.as_bytes()).filter(|run| run.len() >= LEAST_ENCODED)?;
+fn base64_step(text: &str) -> Option<DecodeStep> {
+    let run = Base64Run::of(text.as_bytes()).filter(|run| run.len() >= LEAST_ENCODED)?;
     let plain = run.decoded(0)?;
     let readable = is_text(&plain) || Squeezed::of(&plain).is_some();
     let has = |kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));

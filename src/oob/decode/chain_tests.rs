@@ -7,19 +7,19 @@ use proptest::prelude::*;
 use super::super::squeezed::testing::squeeze;
 use super::*;
 
-fn names(steps: &[Step]) -> Vec<&'static str> {
+fn names(steps: &[DecodeStep]) -> Vec<&'static str> {
     steps.iter().map(|step| step.layer.name()).collect()
 }
 
-fn plain(bytes: impl AsRef<[u8]>) -> Vec<Step> {
-    chain(bytes.as_ref(), Told::default())
+fn plain(bytes: impl AsRef<[u8]>) -> Vec<DecodeStep> {
+    chain(bytes.as_ref(), BodyHints::default())
 }
 
-fn of_type<'a>(content_type: &'a str) -> Told<'a> {
-    Told { content_type, ..Told::default() }
+fn of_type<'a>(content_type: &'a str) -> BodyHints<'a> {
+    BodyHints { content_type, ..BodyHints::default() }
 }
 
-fn last(steps: &[Step]) -> String {
+fn last(steps: &[DecodeStep]) -> String {
     String::from_utf8_lossy(&steps.last().unwrap().result).into_owned()
 }
 
@@ -71,7 +71,7 @@ fn what_the_request_says_is_believed_where_it_fits() {
     assert_eq!(names(&form[0].parts[1].steps), ["url"]);
     assert_eq!(names(&chain(b"a=1", of_type("text/plain"))), Vec::<&str>::new());
     let bare = squeeze(Squeezed::Deflate, b"<a><b/></a>");
-    let told = Told { content_type: "text/xml", encoding: "deflate" };
+    let told = BodyHints { content_type: "text/xml", encoding: "deflate" };
     let steps = chain(&bare, told);
     assert_eq!(names(&steps), ["deflate", "xml"]);
     assert_eq!(steps[1].why, "Content-Type says so");
@@ -103,7 +103,7 @@ fn bombs_and_nests_come_to_an_end() {
 }
 
 /// Bytes of all results and values together, and the deepest step.
-fn size(steps: &[Step], depth: usize) -> (usize, usize) {
+fn size(steps: &[DecodeStep], depth: usize) -> (usize, usize) {
     let mut total = (0, depth);
     for (at, step) in steps.iter().enumerate() {
         total = (total.0 + step.result.len(), total.1.max(depth + at + 1));
@@ -124,7 +124,7 @@ proptest! {
         encoding in prop::sample::select(vec!["", "deflate", "gzip"]),
     ) {
         let bytes = [start.as_bytes(), &bytes].concat();
-        let steps = chain(&bytes, Told { content_type, encoding });
+        let steps = chain(&bytes, BodyHints { content_type, encoding });
         let (total, depth) = size(&steps, 0);
         prop_assert!(total <= 2 * LIMIT && depth <= DEEPEST);
     }

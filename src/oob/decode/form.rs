@@ -1,23 +1,27 @@
 //! Forms and queries: names and values between `&`, duplicates and order kept.
 
-use super::{Part, percent};
+use super::{DecodedPart, percent};
 
 /// Most pairs that are told apart.
 const MOST: usize = 500;
 
 /// Its pairs, decoded.
-pub fn pairs(text: &str) -> Vec<Part> {
+pub fn pairs(text: &str) -> Vec<DecodedPart> {
     let decoded = |text: &str| percent::decoded_value(text.as_bytes()).into_owned();
     let part = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Part { name: String::from_utf8_lossy(&decoded(name)).into_owned(), value: decoded(value), steps: Vec::new() }
+        DecodedPart {
+            name: String::from_utf8_lossy(&decoded(name)).into_owned(),
+            value: decoded(value),
+            steps: Vec::new(),
+        }
     };
     text.split('&').filter(|pair| !pair.is_empty()).take(MOST).map(part).collect()
 }
 
 /// A line a pair.
-pub fn laid_out(pairs: &[Part]) -> Vec<u8> {
-    let line = |part: &Part| [part.name.as_bytes(), b" = ", &part.value, b"\n"].concat();
+pub fn laid_out(pairs: &[DecodedPart]) -> Vec<u8> {
+    let line = |part: &DecodedPart| [part.name.as_bytes(), b" = ", &part.value, b"\n"].concat();
     pairs.iter().flat_map(line).collect()
 }
 

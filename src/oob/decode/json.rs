@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::Part;
+use super::DecodedPart;
 
 /// Deeper levels are indented no further.
 const INDENTED: usize = 24;
@@ -66,7 +66,7 @@ fn new_line(out: &mut String, depth: usize) {
 }
 
 /// The strings in it, by their places such as `user.names[0]`.
-pub fn strings(text: &str) -> Vec<Part> {
+pub fn strings(text: &str) -> Vec<DecodedPart> {
     let mut parts = Vec::new();
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         collect(&value, "", &mut parts);
@@ -74,13 +74,13 @@ pub fn strings(text: &str) -> Vec<Part> {
     parts
 }
 
-fn collect(value: &Value, place: &str, parts: &mut Vec<Part>) {
+fn collect(value: &Value, place: &str, parts: &mut Vec<DecodedPart>) {
     if parts.len() >= MOST {
         return;
     }
     match value {
         Value::String(text) => {
-            parts.push(Part { name: place.to_owned(), value: text.as_bytes().to_vec(), steps: Vec::new() });
+            parts.push(DecodedPart { name: place.to_owned(), value: text.as_bytes().to_vec(), steps: Vec::new() });
         }
         Value::Array(items) => {
             items.iter().enumerate().for_each(|(at, item)| collect(item, &format!("{place}[{at}]"), parts));

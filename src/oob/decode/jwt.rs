@@ -1,13 +1,13 @@
 //! JSON Web Tokens: header and payload are shown, nothing is checked.
 
-use super::base64::Run;
-use super::{Part, json};
+use super::base64::Base64Run;
+use super::{DecodedPart, json};
 
 /// Most bytes of a part that is laid out.
 const LIMIT: usize = 64 << 10;
 
 /// Header and payload laid out, and as parts.
-pub fn read(text: &str) -> Option<(String, Vec<Part>)> {
+pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
     let mut pieces = text.split('.');
     let (header, payload, signature) = (pieces.next()?, pieces.next()?, pieces.next()?);
     if pieces.next().is_some() {
@@ -17,13 +17,14 @@ pub fn read(text: &str) -> Option<(String, Vec<Part>)> {
     let payload = object(payload)?;
     let signed = if signature.is_empty() { "no signature" } else { "signature" };
     let laid_out = format!("header {header}\npayload {payload}\n{signed}, not checked");
-    let part = |name: &str, text: String| Part { name: name.to_owned(), value: text.into_bytes(), steps: Vec::new() };
+    let part =
+        |name: &str, text: String| DecodedPart { name: name.to_owned(), value: text.into_bytes(), steps: Vec::new() };
     Some((laid_out, vec![part("header", header), part("payload", payload)]))
 }
 
 /// A part that is an object, laid out.
 fn object(piece: &str) -> Option<String> {
-    let bytes = Run::of(piece.as_bytes())?.decoded(0)?;
+    let bytes = Base64Run::of(piece.as_bytes())?.decoded(0)?;
     json::laid_out(std::str::from_utf8(&bytes).ok()?, LIMIT)
 }
 

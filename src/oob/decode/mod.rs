@@ -19,7 +19,7 @@ pub mod percent;
 pub mod squeezed;
 mod xml;
 
-pub use chain::{LIMIT, Told, chain};
+pub use chain::{BodyHints, LIMIT, chain};
 pub use squeezed::Squeezed;
 
 /// What a step takes off or lays out.
@@ -65,7 +65,7 @@ impl Layer {
 
 /// One step of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct DecodeStep {
     /// What it was.
     pub layer: Layer,
     /// Why it was taken for that, in words.
@@ -75,18 +75,18 @@ pub struct Step {
     /// What has to be known of the result, such as that it was cut.
     pub note: Option<&'static str>,
     /// Of a structure: what it holds by name.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DecodedPart>,
 }
 
 /// A named part of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DecodedPart {
     /// Its name or place: still outside text.
     pub name: String,
     /// Its value, as the structure has it.
     pub value: Vec<u8>,
     /// What the value stands for.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DecodeStep>,
 }
 
 /// Text that a person can read: UTF-8 without controls other than line breaks and tabs.

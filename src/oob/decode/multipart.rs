@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::Part;
+use super::DecodedPart;
 
 /// Most parts that are told apart.
 const MOST: usize = 100;
@@ -17,7 +17,7 @@ pub fn boundary(content_type: &str) -> Option<String> {
 }
 
 /// Its parts, head and content together, named after what their heads say.
-pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<Part>> {
+pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<DecodedPart>> {
     let line = format!("--{boundary}");
     let mut starts = memmem::find_iter(bytes, line.as_bytes()).take(MOST + 1).peekable();
     let mut parts = Vec::new();
@@ -28,7 +28,7 @@ pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<Part>> {
         }
         let part = &bytes[from..starts.peek().copied().unwrap_or(bytes.len())];
         let part = without_break(part.strip_prefix(b"\r\n").or_else(|| part.strip_prefix(b"\n")).unwrap_or(part));
-        parts.push(Part { name: name(part, parts.len() + 1), value: part.to_vec(), steps: Vec::new() });
+        parts.push(DecodedPart { name: name(part, parts.len() + 1), value: part.to_vec(), steps: Vec::new() });
     }
     (!parts.is_empty()).then_some(parts)
 }

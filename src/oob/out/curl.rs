@@ -2,16 +2,17 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Sent, sent_again};
+use super::{CaptureRecord, sent_again};
 use crate::oob::request;
-use crate::text::{self, quoted};
+use crate::text;
+use crate::text::quoted;
 
 /// What curl sends by itself unless a header of this name is given.
 const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];
 
 /// The name of the file that the body has to be in: one that is no plain text does not stand in a command. Ids begin
 /// anew with each logger and each service; the digest of the body is what keeps two files apart.
-pub fn body_file(sent: &Sent) -> Option<String> {
+pub fn body_file(sent: &CaptureRecord) -> Option<String> {
     let body = request::body(&sent.capture);
     let plain = std::str::from_utf8(&body).is_ok_and(|body| text::clean_text(body) == body);
     (!plain).then(|| {
@@ -21,7 +22,7 @@ pub fn body_file(sent: &Sent) -> Option<String> {
 }
 
 /// The command; `file` holds the body where [`body_file`] names one.
-pub fn curl(sent: &Sent, file: Option<&str>) -> String {
+pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let capture = &*sent.capture;
     let went = sent.went();
     let mut words: Vec<String> = Vec::new();

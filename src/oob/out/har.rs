@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::Sent;
+use super::CaptureRecord;
 use crate::contract::Stamp;
 use crate::oob::decode::percent::decoded_value;
 use crate::oob::request;
@@ -20,7 +20,7 @@ const YEAR_0: i64 = -62_167_219_200;
 const UNKNOWN: &str = "unknown.invalid";
 
 /// Captures as one archive.
-pub fn har(sent: &[Sent]) -> String {
+pub fn har(sent: &[CaptureRecord]) -> String {
     let archive = json!({"log": {
         "version": "1.2",
         "creator": {"name": "scandeck", "version": env!("CARGO_PKG_VERSION")},
@@ -29,7 +29,7 @@ pub fn har(sent: &[Sent]) -> String {
     escaped_json(&format!("{archive:#}\n")).into_owned()
 }
 
-fn entry(sent: &Sent) -> Value {
+fn entry(sent: &CaptureRecord) -> Value {
     let capture = &*sent.capture;
     let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
     let mut entry = json!({
@@ -60,7 +60,7 @@ fn entry(sent: &Sent) -> Value {
     entry
 }
 
-fn request(sent: &Sent) -> Value {
+fn request(sent: &CaptureRecord) -> Value {
     let capture = &*sent.capture;
     let decoded = |text: &str| String::from_utf8_lossy(&decoded_value(text.as_bytes())).into_owned();
     let pair = |(name, value): (&str, Option<&str>)| json!({"name": decoded(name), "value": decoded(value.unwrap_or_default())});
@@ -89,7 +89,7 @@ fn request(sent: &Sent) -> Value {
 
 /// Where it went, as a URI: what cannot stand in one is percent-encoded and nothing else is touched, for `%2e%2e` is not
 /// `..` to who looks for how it was asked. Of a logger whose URL is not known only the rest is.
-fn url(sent: &Sent) -> String {
+fn url(sent: &CaptureRecord) -> String {
     let url: String = uri(&sent.went().url);
     match Url::parse(&url) {
         Ok(_) => url,
@@ -111,7 +111,7 @@ fn uri(text: &str) -> String {
     uri
 }
 
-fn cookies(sent: &Sent) -> Vec<Value> {
+fn cookies(sent: &CaptureRecord) -> Vec<Value> {
     let of_cookies = request::headers(&sent.capture).filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
     let pairs = of_cookies.flat_map(|(_, value)| value.split(';')).filter(|pair| !pair.trim().is_empty());
     let cookie = |pair: &str| {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::oob::recognize::testing::base64;
 
-    fn read(sent: &[Sent]) -> Value {
+    fn read(sent: &[CaptureRecord]) -> Value {
         serde_json::from_str(&har(sent)).unwrap()
     }
 

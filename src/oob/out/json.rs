@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Sent;
+use super::CaptureRecord;
 use crate::text::escaped_json;
 
 /// A capture: what the service tells, then `logger`, `label`, and `payload`, the token of the book in it or null.
-pub fn value(sent: &Sent) -> Value {
+pub fn value(sent: &CaptureRecord) -> Value {
     let mut value = serde_json::to_value(&*sent.capture).unwrap_or_default();
     let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
     if let Value::Object(fields) = &mut value {
@@ -18,7 +18,7 @@ pub fn value(sent: &Sent) -> Value {
 }
 
 /// A line a capture.
-pub fn jsonl(sent: &[Sent]) -> String {
+pub fn jsonl(sent: &[CaptureRecord]) -> String {
     sent.iter().map(|sent| format!("{}\n", escaped_json(&value(sent).to_string()))).collect()
 }
 

@@ -22,7 +22,7 @@ pub use raw::raw;
 
 /// A captured request with what is known about it here.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
+pub struct CaptureRecord {
     /// The request.
     pub capture: Arc<Capture>,
     /// The logger that recorded it.
@@ -45,7 +45,7 @@ pub struct Went {
     pub path_known: bool,
 }
 
-impl Sent {
+impl CaptureRecord {
     /// Where it went.
     pub fn went(&self) -> Went {
         let capture = &*self.capture;
@@ -66,14 +66,14 @@ impl Sent {
 
 /// A form of many captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CaptureFormat {
     /// HTTP Archive 1.2.
     Har,
     /// One JSON object a line, as the service tells it.
     Jsonl,
 }
 
-impl Format {
+impl CaptureFormat {
     /// The forms by name.
     pub const NAMES: &'static [&'static str] = &["har", "jsonl"];
 
@@ -95,7 +95,7 @@ impl Format {
     }
 
     /// Captures in this form.
-    pub fn written(self, sent: &[Sent]) -> String {
+    pub fn written(self, sent: &[CaptureRecord]) -> String {
         match self {
             Self::Har => har(sent),
             Self::Jsonl => jsonl(sent),
@@ -138,7 +138,7 @@ mod testing {
     use crate::oob::{Token, mentions};
 
     /// A request with a token, from a service that tells paths.
-    pub fn sent() -> Sent {
+    pub fn sent() -> CaptureRecord {
         let token: Token = "k7f2aaaabbbb".parse().unwrap();
         let capture = Capture {
             id: 118.into(),
@@ -167,7 +167,7 @@ mod testing {
             ..Capture::default()
         };
         let mentions = mentions(&capture, &testing::book([token])).into();
-        Sent {
+        CaptureRecord {
             capture: Arc::new(capture),
             logger: LoggerId(3),
             label: "blind-ssrf".into(),
@@ -177,7 +177,7 @@ mod testing {
     }
 
     /// The same with another capture.
-    pub fn with(change: impl FnOnce(&mut Capture)) -> Sent {
+    pub fn with(change: impl FnOnce(&mut Capture)) -> CaptureRecord {
         let mut sent = sent();
         change(Arc::make_mut(&mut sent.capture));
         sent
@@ -190,14 +190,15 @@ mod tests {
 
     #[test]
     fn where_it_went_is_told_as_far_as_it_is_known() {
-        let went = |sent: Sent| (sent.went().url, sent.went().path_known);
+        let went = |sent: CaptureRecord| (sent.went().url, sent.went().path_known);
         let query = "t=k7f2aaaabbbb/latest&t=2";
         assert_eq!(went(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
         let unknown = testing::with(|capture| capture.path = None);
         assert_eq!(went(unknown), (format!("http://127.0.0.1:8081/l/x/?{query}"), false));
-        let keyed = Sent { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
+        let keyed =
+            CaptureRecord { handler_url: "http://h/?k=1".into(), ..testing::with(|capture| capture.path = None) };
         assert_eq!(went(keyed).0, format!("http://h/?k=1&{query}"));
-        let homeless = Sent { handler_url: "".into(), ..testing::sent() };
+        let homeless = CaptureRecord { handler_url: "".into(), ..testing::sent() };
         assert_eq!(went(homeless), (format!("/l/x/y?{query}"), true));
     }
 

@@ -1,10 +1,10 @@
 //! A captured request as it may have gone over the wire.
 
-use super::Sent;
+use super::CaptureRecord;
 use crate::oob::request;
 
 /// Request line, headers as they came, body. A path that is not told is that of the logger.
-pub fn raw(sent: &Sent) -> String {
+pub fn raw(sent: &CaptureRecord) -> String {
     let capture = &*sent.capture;
     let url = sent.went().url;
     let behind_host = url.find("//").map_or(0, |at| at + 2);

@@ -17,12 +17,12 @@ use crate::oob::archived::Archived;
 
 /// Where a capture stands among those of its workspace: by time, then in the order of archiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ArchivePlace {
     at: i64,
     row: i64,
 }
 
-impl Place {
+impl ArchivePlace {
     fn from_row(row: &SqliteRow) -> Option<Self> {
         Some(Self { at: row.try_get("at").ok()?, row: row.try_get("row").ok()? })
     }
@@ -30,15 +30,15 @@ impl Place {
 
 /// Some captures, each with its place.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct ArchivePage {
     /// The newest first.
-    pub captures: Vec<(Place, Archived)>,
+    pub captures: Vec<(ArchivePlace, Archived)>,
     /// Before this place there may be older ones.
-    pub older: Option<Place>,
+    pub older: Option<ArchivePlace>,
 }
 
 /// A row to be written.
-pub(super) struct Row {
+pub(super) struct ArchiveRow {
     pub workspace: Shared,
     pub logger: i64,
     pub label: Shared,
@@ -51,9 +51,9 @@ pub(super) struct Row {
 }
 
 impl Archived {
-    pub(super) fn to_row(&self) -> Row {
+    pub(super) fn to_row(&self) -> ArchiveRow {
         let capture = &self.capture;
-        Row {
+        ArchiveRow {
             workspace: self.workspace.clone(),
             logger: self.logger.0,
             label: self.label.clone(),
@@ -67,7 +67,7 @@ impl Archived {
     }
 
     /// The capture of a row and its place; nothing when it holds none.
-    pub(super) fn from_row(row: &SqliteRow) -> Option<(Place, Self)> {
+    pub(super) fn from_row(row: &SqliteRow) -> Option<(ArchivePlace, Self)> {
         let text = |name: &str| row.try_get::<&str, _>(name).ok().map(Shared::from);
         let time = |name: &str| Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp);
         let mut capture: Capture = serde_json::from_str(row.try_get("json").ok()?).ok()?;
@@ -81,7 +81,7 @@ impl Archived {
             seen_at: time("seen_at")?,
             capture: Arc::new(capture),
         };
-        Some((Place::from_row(row)?, archived))
+        Some((ArchivePlace::from_row(row)?, archived))
     }
 }
 
@@ -113,14 +113,19 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn captures(&mut self, workspace: &str, before: Option<Place>, most: usize) -> Result<Page, StoreError> {
-        let Place { at, row } = before.unwrap_or(Place { at: i64::MAX, row: i64::MAX });
+    pub async fn captures(
+        &mut self,
+        workspace: &str,
+        before: Option<ArchivePlace>,
+        most: usize,
+    ) -> Result<ArchivePage, StoreError> {
+        let ArchivePlace { at, row } = before.unwrap_or(ArchivePlace { at: i64::MAX, row: i64::MAX });
         let query = "SELECT * FROM captures WHERE workspace = ? AND (at, row) < (?, ?)
             ORDER BY at DESC, row DESC LIMIT ?";
         let query = sqlx::query(query).bind(workspace.to_owned()).bind(at).bind(row).bind(most as i64);
         let (rows, ended) = self.piece_of(query).await?;
-        let older = if ended && rows.len() < most { None } else { rows.last().and_then(Place::from_row) };
-        Ok(Page { captures: read(rows).await?, older })
+        let older = if ended && rows.len() < most { None } else { rows.last().and_then(ArchivePlace::from_row) };
+        Ok(ArchivePage { captures: read(rows).await?, older })
     }
 
     /// Every capture of a workspace, oldest first.
@@ -195,7 +200,7 @@ impl Store {
 }
 
 /// On a thread of its own: a hundred thousand rows take their time.
-pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(Place, Archived)>, StoreError> {
+pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, Archived)>, StoreError> {
     let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(Archived::from_row).collect());
     read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
 }

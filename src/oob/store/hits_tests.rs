@@ -6,10 +6,11 @@ use std::path::Path;
 use sqlx::migrate::Migrator;
 
 use super::super::tests::{archived, break_payloads, holds, open, payload, stamp};
-use super::super::{KIND, Opened};
+use super::super::{KIND, OpenedArchive};
 use super::*;
 use crate::contract::Capture;
-use crate::sqlite::{self, Opening as _, SharedFile};
+use crate::sqlite;
+use crate::sqlite::{Opening as _, SharedFile};
 
 /// A capture that carries a payload, a second after the one with the id before it.
 fn calls(workspace: &str, id: i64, number: u64) -> Archived {
@@ -50,7 +51,7 @@ impl Store {
 }
 
 /// An archive with two payloads.
-async fn planted(directory: &Path) -> Opened {
+async fn planted(directory: &Path) -> OpenedArchive {
     open(directory).await.store.plant(&[payload(1, "Acme", 1, ""), payload(2, "Acme", 1, "")]).await.unwrap();
     open(directory).await
 }
@@ -58,7 +59,7 @@ async fn planted(directory: &Path) -> Opened {
 #[tokio::test]
 async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_often() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { store: mut ann, book, .. } = planted(temp.path()).await;
+    let OpenedArchive { store: mut ann, book, .. } = planted(temp.path()).await;
     let mut bob = open(temp.path()).await.store;
     ann.take(vec![calls("Acme", 5, 1), calls("Acme", 3, 1), calls("Acme", 4, 2), calls("Lab", 9, 1)], &book).await;
     bob.take(vec![calls("Acme", 5, 1), calls("Acme", 6, 1)], &book).await;
@@ -82,7 +83,7 @@ async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_ofte
 #[tokio::test]
 async fn a_request_of_no_date_counts_and_tells_no_time() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, book, .. } = planted(temp.path()).await;
+    let OpenedArchive { mut store, book, .. } = planted(temp.path()).await;
     let undated = |id| {
         let one = calls("Acme", id, 1);
         Archived { capture: Arc::new(Capture { request_date: None, ..(*one.capture).clone() }), ..one }
@@ -101,20 +102,20 @@ async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_p
     let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     let old = Migrator::new(migrations.path()).await.unwrap();
-    let mut store = sqlite::open::<Opened>(temp.path(), &old).await.unwrap().store;
+    let mut store = sqlite::open::<OpenedArchive>(temp.path(), &old).await.unwrap().store;
     store.archive((1..=2_500).map(|id| calls("Acme", id, 1 + id as u64 % 2)).collect()).await.unwrap();
     store.plant(&[payload(1, "Acme", 1, "")]).await.unwrap();
     store.close().await;
 
     // Where it cannot be written nothing is known of hits, and the rest is read.
     let (file, notes) = SharedFile::open_read_only(temp.path(), &KIND).await.unwrap();
-    let mut only_read = Opened::read(file, notes).await.unwrap();
+    let mut only_read = OpenedArchive::read(file, notes).await.unwrap();
     assert_eq!((only_read.book.len(), only_read.store.captures_of("Acme").await.unwrap().len()), (1, 2_500));
     assert!(only_read.store.is_behind().await.unwrap() && only_read.store.hits_of("Acme").await.unwrap().is_empty());
     assert_eq!(only_read.store.workspaces().await.unwrap(), ["Acme"]);
     only_read.store.close().await;
 
-    let Opened { mut store, mut book, notes } = open(temp.path()).await;
+    let OpenedArchive { mut store, mut book, notes } = open(temp.path()).await;
     assert!(notes[0].contains("from schema 1 to 2") && temp.path().join("captures.db.bak-1").exists(), "{notes:?}");
     assert!(store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
     assert_eq!(store.look_through_all(&mut book).await, 3);
@@ -127,7 +128,7 @@ async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_p
 #[tokio::test]
 async fn what_was_archived_by_one_that_ended_before_it_kept_the_hits_is_made_good_by_the_next() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { store: mut ann, mut book, .. } = planted(temp.path()).await;
+    let OpenedArchive { store: mut ann, mut book, .. } = planted(temp.path()).await;
     let mut bob = open(temp.path()).await.store;
     ann.archive(vec![calls("Acme", 1, 1), calls("Acme", 2, 1)]).await.unwrap();
     ann.close().await;
@@ -143,7 +144,7 @@ async fn what_was_archived_by_one_that_ended_before_it_kept_the_hits_is_made_goo
 #[tokio::test]
 async fn a_payload_that_another_made_meanwhile_is_looked_for_and_told() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let mut other = open(temp.path()).await.store;
     other.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
     other.archive(vec![calls("Acme", 1, 7)]).await.unwrap();
@@ -155,7 +156,7 @@ async fn a_payload_that_another_made_meanwhile_is_looked_for_and_told() {
 #[tokio::test]
 async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     store.take(vec![calls("Acme", 1, 7)], &book).await;
     open(temp.path()).await.store.plant(&[payload(7, "Acme", 1, "")]).await.unwrap();
     assert!(!store.is_behind().await.unwrap() && counts(&mut store, "Acme").await.is_empty());
@@ -167,7 +168,7 @@ async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
 #[tokio::test]
 async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_not_count() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, mut book, .. } = open(temp.path()).await;
+    let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let (mut unbundle, mut other) = (open(temp.path()).await.store, open(temp.path()).await);
     unbundle.archive(vec![calls("Acme", 1, 7), calls("Acme", 2, 8)]).await.unwrap();
     let begun = Stretch { after: store.looked().await.unwrap(), last: 2 };
@@ -191,7 +192,7 @@ async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_n
 #[tokio::test]
 async fn hits_stay_when_their_captures_leave_also_those_nobody_had_looked_for() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, mut book, .. } = planted(temp.path()).await;
+    let OpenedArchive { mut store, mut book, .. } = planted(temp.path()).await;
     store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
     store.archive(vec![calls("Acme", 2, 2), calls("Acme", 91, 2)]).await.unwrap();
     assert_eq!(store.forget_before(stamp(50), &book).await.unwrap(), 2);
@@ -203,7 +204,7 @@ async fn hits_stay_when_their_captures_leave_also_those_nobody_had_looked_for() 
 #[tokio::test]
 async fn a_rescue_takes_hits_over_also_those_of_captures_that_have_left() {
     let temp = tempfile::tempdir().unwrap();
-    let Opened { mut store, book, .. } = planted(temp.path()).await;
+    let OpenedArchive { mut store, book, .. } = planted(temp.path()).await;
     store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
     store.forget_before(stamp(50), &book).await.unwrap();
     break_payloads(store, temp.path()).await;
@@ -218,7 +219,7 @@ async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_th
     let mut store = open(temp.path()).await.store;
     store.plant(&[payload(1, "Topsecret", 1, ""), payload(2, "Lab", 1, "")]).await.unwrap();
     store.close().await;
-    let Opened { mut store, book, .. } = open(temp.path()).await;
+    let OpenedArchive { mut store, book, .. } = open(temp.path()).await;
     store.take(vec![calls("Topsecret", 1, 1), calls("Topsecret", 2, 2), calls("Lab", 90, 2)], &book).await;
     store.forget_before(stamp(50), &book).await.unwrap();
     // A payload of the one was called in the other; its request has left.

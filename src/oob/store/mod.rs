@@ -28,16 +28,16 @@ use sqlx::{Connection, QueryBuilder, Sqlite};
 use super::Payload;
 use super::archived::{Archived, Newest};
 use crate::contract::{LoggerId, Shared};
-use crate::sqlite::{Kind, SharedFile};
+use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
-pub use archived::{Page, Place};
+pub use archived::{ArchivePage, ArchivePlace};
 pub use hits::{Count, Looked, Stretch};
-pub use open::Opened;
+pub use open::OpenedArchive;
 pub use pieces::pieces;
-pub use purge::Kept;
+pub use purge::ArchivedCounts;
 
-const KIND: Kind = Kind {
+const KIND: FileKind = FileKind {
     name: "captures.db",
     what: "captures and payloads",
     opening: "captures-opening.lock",
@@ -61,7 +61,7 @@ pub struct Store {
 
 /// What others wrote.
 #[derive(Debug, Default)]
-pub struct News {
+pub struct ArchiveNews {
     /// New payloads, and changed ones.
     pub payloads: Vec<Arc<Payload>>,
     /// New captures, of any workspace.
@@ -134,9 +134,9 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
-    pub async fn news(&mut self) -> Result<News, StoreError> {
+    pub async fn news(&mut self) -> Result<ArchiveNews, StoreError> {
         if !self.file.others_wrote().await? {
-            return Ok(News::default());
+            return Ok(ArchiveNews::default());
         }
         let before = (self.last_capture, self.last_payload, self.last_count);
         let news = self.read_news().await;
@@ -147,10 +147,10 @@ impl Store {
         news
     }
 
-    async fn read_news(&mut self) -> Result<News, StoreError> {
+    async fn read_news(&mut self) -> Result<ArchiveNews, StoreError> {
         // What is wrong with these is met again when captures are looked through; it takes nothing of the others away.
         let counts = self.new_counts().await;
-        Ok(News {
+        Ok(ArchiveNews {
             payloads: self.new_payloads().await?,
             captures: self.new_captures().await?,
             behind: counts.is_err() || self.is_behind().await.unwrap_or(true),

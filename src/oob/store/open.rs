@@ -9,14 +9,15 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{Archived, KIND, Store, StoreError, Stretch, last_row};
 use crate::oob::{Book, Hit, Payload};
-use crate::sqlite::{self, Aside, Kind, Opening, SharedFile};
+use crate::sqlite;
+use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/oob");
 
 /// An opened archive.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedArchive {
     /// The archive.
     pub store: Store,
     /// The payload book, of every workspace: a target may call a logger of another one.
@@ -31,14 +32,14 @@ impl Store {
     /// # Errors
     /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than
     /// that it is broken.
-    pub async fn open(directory: &Path) -> Result<Opened, StoreError> {
+    pub async fn open(directory: &Path) -> Result<OpenedArchive, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
     }
 }
 
-impl Opening for Opened {
-    const KIND: Kind = KIND;
-    type Left = Left;
+impl Opening for OpenedArchive {
+    const KIND: FileKind = KIND;
+    type Left = RescuedArchive;
 
     async fn read(file: SharedFile, notes: Vec<String>) -> Result<Self, StoreError> {
         let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, keeps_hits: false };
@@ -58,21 +59,21 @@ impl Opening for Opened {
         Ok(Self { store, book, notes })
     }
 
-    async fn left(aside: &mut Aside) -> Left {
+    async fn left(aside: &mut Aside) -> RescuedArchive {
         let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
-        Left {
+        RescuedArchive {
             captures: aside.rows("captures", |row| Some(Archived::from_row(row)?.1)).await,
             payloads: aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
             hits: aside.ordered("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
         }
     }
 
-    fn told(left: &Left) -> String {
+    fn told(left: &RescuedArchive) -> String {
         let (captures, payloads) = (plural(left.captures.len(), "capture"), plural(left.payloads.len(), "payload"));
         format!("{captures} and {payloads} with {}", plural(left.hits.len(), "hit"))
     }
 
-    async fn take_over(&mut self, left: Left) -> Result<(), StoreError> {
+    async fn take_over(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
         self.store.keep_hits(&left.hits, Stretch::default()).await?;
@@ -91,7 +92,7 @@ impl Opening for Opened {
 
 /// What could be read of a broken file.
 #[derive(Debug)]
-pub struct Left {
+pub struct RescuedArchive {
     captures: Vec<Archived>,
     payloads: Vec<Arc<Payload>>,
     /// Those of captures that have left, too.

@@ -14,7 +14,7 @@ const ROWS: [&str; 4] = [
 
 /// What there is about a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct ArchivedCounts {
     /// Captures.
     pub captures: i64,
     /// Payloads.
@@ -25,7 +25,7 @@ pub struct Kept {
     pub copies: Vec<PathBuf>,
 }
 
-impl Kept {
+impl ArchivedCounts {
     /// Nothing at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -37,9 +37,9 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn kept_about(&mut self, workspace: &str) -> Result<Kept, StoreError> {
+    pub async fn kept_about(&mut self, workspace: &str) -> Result<ArchivedCounts, StoreError> {
         let [captures, hits, _, payloads] = self.file.count(ROWS, workspace).await?;
-        Ok(Kept { captures, payloads, hits, copies: self.file.copies() })
+        Ok(ArchivedCounts { captures, payloads, hits, copies: self.file.copies() })
     }
 
     /// Deletes it. Nobody else may have the archive open: what they know they would write again.

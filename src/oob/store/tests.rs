@@ -11,7 +11,7 @@ use crate::contract::{Capture, CaptureId, Stamp};
 use crate::oob::{Book, Token};
 use crate::sqlite;
 
-pub(super) async fn open(directory: &Path) -> Opened {
+pub(super) async fn open(directory: &Path) -> OpenedArchive {
     Store::open(directory).await.unwrap()
 }
 
@@ -134,7 +134,7 @@ async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
     let page = store.captures("Acme", None, 4).await.unwrap();
     let older = page.older;
     let page = page.captures;
-    let told = |page: &[(Place, Archived)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
+    let told = |page: &[(ArchivePlace, Archived)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
     assert_eq!(told(&page), [8, 7, 5, 4]);
     let rest = store.captures("Acme", older, 4).await.unwrap();
     assert_eq!((told(&rest.captures), rest.older), (vec![2, 1], None));
@@ -257,7 +257,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     let second = include_str!("../../../assets/migrations/oob/0002_hits.sql");
     fs::write(migrations.path().join("0002_hits.sql"), second).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = sqlite::open::<Opened>(temp.path(), &migrator).await.unwrap_err();
+    let error = sqlite::open::<OpenedArchive>(temp.path(), &migrator).await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("captures.db")).unwrap(), bytes, "as it was");
     let mut opened = open(temp.path()).await;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-use super::Outcome;
+use super::ScanOutcome;
 use super::testing::{Told, Trial};
 use crate::contract::{RedirectLevel, Tool};
 
@@ -72,14 +72,14 @@ fn website(port: u16, params: Value) -> Trial {
 
 fn connection_error(told: &Told) -> &str {
     match &told.outcome {
-        Outcome::ConnectionError(why) => why,
+        ScanOutcome::ConnectionError(why) => why,
         other => panic!("{other:?}"),
     }
 }
 
 fn failed_to_start(told: &Told) -> &str {
     match &told.outcome {
-        Outcome::FailedToStart(why) => why,
+        ScanOutcome::FailedToStart(why) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -127,7 +127,7 @@ async fn a_slow_drip_is_given_up_and_a_stop_does_not_wait_for_it() {
     arrived.notified().await;
     let asked = Instant::now();
     stop.cancel();
-    assert_eq!(scan.await.unwrap().outcome, Outcome::Cancelled);
+    assert_eq!(scan.await.unwrap().outcome, ScanOutcome::Cancelled);
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
 
     let told = patient.await.unwrap();
@@ -213,7 +213,7 @@ async fn a_login_that_the_start_page_refuses_is_an_auth_failure() {
     assert!(!told.raw.join("\n").contains("s3cret"));
 
     let told = website(guarded, login("wrong")).run().await;
-    let Outcome::AuthFailed(why) = &told.outcome else { panic!("{:?}", told.outcome) };
+    let ScanOutcome::AuthFailed(why) = &told.outcome else { panic!("{:?}", told.outcome) };
     assert!(why.contains("401") && !why.contains("wrong"), "{why}");
 
     // Without a login a 401 is a page like any other.

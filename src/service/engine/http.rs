@@ -20,10 +20,10 @@ use thiserror::Error;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::pace::{Lane, Pace};
+use super::pace::{HostLane, RequestPace};
 use super::params::Authentication;
-use super::run::Run;
-use super::{Outcome, PRODUCT};
+use super::run::ScanRun;
+use super::{PRODUCT, ScanOutcome};
 use crate::service::rails::is_this_host;
 
 /// Bytes of a body that are read; the rest is not fetched.
@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct HttpPage {
     /// What was asked for.
     pub url: Url,
     /// Status code.
@@ -64,7 +64,7 @@ pub enum WebError {
     Budget,
 }
 
-impl Page {
+impl HttpPage {
     /// A header as text; the empty string where it is absent or no text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
@@ -101,10 +101,10 @@ impl Page {
 
 /// The HTTP side of one scan.
 pub struct Web<'a> {
-    run: &'a Run<'a>,
-    lane: Arc<Lane>,
+    run: &'a ScanRun<'a>,
+    lane: Arc<HostLane>,
     /// The scan's own pace, where it asks for a slower one.
-    own_pace: Pace,
+    own_pace: RequestPace,
     authentication: Authentication,
     /// Credentials go to this host alone, and not from https to http.
     home: (String, bool),
@@ -117,7 +117,7 @@ pub struct Web<'a> {
 impl<'a> Web<'a> {
     /// For a target at `ip`.
     pub fn new(
-        run: &'a Run<'a>,
+        run: &'a ScanRun<'a>,
         ip: IpAddr,
         requests_per_second: Option<u32>,
         authentication: Authentication,
@@ -126,7 +126,7 @@ impl<'a> Web<'a> {
         Self {
             run,
             lane: run.lanes.of(ip),
-            own_pace: Pace::new(requests_per_second),
+            own_pace: RequestPace::new(requests_per_second),
             authentication,
             home: (run.address.host(), run.address.url().is_some_and(|url| url.scheme() == "https")),
             clients: Mutex::default(),
@@ -137,12 +137,12 @@ impl<'a> Web<'a> {
     }
 
     /// Fetches a page.
-    pub async fn get(&self, url: &Url) -> Result<Page, WebError> {
+    pub async fn get(&self, url: &Url) -> Result<HttpPage, WebError> {
         self.send(Method::GET, url, HeaderMap::new()).await
     }
 
     /// Sends one request; only GET, HEAD and OPTIONS are ever given.
-    pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<Page, WebError> {
+    pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
         self.spend()?;
         self.own_pace.turn().await;
         let Ok(_connection) = self.lane.connections.acquire().await else { return Err(WebError::GaveUp) };
@@ -197,7 +197,7 @@ impl<'a> Web<'a> {
             return Ok(client.clone());
         }
         let ips = self.run.resolve(&host).await.map_err(|outcome| match outcome {
-            Outcome::FailedToStart(why) => WebError::Refused(why),
+            ScanOutcome::FailedToStart(why) => WebError::Refused(why),
             other => WebError::Refused(format!("{other:?}")),
         })?;
         let client = self.build(&host, &ips).map_err(|error| WebError::Broken(error.to_string()))?;
@@ -228,7 +228,7 @@ impl<'a> Web<'a> {
         method: Method,
         url: &Url,
         mut headers: HeaderMap,
-    ) -> Result<Page, WebError> {
+    ) -> Result<HttpPage, WebError> {
         headers.entry("accept").or_insert(HeaderValue::from_static("*/*"));
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
@@ -242,7 +242,7 @@ impl<'a> Web<'a> {
                 break;
             }
         }
-        Ok(Page { url: url.clone(), status, headers, body })
+        Ok(HttpPage { url: url.clone(), status, headers, body })
     }
 
     fn is_home(&self, url: &Url) -> bool {

@@ -5,8 +5,8 @@
 //!             ◄──────── Outcome ─────────
 //! ```
 //!
-//! The engine speaks neither HTTP API nor SQL. It gets a [`Job`], sends [`Event`]s as it learns things, and ends
-//! with an [`Outcome`]; who stores them, and how long it may take, is the worker's business: it cancels the token.
+//! The engine speaks neither HTTP API nor SQL. It gets a [`ScanJob`], sends [`ScanEvent`]s as it learns things, and ends
+//! with an [`ScanOutcome`]; who stores them, and how long it may take, is the worker's business: it cancels the token.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ mod website;
 pub use own_ports::OwnPorts;
 use pace::Lanes;
 pub use params::{ParamsError, check_params, unknown_tool_message};
-use run::Run;
+use run::ScanRun;
 
 /// Product and version, as sent in the User-Agent.
 pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
@@ -68,38 +68,38 @@ impl Engine {
 
     /// Runs one scan to its end. Cancelling `stop`, closing `events` or dropping the future ends it at once, with
     /// everything it had opened.
-    pub async fn run(&self, job: Job, events: mpsc::Sender<Event>, stop: CancellationToken) -> Outcome {
+    pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
         tokio::select! {
             biased;
-            () = stop.cancelled() => Outcome::Cancelled,
-            () = closed.closed() => Outcome::Cancelled,
+            () = stop.cancelled() => ScanOutcome::Cancelled,
+            () = closed.closed() => ScanOutcome::Cancelled,
             outcome = self.scan(&job, events) => outcome,
         }
     }
 
-    async fn scan(&self, job: &Job, events: mpsc::Sender<Event>) -> Outcome {
+    async fn scan(&self, job: &ScanJob, events: mpsc::Sender<ScanEvent>) -> ScanOutcome {
         let address = match Address::parse(&job.target) {
             Ok(address) => address,
-            Err(error) => return Outcome::FailedToStart(error.to_string()),
+            Err(error) => return ScanOutcome::FailedToStart(error.to_string()),
         };
         if let Err(refusal) = self.settings.rails.check_name(&address) {
-            return Outcome::FailedToStart(refusal.to_string());
+            return ScanOutcome::FailedToStart(refusal.to_string());
         }
-        let run = Run::new(job, address, &self.settings, &self.lanes, events);
+        let run = ScanRun::new(job, address, &self.settings, &self.lanes, events);
         let ended = match job.tool {
             Tool::PORTS => ports::scan(&run).await,
             Tool::WEBSITE => website::scan(&run).await,
             Tool::TLS => tls::scan(&run).await,
-            other => Err(Outcome::FailedToStart(unknown_tool_message(other.0))),
+            other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
         };
-        ended.map_or_else(|outcome| outcome, Outcome::Finished)
+        ended.map_or_else(|outcome| outcome, ScanOutcome::Finished)
     }
 }
 
 /// One scan to run.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ScanJob {
     /// Named in the User-Agent and in the ledger of what was sent.
     pub scan: ScanId,
     /// Which tool; only those of [`TOOLS`] are ever queued.
@@ -119,7 +119,7 @@ pub const TOOLS: &[Tool] = &[Tool::PORTS, Tool::WEBSITE, Tool::TLS];
 
 /// What a running scan tells.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum ScanEvent {
     /// How many tests there will be; may be corrected upwards later.
     Planned(u32),
     /// A test ended, with or without a finding.
@@ -178,7 +178,7 @@ pub struct NewFinding {
 /// How a scan ended; the sentence becomes `status_message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Outcome {
+pub enum ScanOutcome {
     Finished(String),
     FailedToStart(String),
     ConnectionError(String),

@@ -6,7 +6,7 @@
 //!   elsewhere          10            5        100 a second
 //! ```
 //!
-//! Elsewhere the limits are a host's, whatever the number of scans it is under: they share its [`Lane`]. On this
+//! Elsewhere the limits are a host's, whatever the number of scans it is under: they share its [`HostLane`]. On this
 //! machine each scan has a lane of its own.
 
 use std::collections::HashMap;
@@ -59,23 +59,23 @@ impl Limits {
 
 /// What the scans of one host share.
 #[derive(Debug)]
-pub struct Lane {
+pub struct HostLane {
     /// The limits it was made with.
     pub limits: Limits,
     /// Turns for HTTP requests.
-    pub requests: Pace,
+    pub requests: RequestPace,
     /// Turns for port probes.
-    pub probes: Pace,
+    pub probes: RequestPace,
     /// HTTP connections.
     pub connections: Semaphore,
 }
 
-impl Lane {
+impl HostLane {
     fn new(limits: Limits) -> Self {
         Self {
             limits,
-            requests: Pace::new(Some(limits.requests_per_second)),
-            probes: Pace::new(limits.probes_per_second),
+            requests: RequestPace::new(Some(limits.requests_per_second)),
+            probes: RequestPace::new(limits.probes_per_second),
             connections: Semaphore::new(limits.connections),
         }
     }
@@ -83,20 +83,20 @@ impl Lane {
 
 /// The lanes in use.
 #[derive(Debug, Default)]
-pub struct Lanes(Mutex<HashMap<IpAddr, Weak<Lane>>>);
+pub struct Lanes(Mutex<HashMap<IpAddr, Weak<HostLane>>>);
 
 impl Lanes {
     /// The lane of a host; it lasts as long as somebody holds it.
-    pub fn of(&self, ip: IpAddr) -> Arc<Lane> {
+    pub fn of(&self, ip: IpAddr) -> Arc<HostLane> {
         if is_this_host(ip) {
-            return Arc::new(Lane::new(Limits::of(ip)));
+            return Arc::new(HostLane::new(Limits::of(ip)));
         }
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lane) = lanes.get(&ip).and_then(Weak::upgrade) {
             return lane;
         }
         lanes.retain(|_, lane| lane.strong_count() > 0);
-        let lane = Arc::new(Lane::new(Limits::of(ip)));
+        let lane = Arc::new(HostLane::new(Limits::of(ip)));
         lanes.insert(ip, Arc::downgrade(&lane));
         lane
     }
@@ -110,12 +110,12 @@ fn descriptors() -> usize {
 
 /// Hands out turns at a steady rate.
 #[derive(Debug)]
-pub struct Pace {
+pub struct RequestPace {
     interval: Duration,
     next: Mutex<Instant>,
 }
 
-impl Pace {
+impl RequestPace {
     /// Turns at this rate a second; without one every turn comes at once.
     pub fn new(per_second: Option<u32>) -> Self {
         let interval = per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn turns_come_at_the_rate_and_unused_ones_are_not_saved_up() {
-        let pace = Pace::new(Some(10));
+        let pace = RequestPace::new(Some(10));
         let start = Instant::now() + Duration::from_secs(60);
         let turns: Vec<Duration> = (0..4).map(|_| pace.take(start) - start).collect();
         assert_eq!(turns, [0, 100, 200, 300].map(Duration::from_millis));

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::pace::Lanes;
-use super::{EngineSettings, Event, Job, NewFinding, Outcome, TestDone};
+use super::{EngineSettings, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
 
@@ -22,35 +22,35 @@ use crate::service::address::Address;
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One scan under way.
-pub struct Run<'a> {
+pub struct ScanRun<'a> {
     /// What was asked for.
-    pub job: &'a Job,
+    pub job: &'a ScanJob,
     /// The target.
     pub address: Address,
     /// What all scans share.
     pub settings: &'a EngineSettings,
     /// How fast each host may be asked.
     pub lanes: &'a Lanes,
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<ScanEvent>,
     groups: Mutex<HashSet<(String, u16, String)>>,
     found: Mutex<Vec<Value>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ScanRun<'a> {
     /// A run of `job` that tells `events`.
     pub fn new(
-        job: &'a Job,
+        job: &'a ScanJob,
         address: Address,
         settings: &'a EngineSettings,
         lanes: &'a Lanes,
-        events: mpsc::Sender<Event>,
+        events: mpsc::Sender<ScanEvent>,
     ) -> Self {
         Self { job, address, settings, lanes, events, groups: Mutex::default(), found: Mutex::default() }
     }
 
     /// Tells how many tests there will be.
     pub async fn planned(&self, tests: u32) {
-        self.send(Event::Planned(tests)).await;
+        self.send(ScanEvent::Planned(tests)).await;
     }
 
     /// Tells that a test ended. A second finding of one duplicate group (kind, port, place) is left out: a scan
@@ -66,22 +66,22 @@ impl<'a> Run<'a> {
             }
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(listed(finding));
         }
-        self.send(Event::Tested(test)).await;
+        self.send(ScanEvent::Tested(test)).await;
     }
 
     /// One line of the raw log.
     pub async fn raw(&self, line: impl Into<String>) {
-        self.send(Event::Raw(line.into())).await;
+        self.send(ScanEvent::Raw(line.into())).await;
     }
 
     /// One line for the reader of the scan.
     pub async fn info(&self, line: impl Into<String>) {
-        self.send(Event::Info(line.into())).await;
+        self.send(ScanEvent::Info(line.into())).await;
     }
 
     /// The output as known so far.
     pub async fn output(&self, output_type: &str, output_data: Value) {
-        self.send(Event::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
+        self.send(ScanEvent::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
     }
 
     /// Tells the output of tools whose result is their findings, as known so far.
@@ -99,8 +99,8 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// `FailedToStart` when the name does not resolve, or none of its addresses is allowed.
-    pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, Outcome> {
-        let all = lookup(host).await.map_err(Outcome::FailedToStart)?;
+    pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, ScanOutcome> {
+        let all = lookup(host).await.map_err(ScanOutcome::FailedToStart)?;
         let mut refused = None;
         let mut allowed = Vec::new();
         for ip in all {
@@ -110,12 +110,12 @@ impl<'a> Run<'a> {
             }
         }
         match refused {
-            Some(refusal) if allowed.is_empty() => Err(Outcome::FailedToStart(refusal.to_string())),
+            Some(refusal) if allowed.is_empty() => Err(ScanOutcome::FailedToStart(refusal.to_string())),
             _ => Ok(allowed),
         }
     }
 
-    async fn send(&self, event: Event) {
+    async fn send(&self, event: ScanEvent) {
         // A closed channel means that nobody keeps this scan any more; `Engine::run` sees that and ends it.
         let _ = self.events.send(event).await;
     }

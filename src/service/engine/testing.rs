@@ -9,13 +9,13 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, EngineSettings, Event, Job, NewFinding, Outcome, OwnPorts, TestDone, check_params};
+use super::{Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, ScanOutcome, TestDone, check_params};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::rails::{Rails, RailsSettings};
 
 /// Everything one scan told.
 pub struct Told {
-    pub outcome: Outcome,
+    pub outcome: ScanOutcome,
     pub planned: u32,
     pub tests: Vec<TestDone>,
     pub raw: Vec<String>,
@@ -37,7 +37,7 @@ impl Told {
 
     /// What must hold of every scan that ran to its end.
     pub fn check(&self) {
-        assert!(matches!(self.outcome, Outcome::Finished(_)), "{:?}\n{}", self.outcome, self.raw.join("\n"));
+        assert!(matches!(self.outcome, ScanOutcome::Finished(_)), "{:?}\n{}", self.outcome, self.raw.join("\n"));
         assert_eq!(self.tests.iter().map(|test| test.weight).sum::<u32>(), self.planned, "tests done of planned");
         assert!(self.output.is_some());
         for finding in self.findings() {
@@ -61,7 +61,7 @@ impl Told {
 
 /// A scan to make; `Trial::new` has the defaults of `POST /scans`.
 pub struct Trial {
-    pub job: Job,
+    pub job: ScanJob,
     pub own_ports: OwnPorts,
     pub trust_anchors: Vec<CertificateDer<'static>>,
     pub stop: CancellationToken,
@@ -69,7 +69,7 @@ pub struct Trial {
 
 impl Trial {
     pub fn new(tool: Tool, target: &str, params: Value) -> Self {
-        let job = Job {
+        let job = ScanJob {
             scan: ScanId(7),
             tool,
             target: target.to_owned(),
@@ -93,7 +93,7 @@ impl Trial {
         let start = Instant::now();
         let scan = tokio::spawn(async move { engine.run(self.job, events, self.stop).await });
         let mut all = Told {
-            outcome: Outcome::Cancelled,
+            outcome: ScanOutcome::Cancelled,
             planned: 0,
             tests: Vec::new(),
             raw: Vec::new(),
@@ -103,11 +103,11 @@ impl Trial {
         };
         while let Some(event) = told.recv().await {
             match event {
-                Event::Planned(tests) => all.planned = tests,
-                Event::Tested(test) => all.tests.push(test),
-                Event::Raw(line) => all.raw.push(line),
-                Event::Info(line) => all.info.push(line),
-                Event::Output(output) => all.output = Some(output),
+                ScanEvent::Planned(tests) => all.planned = tests,
+                ScanEvent::Tested(test) => all.tests.push(test),
+                ScanEvent::Raw(line) => all.raw.push(line),
+                ScanEvent::Info(line) => all.info.push(line),
+                ScanEvent::Output(output) => all.output = Some(output),
             }
         }
         all.outcome = scan.await.unwrap();

@@ -4,23 +4,23 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use crate::service::scope::Entry;
+use crate::service::scope::ScopeEntry;
 
 /// Why something is not scanned, and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// What was asked for.
     pub(super) subject: String,
-    pub(super) reason: Reason,
+    pub(super) reason: RefusalReason,
     /// What is open here.
     pub(super) allowed: String,
     pub(super) remedy: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(super) enum RefusalReason {
     NotListed,
-    Denied(Box<Entry>),
+    Denied(Box<ScopeEntry>),
     Expired(Date),
     Metadata,
     NoHost,
@@ -31,12 +31,14 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Refusal { subject, reason, allowed, remedy } = self;
         match reason {
-            Reason::NotListed => write!(f, "{subject} is not in scope; ")?,
-            Reason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({}); ", described(entry))?,
-            Reason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
-            Reason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
-            Reason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
-            Reason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
+            RefusalReason::NotListed => write!(f, "{subject} is not in scope; ")?,
+            RefusalReason::Denied(entry) => {
+                write!(f, "{subject} is denied by the scope file ({}); ", described(entry))?
+            }
+            RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
+            RefusalReason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
+            RefusalReason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
+            RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }
         write!(f, "allowed here: {allowed}. {remedy}; scan only what you may")
     }
@@ -45,7 +47,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// The entry that denies, with its note, who wrote it and when.
-fn described(entry: &Entry) -> String {
+fn described(entry: &ScopeEntry) -> String {
     let mut all = vec![entry.target.to_string()];
     all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
     all.extend(entry.added.map(|added| added.to_string()));

@@ -3,11 +3,11 @@
 use axum::extract::State;
 use serde_json::value::RawValue;
 
-use super::{Answer, Wrapped, data};
+use super::{DataJson, RouteResult, data};
 use crate::contract::FindingId;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
-use crate::service::request::{Id, Query};
+use crate::service::request::{Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::findings::FindingFilter;
 
@@ -25,7 +25,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Box<RawValue>>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Box<RawValue>>>> {
     let filter = FindingFilter {
         workspace: query.integer("workspace_id")?,
         target: query.integer("target_id")?,
@@ -36,6 +36,6 @@ async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Box<Ra
     Ok(data(app.store.findings(&filter).await?))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<FindingId>) -> Answer<Wrapped<Box<RawValue>>> {
+async fn show(State(app): State<App>, Id(id): Id<FindingId>) -> RouteResult<DataJson<Box<RawValue>>> {
     app.store.finding(id).await?.map(data).ok_or_else(|| ApiError::not_found("finding", id))
 }

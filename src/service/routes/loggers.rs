@@ -4,12 +4,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
-use super::{Answer, Wrapped, created, data};
+use super::{DataJson, RouteResult, created, data};
 use crate::contract::{Logger, LoggerId, Requests, WorkspaceId};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
 use crate::service::loggers::{new_token, shown};
-use crate::service::request::{Fields, Id, Query};
+use crate::service::request::{Fields, Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::loggers::AddedLogger;
 
@@ -29,17 +29,17 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Logger>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Logger>>> {
     let rows = app.store.loggers(query.integer("workspace_id")?).await?;
     Ok(data(rows.iter().map(|row| shown(&app, row)).collect()))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<LoggerId>) -> Answer<Wrapped<Logger>> {
+async fn show(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<DataJson<Logger>> {
     let row = app.store.logger(id).await?.ok_or_else(|| ApiError::not_found("logger", id))?;
     Ok(data(shown(&app, &row)))
 }
 
-async fn add(State(app): State<App>, query: Query, fields: Fields) -> Answer<impl IntoResponse> {
+async fn add(State(app): State<App>, query: QueryParams, fields: Fields) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let label = fields.text("label")?.ok_or_else(|| ApiError::unprocessable("label is required"))?;
     check_label(label)?;
@@ -59,7 +59,7 @@ async fn add(State(app): State<App>, query: Query, fields: Fields) -> Answer<imp
     }
 }
 
-fn check_label(label: &str) -> Answer<()> {
+fn check_label(label: &str) -> RouteResult<()> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     match label.len() {
         1..=100 if label.bytes().all(fits) => Ok(()),
@@ -69,14 +69,14 @@ fn check_label(label: &str) -> Answer<()> {
     }
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<LoggerId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<StatusCode> {
     match app.store.delete_logger(id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::not_found("logger", id)),
     }
 }
 
-async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: Query) -> Answer<Wrapped<Requests>> {
+async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: QueryParams) -> RouteResult<DataJson<Requests>> {
     if app.store.logger(id).await?.is_none() {
         return Err(ApiError::not_found("logger", id));
     }
@@ -84,7 +84,7 @@ async fn requests(State(app): State<App>, Id(id): Id<LoggerId>, query: Query) ->
     Ok(data(Requests { requests: app.store.captures(id, since).await? }))
 }
 
-async fn clear(State(app): State<App>, Id(id): Id<LoggerId>) -> Answer<StatusCode> {
+async fn clear(State(app): State<App>, Id(id): Id<LoggerId>) -> RouteResult<StatusCode> {
     match app.store.clear_logger(id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::not_found("logger", id)),

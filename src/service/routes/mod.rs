@@ -15,14 +15,14 @@ use serde::Serialize;
 
 use super::endpoint::Endpoint;
 use super::errors::ApiError;
-use super::store::StoreError;
-use crate::contract::{Created, Data};
+use super::store::DatabaseError;
+use crate::contract::{Created, DataEnvelope};
 
 /// The answer of a handler.
-pub(super) type Answer<T> = Result<T, ApiError>;
+pub(super) type RouteResult<T> = Result<T, ApiError>;
 
 /// `{"data": …}`.
-pub(super) type Wrapped<T> = Json<Data<T>>;
+pub(super) type DataJson<T> = Json<DataEnvelope<T>>;
 
 /// The route table: all 34 endpoints.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -37,17 +37,17 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 /// 200 with the wrapper.
-fn data<T: Serialize>(data: T) -> Wrapped<T> {
-    Json(Data { data })
+fn data<T: Serialize>(data: T) -> DataJson<T> {
+    Json(DataEnvelope { data })
 }
 
 /// 201 with the new id.
-fn created(id: i64) -> (StatusCode, Wrapped<Created>) {
+fn created(id: i64) -> (StatusCode, DataJson<Created>) {
     (StatusCode::CREATED, data(Created { created_id: id }))
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
+impl From<DatabaseError> for ApiError {
+    fn from(error: DatabaseError) -> Self {
         ApiError::internal(error)
     }
 }

@@ -9,8 +9,8 @@ use axum::response::IntoResponse;
 use serde_json::{Map, Value};
 
 use super::targets::{allowed, too_many};
-use super::{Answer, data};
-use crate::contract::scan::{HIDDEN, SCAN_MINUTES};
+use super::{RouteResult, data};
+use crate::contract::scan::{SCAN_MINUTES, hide_secrets};
 use crate::contract::{RedirectLevel, ReportCallback, ScanCreated, Target, TargetId, Tool, WorkspaceId};
 use crate::service::address::Address;
 use crate::service::engine::{ParamsError, TOOLS, check_params, unknown_tool_message};
@@ -35,7 +35,7 @@ pub const BODY: &[(&str, &str, bool)] = &[
     ("tool_params", "object", false),
 ];
 
-pub(super) async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse> {
+pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let scan = read_scan(&app, &fields)?;
     let workspace = fields.integer("workspace_id")?.map(WorkspaceId);
@@ -53,7 +53,7 @@ pub(super) async fn add(State(app): State<App>, fields: Fields) -> Answer<impl I
 
 type Queued = (crate::contract::ScanId, TargetId);
 
-async fn queue_known(app: &App, id: TargetId, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> Answer<Queued> {
+async fn queue_known(app: &App, id: TargetId, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> RouteResult<Queued> {
     let missing = || ApiError::not_found("target", id);
     let target = app.store.target(id).await?.ok_or_else(missing)?;
     check_workspace(app, &target, workspace).await?;
@@ -63,7 +63,7 @@ async fn queue_known(app: &App, id: TargetId, workspace: Option<WorkspaceId>, sc
     app.store.add_scan(ScanTarget::Known(id), scan, app.now()).await?.map_err(|_| missing())
 }
 
-async fn check_workspace(app: &App, target: &Target, workspace: Option<WorkspaceId>) -> Answer<()> {
+async fn check_workspace(app: &App, target: &Target, workspace: Option<WorkspaceId>) -> RouteResult<()> {
     let Some(workspace) = workspace else { return Ok(()) };
     if workspace == target.workspace_id {
         return Ok(());
@@ -77,7 +77,7 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
     }
 }
 
-async fn queue_named(app: &App, name: &str, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> Answer<Queued> {
+async fn queue_named(app: &App, name: &str, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> RouteResult<Queued> {
     let address = allowed(app, name)
         .map_err(|error| ApiError { message: error.message.replacen("name:", "target_name:", 1), ..error })?;
     let workspace = match workspace {
@@ -92,7 +92,7 @@ async fn queue_named(app: &App, name: &str, workspace: Option<WorkspaceId>, scan
     })
 }
 
-fn read_scan(app: &App, fields: &Fields) -> Answer<ScanToAdd> {
+fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     let tool = fields.integer("tool_id")?.ok_or_else(|| ApiError::bad_request("tool_id is required"))?;
     if !TOOLS.contains(&Tool(tool)) {
         return Err(ApiError::bad_request(unknown_tool_message(tool)));
@@ -106,9 +106,11 @@ fn read_scan(app: &App, fields: &Fields) -> Answer<ScanToAdd> {
         ParamsError::Type(_) => ApiError::unprocessable(error.to_string()),
         ParamsError::Value(_) => ApiError::bad_request(error.to_string()),
     })?;
+    let mut shown_params = params.clone();
+    hide_secrets(&mut shown_params);
     Ok(ScanToAdd {
         tool,
-        shown_params: without_secrets(&params),
+        shown_params,
         params,
         redirect_level: redirect_level(fields)?,
         scan_original_url: fields.boolean("scan_original_url")?.unwrap_or_default(),
@@ -118,7 +120,7 @@ fn read_scan(app: &App, fields: &Fields) -> Answer<ScanToAdd> {
     })
 }
 
-fn redirect_level(fields: &Fields) -> Answer<RedirectLevel> {
+fn redirect_level(fields: &Fields) -> RouteResult<RedirectLevel> {
     let Some(text) = fields.text("redirect_level")? else { return Ok(RedirectLevel::SameDomain) };
     let known = || RedirectLevel::KNOWN.iter().map(RedirectLevel::as_str).collect::<Vec<_>>().join(", ");
     RedirectLevel::known(text)
@@ -126,7 +128,7 @@ fn redirect_level(fields: &Fields) -> Answer<RedirectLevel> {
 }
 
 /// `report_callback` is `{"url": …, "format": …}`; the format is `json` unless said.
-fn read_callback(app: &App, callback: Map<String, Value>) -> Answer<ReportCallback> {
+fn read_callback(app: &App, callback: Map<String, Value>) -> RouteResult<ReportCallback> {
     let text = |name: &str| match callback.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -137,24 +139,4 @@ fn read_callback(app: &App, callback: Map<String, Value>) -> Answer<ReportCallba
     let format = text("format")?.unwrap_or_else(|| "json".to_owned());
     check_format("report_callback: format", &format)?;
     Ok(ReportCallback { url, format: Some(format) })
-}
-
-fn without_secrets(params: &Value) -> Value {
-    let mut shown = params.clone();
-    if let Some(secret) = shown.get_mut("authentication") {
-        *secret = HIDDEN.into();
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn authentication_is_not_shown() {
-        let params = serde_json::json!({"scan_type": "light", "authentication": {"cookies": "session=x1"}});
-        let shown = without_secrets(&params).to_string();
-        assert!(shown.contains("light") && shown.contains(HIDDEN) && !shown.contains("x1"), "{shown}");
-    }
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::{Answer, Wrapped, data};
+use super::{DataJson, RouteResult, data};
 use crate::contract::{
     GroupBy, NewReport, Report, ReportCreated, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus,
 };
@@ -38,26 +38,26 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>) -> Answer<Wrapped<Vec<Report>>> {
+async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Report>>> {
     Ok(data(app.store.reports(app.now()).await?))
 }
 
-async fn find(app: &App, id: ReportId) -> Answer<Report> {
+async fn find(app: &App, id: ReportId) -> RouteResult<Report> {
     app.store.report(id, app.now()).await?.ok_or_else(|| ApiError::not_found("report", id))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<ReportId>) -> Answer<Wrapped<Report>> {
+async fn show(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<DataJson<Report>> {
     Ok(data(find(&app, id).await?))
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<ReportId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<StatusCode> {
     match app.store.delete_report(id, app.now()).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::not_found("report", id)),
     }
 }
 
-async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> Answer<Response> {
+async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> RouteResult<Response> {
     let report = find(&app, id).await?;
     if report.status == ReportStatus::Waiting {
         return Ok(StatusCode::ACCEPTED.into_response());
@@ -72,7 +72,7 @@ async fn download(State(app): State<App>, Id(id): Id<ReportId>) -> Answer<Respon
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, named)], content).into_response())
 }
 
-async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse> {
+async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let asked = read_report(&app, &fields.with_unprocessable())?;
     let gathered = gather(&app, &asked).await?;
     let copy = serde_json::to_string(&gathered).map_err(ApiError::internal)?;
@@ -97,7 +97,7 @@ fn plain(name: &str) -> String {
     if plain.is_empty() { "workspace".to_owned() } else { plain.chars().take(60).collect() }
 }
 
-fn read_report(app: &App, fields: &Fields) -> Answer<NewReport> {
+fn read_report(app: &App, fields: &Fields) -> RouteResult<NewReport> {
     let required = |name: &str| {
         let text = fields.text(name)?;
         text.ok_or_else(|| ApiError::bad_request(format!("{name} is required")))
@@ -125,7 +125,7 @@ fn unknown(field: &str, value: &str, choices: &str) -> ApiError {
     ApiError::bad_request(format!("{field}: `{value}` is none of {choices}"))
 }
 
-fn read_filters(given: Map<String, Value>) -> Answer<ReportFilters> {
+fn read_filters(given: Map<String, Value>) -> RouteResult<ReportFilters> {
     let mut filters = serde_json::to_value(ReportFilters::default()).map_err(ApiError::internal)?;
     for (name, value) in given {
         match (filters.get_mut(&name), value) {
@@ -139,7 +139,7 @@ fn read_filters(given: Map<String, Value>) -> Answer<ReportFilters> {
 }
 
 /// A format this service makes; 400 otherwise, which names those it does.
-pub(super) fn check_format(field: &str, format: &str) -> Answer<ReportFormat> {
+pub(super) fn check_format(field: &str, format: &str) -> RouteResult<ReportFormat> {
     let made = || FORMATS.iter().map(ReportFormat::as_str).collect::<Vec<_>>().join(", ");
     match ReportFormat::known(format) {
         Some(known) if FORMATS.contains(&known) => Ok(known),
@@ -150,7 +150,7 @@ pub(super) fn check_format(field: &str, format: &str) -> Answer<ReportFormat> {
 
 /// A callback goes only where the service may send requests: 400 when it is no web address, 403 when the rails refuse.
 /// Names are checked again, after resolution and at each redirect, when it is sent.
-pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> Answer<()> {
+pub(super) fn check_callback_url(app: &App, field: &str, url: &str) -> RouteResult<()> {
     let address = Address::parse(url).map_err(|error| ApiError::bad_request(format!("{field}: {error}")))?;
     if address.url().is_none() {
         return Err(ApiError::bad_request(format!("{field}: `{url}` is no http or https URL")));

@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Answer, Wrapped, data, new_scan};
-use crate::contract::{Data, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
+use super::{DataJson, RouteResult, data, new_scan};
+use crate::contract::{DataEnvelope, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
-use crate::service::request::{Id, Query};
+use crate::service::request::{Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::scans::ScanFilter;
 use crate::service::store::targets::Deleted;
@@ -41,7 +41,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Scan>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Scan>>> {
     let status = query.text("status").map(|text| {
         let known = || ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect::<Vec<_>>().join(", ");
         ScanStatus::known(text).ok_or_else(|| ApiError::bad_request(format!("status: `{text}` is none of {}", known())))
@@ -67,7 +67,7 @@ async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Scan>>
 
 /// The start-time interval in each of its wire forms (`hosted-service.md`, Time): `start_time[from]` and
 /// `start_time[to]`, bare `from` and `to`, or a JSON object in `start_time`.
-fn interval(query: &Query) -> Answer<(Option<Timestamp>, Option<Timestamp>)> {
+fn interval(query: &QueryParams) -> RouteResult<(Option<Timestamp>, Option<Timestamp>)> {
     let object: Value = match query.text("start_time") {
         None => Value::Null,
         Some(text) => serde_json::from_str(text)
@@ -93,15 +93,15 @@ fn interval(query: &Query) -> Answer<(Option<Timestamp>, Option<Timestamp>)> {
     Ok((end("from")?, end("to")?))
 }
 
-async fn find(app: &App, id: ScanId) -> Answer<Scan> {
+async fn find(app: &App, id: ScanId) -> RouteResult<Scan> {
     app.store.scan(id, app.now()).await?.ok_or_else(|| ApiError::not_found("scan", id))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<ScanId>) -> Answer<Wrapped<Scan>> {
+async fn show(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJson<Scan>> {
     Ok(data(find(&app, id).await?))
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<ScanId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<StatusCode> {
     match app.store.delete_scan(id).await? {
         Deleted::Done => Ok(StatusCode::NO_CONTENT),
         Deleted::Missing => Err(ApiError::not_found("scan", id)),
@@ -109,29 +109,29 @@ async fn delete(State(app): State<App>, Id(id): Id<ScanId>) -> Answer<StatusCode
     }
 }
 
-async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) -> Answer<Response> {
+async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) -> RouteResult<Response> {
     let output = app.store.scan_output(id).await?.ok_or_else(|| ApiError::not_found("scan", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
     if accept.contains("application/json") || accept.contains("*/*") || accept.contains("application/*") {
-        return Ok(Json(Data { data: output }).into_response());
+        return Ok(Json(DataEnvelope { data: output }).into_response());
     }
     Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("there is no output as {accept}"))
         .with_details("ask with `accept: application/json`"))
 }
 
-async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> Answer<Wrapped<Vec<String>>> {
+async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJson<Vec<String>>> {
     find(&app, id).await?;
     Ok(data(app.store.raw_lines(id).await?))
 }
 
-async fn stop(State(app): State<App>, Id(id): Id<ScanId>) -> Answer<StatusCode> {
+async fn stop(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<StatusCode> {
     match app.worker.stop(&app, id).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::not_found("scan", id)),
     }
 }
 
-async fn tests(State(app): State<App>, Id(id): Id<ScanId>, query: Query) -> Answer<Wrapped<Vec<Test>>> {
+async fn tests(State(app): State<App>, Id(id): Id<ScanId>, query: QueryParams) -> RouteResult<DataJson<Vec<Test>>> {
     let kind = query.text("resource_type").map(|text| {
         ResourceType::known(text)
             .ok_or_else(|| ApiError::bad_request(format!("resource_type: `{text}` is neither scan nor finding")))
@@ -157,11 +157,15 @@ mod tests_of_queries {
             "from=2026-11-21%2010:00:00&to=2026-11-22%2010:00:00",
             "start_time=%7B%22from%22%3A%222026-11-21%2010:00:00%22%2C%22to%22%3A%222026-11-22%2010:00:00%22%7D",
         ] {
-            assert_eq!(interval(&Query::parse(query)).unwrap(), expected, "{query}");
+            assert_eq!(interval(&QueryParams::parse(query)).unwrap(), expected, "{query}");
         }
-        assert_eq!(interval(&Query::parse("")).unwrap(), (None, None));
+        assert_eq!(interval(&QueryParams::parse("")).unwrap(), (None, None));
         for refused in ["from=yesterday", "start_time=5", "start_time=%7B%22from%22%3A5%7D"] {
-            assert_eq!(interval(&Query::parse(refused)).unwrap_err().status, StatusCode::BAD_REQUEST, "{refused}");
+            assert_eq!(
+                interval(&QueryParams::parse(refused)).unwrap_err().status,
+                StatusCode::BAD_REQUEST,
+                "{refused}"
+            );
         }
     }
 }

@@ -4,12 +4,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
-use super::{Answer, Wrapped, created, data};
+use super::{DataJson, RouteResult, created, data};
 use crate::contract::{Target, TargetId, TargetType, WorkspaceId};
 use crate::service::address::Address;
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
-use crate::service::request::{Fields, Id, Query};
+use crate::service::request::{Fields, Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::targets::{Added, Deleted, TargetFilter, TargetToAdd};
 
@@ -27,7 +27,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Target>>> {
+async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Target>>> {
     let kind = query.text("type").map(|text| {
         TargetType::known(text)
             .ok_or_else(|| ApiError::bad_request(format!("type: `{text}` is none of hostname, ip_address, url")))
@@ -37,11 +37,11 @@ async fn list(State(app): State<App>, query: Query) -> Answer<Wrapped<Vec<Target
     Ok(data(app.store.targets(&filter).await?))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<TargetId>) -> Answer<Wrapped<Target>> {
+async fn show(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<DataJson<Target>> {
     app.store.target(id).await?.map(data).ok_or_else(|| ApiError::not_found("target", id))
 }
 
-async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse> {
+async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
     let address = allowed(&app, name)?;
     let workspace = match fields.integer("workspace_id")? {
@@ -62,7 +62,7 @@ async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse
     }
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<StatusCode> {
     match app.store.delete_target(id).await? {
         Deleted::Done => Ok(StatusCode::NO_CONTENT),
         Deleted::Missing => Err(ApiError::not_found("target", id)),
@@ -71,7 +71,7 @@ async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> Answer<StatusCo
 }
 
 /// The canonical address of a target that may be made: 400 when it is none, 403 when the rails refuse it.
-pub(super) fn allowed(app: &App, name: &str) -> Answer<Address> {
+pub(super) fn allowed(app: &App, name: &str) -> RouteResult<Address> {
     let address = Address::parse(name).map_err(|error| ApiError::bad_request(format!("name: {error}")))?;
     app.rails.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
     Ok(address)

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{Answer, Wrapped, data};
+use super::{DataJson, RouteResult, data};
 use crate::contract::{Wordlist, WordlistId};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
@@ -23,16 +23,16 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>) -> Answer<Wrapped<Vec<Wordlist>>> {
+async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Wordlist>>> {
     Ok(data(app.store.wordlists().await?))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<WordlistId>) -> Answer<Wrapped<Wordlist>> {
+async fn show(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<DataJson<Wordlist>> {
     app.store.wordlist(id).await?.map(data).ok_or_else(|| ApiError::not_found("word list", id))
 }
 
 /// One JSON string without the wrapper, or text/plain when that is what the client prefers to name.
-async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: HeaderMap) -> Answer<Response> {
+async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: HeaderMap) -> RouteResult<Response> {
     let words = app.store.words(id).await?.ok_or_else(|| ApiError::not_found("word list", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accept.contains("text/plain") && !accept.contains("application/json") {
@@ -41,7 +41,7 @@ async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: Heade
     Ok(Json(words).into_response())
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<WordlistId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<StatusCode> {
     match app.store.delete_wordlist(id).await? {
         DeletedWordlist::Done => Ok(StatusCode::NO_CONTENT),
         DeletedWordlist::Missing => Err(ApiError::not_found("word list", id)),

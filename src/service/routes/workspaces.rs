@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
-use super::{Answer, Wrapped, created, data};
+use super::{DataJson, RouteResult, created, data};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
@@ -26,15 +26,15 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(State(app): State<App>) -> Answer<Wrapped<Vec<Workspace>>> {
+async fn list(State(app): State<App>) -> RouteResult<DataJson<Vec<Workspace>>> {
     Ok(data(app.store.workspaces().await?))
 }
 
-async fn show(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<Wrapped<Workspace>> {
+async fn show(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<DataJson<Workspace>> {
     app.store.workspace(id).await?.map(data).ok_or_else(|| ApiError::not_found("workspace", id))
 }
 
-async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse> {
+async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let name = fields.text("name")?.ok_or_else(|| ApiError::bad_request("name is required"))?;
     check_name(name)?;
     let description = fields.text("description")?.unwrap_or_default();
@@ -44,7 +44,7 @@ async fn add(State(app): State<App>, fields: Fields) -> Answer<impl IntoResponse
     }
 }
 
-async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -> Answer<StatusCode> {
+async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -> RouteResult<StatusCode> {
     let text = |name| Ok::<_, ApiError>(fields.text(name)?.map(str::to_owned));
     let edit = EditWorkspace { name: text("name")?, description: text("description")? };
     match &edit {
@@ -61,7 +61,7 @@ async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -
     }
 }
 
-async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<StatusCode> {
+async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<StatusCode> {
     if app.store.current_workspace().await? == id {
         return Err(ApiError::conflict("this is the current workspace")
             .with_details("another one becomes it by `scandeck serve --current-workspace ID`"));
@@ -73,7 +73,7 @@ async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> Answer<Statu
     }
 }
 
-fn check_name(name: &str) -> Answer<()> {
+fn check_name(name: &str) -> RouteResult<()> {
     match name.trim().chars().count() {
         0 => Err(ApiError::bad_request("name: must not be empty")),
         1..=200 => Ok(()),

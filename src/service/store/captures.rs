@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sqlx::{FromRow, SqliteConnection};
 
-use super::{Result, Store, stamp};
+use super::{Store, StoreResult, stamp};
 use crate::contract::{Capture, LoggerId, Shared};
 
 /// Bytes of bodies that one logger keeps.
@@ -32,7 +32,7 @@ pub struct NewCapture {
 }
 
 #[derive(FromRow)]
-struct Row {
+struct CaptureRow {
     id: i64,
     received_at: i64,
     ip_address: String,
@@ -45,8 +45,8 @@ struct Row {
     body: Vec<u8>,
 }
 
-impl From<Row> for Capture {
-    fn from(row: Row) -> Self {
+impl From<CaptureRow> for Capture {
+    fn from(row: CaptureRow) -> Self {
         let headers: Vec<Shared> = serde_json::from_str(&row.headers).unwrap_or_default();
         let header = |name: &str| {
             let found =
@@ -89,8 +89,8 @@ fn system(user_agent: &str) -> &'static str {
 
 impl Store {
     /// What a logger recorded after `since`, in the order of the ids.
-    pub async fn captures(&self, logger: LoggerId, since: i64) -> Result<Vec<Capture>> {
-        let rows: Vec<Row> = sqlx::query_as(
+    pub async fn captures(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<Capture>> {
+        let rows: Vec<CaptureRow> = sqlx::query_as(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
              FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
         )
@@ -103,7 +103,7 @@ impl Store {
 
     /// Records requests in one transaction. Each is told whether it was recorded; it is not when its logger is full
     /// or gone.
-    pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> Result<Vec<bool>> {
+    pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> StoreResult<Vec<bool>> {
         let mut change = self.change().await?;
         let mut recorded = Vec::with_capacity(captures.len());
         for capture in captures {
@@ -114,7 +114,7 @@ impl Store {
     }
 }
 
-async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: i64) -> Result<bool> {
+async fn record(connection: &mut SqliteConnection, capture: &NewCapture, quota: i64) -> StoreResult<bool> {
     let size = i64::try_from(capture.body.len()).unwrap_or(i64::MAX);
     let counted = sqlx::query(
         "UPDATE loggers SET num_requests = num_requests + 1, body_bytes = body_bytes + ?1

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{FromRow, SqliteConnection};
 
-use super::{Result, Store, millis};
+use super::{Store, StoreResult, millis};
 use crate::contract::{ReportCallback, ScanId};
 
 /// Tries of one delivery (`hosted-service.md`, Callbacks).
@@ -49,7 +49,7 @@ pub struct Owed {
 
 impl Store {
     /// The delivery whose turn is next, due or not, but for those that are `busy`.
-    pub async fn next_delivery(&self, busy: &[i64]) -> Result<Option<Delivery>> {
+    pub async fn next_delivery(&self, busy: &[i64]) -> StoreResult<Option<Delivery>> {
         sqlx::query_as(
             "SELECT id, url, subject, content_type, body, tries, next_at FROM deliveries
              WHERE id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, id LIMIT 1",
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Notes a failed try; gives false when it was the last one.
-    pub async fn put_off(&self, delivery: &Delivery, now: Timestamp) -> Result<bool> {
+    pub async fn put_off(&self, delivery: &Delivery, now: Timestamp) -> StoreResult<bool> {
         if delivery.tries + 1 >= TRIES {
             self.forget_delivery(delivery.id).await?;
             return Ok(false);
@@ -76,14 +76,14 @@ impl Store {
     }
 
     /// Takes a delivery out of the queue.
-    pub async fn forget_delivery(&self, id: i64) -> Result<()> {
+    pub async fn forget_delivery(&self, id: i64) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id).execute(&mut *change).await?;
         change.commit().await
     }
 
     /// An ended scan whose report is still to be queued.
-    pub async fn next_owed(&self) -> Result<Option<Owed>> {
+    pub async fn next_owed(&self) -> StoreResult<Option<Owed>> {
         let row: Option<(i64, String)> = sqlx::query_as(
             "SELECT id, callback FROM scans WHERE callback IS NOT NULL AND ended_at IS NOT NULL ORDER BY id LIMIT 1",
         )
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// Queues the report of a scan, if there is one to send; the scan owes nothing from then on.
-    pub async fn settle(&self, scan: ScanId, delivery: Option<&NewDelivery<'_>>, now: Timestamp) -> Result<()> {
+    pub async fn settle(&self, scan: ScanId, delivery: Option<&NewDelivery<'_>>, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("UPDATE scans SET callback = NULL WHERE id = ?").bind(scan.0).execute(&mut *change).await?;
         if let Some(delivery) = delivery {
@@ -107,7 +107,11 @@ impl Store {
     }
 }
 
-pub(super) async fn add(connection: &mut SqliteConnection, delivery: &NewDelivery<'_>, now: Timestamp) -> Result<()> {
+pub(super) async fn add(
+    connection: &mut SqliteConnection,
+    delivery: &NewDelivery<'_>,
+    now: Timestamp,
+) -> StoreResult<()> {
     sqlx::query("INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES (?, ?, ?, ?, ?)")
         .bind(delivery.url)
         .bind(delivery.subject)

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{Result, Store};
+use super::{Store, StoreResult};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 use crate::service::engine::NewFinding;
 
 #[derive(FromRow)]
-struct Row {
+struct FindingRow {
     id: i64,
     scan_id: i64,
     target_id: i64,
@@ -22,7 +22,7 @@ struct Row {
     body: String,
 }
 
-impl Row {
+impl FindingRow {
     /// The finding as it is sent.
     fn into_raw(self) -> Option<Box<RawValue>> {
         let head = json!({
@@ -73,7 +73,7 @@ impl FindingFilter {
 
 impl Store {
     /// Findings by id, as they are sent.
-    pub async fn findings(&self, filter: &FindingFilter) -> Result<Vec<Box<RawValue>>> {
+    pub async fn findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Box<RawValue>>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         filter.push(&mut query);
         if filter.group_duplicates {
@@ -82,24 +82,24 @@ impl Store {
             query.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
         }
         query.push(" ORDER BY findings.id");
-        let rows: Vec<Row> = query.build_query_as().fetch_all(self.read()).await?;
-        Ok(rows.into_iter().filter_map(Row::into_raw).collect())
+        let rows: Vec<FindingRow> = query.build_query_as().fetch_all(self.read()).await?;
+        Ok(rows.into_iter().filter_map(FindingRow::into_raw).collect())
     }
 
     /// One finding.
-    pub async fn finding(&self, id: FindingId) -> Result<Option<Box<RawValue>>> {
+    pub async fn finding(&self, id: FindingId) -> StoreResult<Option<Box<RawValue>>> {
         let filter = FindingFilter { ids: Some(vec![id]), ..FindingFilter::default() };
         Ok(self.findings(&filter).await?.pop())
     }
 
     /// Findings by id, read.
-    pub async fn read_findings(&self, filter: &FindingFilter) -> Result<Vec<Finding>> {
+    pub async fn read_findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Finding>> {
         let raw = self.findings(filter).await?;
         Ok(raw.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect())
     }
 
     /// Older findings of the same group of duplicates, newest first.
-    pub async fn history_of(&self, id: FindingId) -> Result<Vec<Finding>> {
+    pub async fn history_of(&self, id: FindingId) -> StoreResult<Vec<Finding>> {
         let ids: Vec<i64> = sqlx::query_scalar(
             "SELECT older.id FROM findings AS older JOIN findings AS this
                 ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
@@ -122,7 +122,7 @@ pub(super) async fn write(
     connection: &mut SqliteConnection,
     scan: ScanId,
     finding: &NewFinding,
-) -> Result<(FindingId, bool)> {
+) -> StoreResult<(FindingId, bool)> {
     let new: Option<i64> = sqlx::query_scalar(
         "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
          SELECT id, target_id, workspace_id, ?, ?, ?, ?, ?, ? FROM scans WHERE id = ?

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use sqlx::{FromRow, SqliteConnection};
 
-use super::{Change, Result, Store, json, millis};
+use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use crate::service::engine::TestDone;
 
@@ -49,7 +49,7 @@ pub struct Claim {
 
 /// What the queue had for a worker.
 #[derive(Debug)]
-pub enum Turn {
+pub enum QueueTurn {
     /// A scan to work on.
     Claimed(Box<Claim>),
     /// A scan that ended `aborted` because its attempts were used up.
@@ -61,7 +61,7 @@ pub enum Turn {
 /// What a worker learnt since its last write.
 #[derive(Debug, Default)]
 #[allow(missing_docs)]
-pub struct Batch {
+pub struct ScanUpdate {
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,
     pub raw: Vec<String>,
@@ -98,20 +98,20 @@ impl Store {
     ///
     /// `busy` are the scans this process works on: after a long pause of the whole machine their leases are over
     /// while their workers are well.
-    pub async fn claim(&self, owner: &str, busy: &[ScanId], now: Timestamp) -> Result<Turn> {
+    pub async fn claim(&self, owner: &str, busy: &[ScanId], now: Timestamp) -> StoreResult<QueueTurn> {
         let mut change = self.change().await?;
-        let Some(job) = next_job(&mut change, busy, now).await? else { return Ok(Turn::Nothing) };
+        let Some(job) = next_job(&mut change, busy, now).await? else { return Ok(QueueTurn::Nothing) };
         let scan = ScanId(job.scan_id);
         if job.attempt >= ATTEMPTS {
             let message = format!("{ATTEMPTS} attempts were lost");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
-            return Ok(Turn::GivenUp);
+            return Ok(QueueTurn::GivenUp);
         }
         let attempt = Attempt { scan, number: job.attempt + 1, owner: owner.to_owned() };
         begin(&mut change, &attempt, now).await?;
         change.commit().await?;
-        Ok(Turn::Claimed(Box::new(Claim {
+        Ok(QueueTurn::Claimed(Box::new(Claim {
             attempt,
             tool: Tool(job.tool_id),
             target: job.target,
@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// Renews the lease; false when the attempt is no longer the current one.
-    pub async fn renew(&self, attempt: &Attempt, now: Timestamp) -> Result<bool> {
+    pub async fn renew(&self, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let current = hold(&mut change, attempt, now).await?;
         if current {
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Writes what a worker learnt; false when the attempt is no longer the current one.
-    pub async fn record(&self, attempt: &Attempt, batch: &Batch, now: Timestamp) -> Result<bool> {
+    pub async fn record(&self, attempt: &Attempt, batch: &ScanUpdate, now: Timestamp) -> StoreResult<bool> {
         let mut change = self.change().await?;
         if !hold(&mut change, attempt, now).await? {
             return Ok(false);
@@ -145,7 +145,13 @@ impl Store {
     }
 
     /// Ends the scan; false when the attempt is no longer the current one.
-    pub async fn finish(&self, attempt: &Attempt, status: &ScanStatus, message: &str, now: Timestamp) -> Result<bool> {
+    pub async fn finish(
+        &self,
+        attempt: &Attempt,
+        status: &ScanStatus,
+        message: &str,
+        now: Timestamp,
+    ) -> StoreResult<bool> {
         let mut change = self.change().await?;
         if !hold(&mut change, attempt, now).await? {
             return Ok(false);
@@ -156,7 +162,7 @@ impl Store {
     }
 
     /// Gives a lost attempt back to the queue.
-    pub async fn release(&self, attempt: &Attempt) -> Result<()> {
+    pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?")
             .bind(attempt.scan.0)
@@ -168,7 +174,7 @@ impl Store {
     }
 
     /// Asks for a stop. Stops are remembered: a service that ends in between ends the scan at its next start.
-    pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> Result<Stop> {
+    pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<Stop> {
         let mut change = self.change().await?;
         let job: Option<Option<String>> = sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = ?")
             .bind(id.0)
@@ -199,7 +205,7 @@ impl Store {
     }
 
     /// Whether somebody asked for the end of a scan that has not ended.
-    pub async fn stop_requested(&self, id: ScanId) -> Result<bool> {
+    pub async fn stop_requested(&self, id: ScanId) -> StoreResult<bool> {
         let asked: Option<bool> = sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
             .bind(id.0)
             .fetch_optional(self.read())
@@ -208,7 +214,7 @@ impl Store {
     }
 
     /// The scans of a workspace that have not ended.
-    pub async fn active_in(&self, workspace: WorkspaceId) -> Result<Vec<ScanId>> {
+    pub async fn active_in(&self, workspace: WorkspaceId) -> StoreResult<Vec<ScanId>> {
         let ids: Vec<i64> = sqlx::query_scalar(
             "SELECT scan_id FROM jobs JOIN scans ON scans.id = scan_id WHERE scans.workspace_id = ?",
         )
@@ -219,7 +225,7 @@ impl Store {
     }
 
     /// At the start of a service: what the last one was working on is queued again, or ends.
-    pub async fn recover(&self, now: Timestamp) -> Result<()> {
+    pub async fn recover(&self, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("UPDATE jobs SET service_ends = service_ends + 1, owner = NULL WHERE owner IS NOT NULL")
             .execute(&mut *change)
@@ -239,7 +245,7 @@ impl Store {
     }
 }
 
-async fn next_job(change: &mut Change, busy: &[ScanId], now: Timestamp) -> Result<Option<JobRow>> {
+async fn next_job(change: &mut WriteTransaction, busy: &[ScanId], now: Timestamp) -> StoreResult<Option<JobRow>> {
     let busy = serde_json::to_string(busy).unwrap_or_else(|_| "[]".to_owned());
     sqlx::query_as(
         "SELECT scan_id, jobs.attempt, jobs.params, tool_id, targets.name AS target, redirect_level,
@@ -254,7 +260,7 @@ async fn next_job(change: &mut Change, busy: &[ScanId], now: Timestamp) -> Resul
     .await
 }
 
-async fn begin(change: &mut Change, attempt: &Attempt, now: Timestamp) -> Result<()> {
+async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<()> {
     let scan = attempt.scan.0;
     sqlx::query("UPDATE jobs SET attempt = ?, owner = ?, lease_until = ? WHERE scan_id = ?")
         .bind(attempt.number)
@@ -289,7 +295,7 @@ async fn begin(change: &mut Change, attempt: &Attempt, now: Timestamp) -> Result
 }
 
 /// Renews the lease as the first statement of a write, and tells whether the attempt is still the current one.
-async fn hold(change: &mut Change, attempt: &Attempt, now: Timestamp) -> Result<bool> {
+async fn hold(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
     let held = sqlx::query("UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?")
         .bind(millis(now + LEASE))
         .bind(attempt.scan.0)
@@ -300,7 +306,13 @@ async fn hold(change: &mut Change, attempt: &Attempt, now: Timestamp) -> Result<
     Ok(held.rows_affected() == 1)
 }
 
-async fn end(change: &mut Change, scan: ScanId, status: &ScanStatus, message: &str, now: Timestamp) -> Result<()> {
+async fn end(
+    change: &mut WriteTransaction,
+    scan: ScanId,
+    status: &ScanStatus,
+    message: &str,
+    now: Timestamp,
+) -> StoreResult<()> {
     sqlx::query("UPDATE scans SET status = ?, message = ?, ended_at = ? WHERE id = ?")
         .bind(status.as_str())
         .bind(message)
@@ -312,7 +324,12 @@ async fn end(change: &mut Change, scan: ScanId, status: &ScanStatus, message: &s
     Ok(())
 }
 
-async fn write_batch(change: &mut Change, scan: ScanId, batch: &Batch, now: Timestamp) -> Result<()> {
+async fn write_batch(
+    change: &mut WriteTransaction,
+    scan: ScanId,
+    batch: &ScanUpdate,
+    now: Timestamp,
+) -> StoreResult<()> {
     let connection: &mut SqliteConnection = change;
     for line in &batch.raw {
         sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES (?, ?)")

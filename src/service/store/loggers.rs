@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use sqlx::{FromRow, QueryBuilder, Sqlite};
 
-use super::{Result, Store, is_taken, millis};
+use super::{Store, StoreResult, is_taken, millis};
 use crate::contract::{LoggerId, WorkspaceId};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -43,7 +43,7 @@ const SELECT: &str = "SELECT id, label, token, created_at, num_requests FROM log
 
 impl Store {
     /// Loggers by id.
-    pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> Result<Vec<LoggerRow>> {
+    pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> StoreResult<Vec<LoggerRow>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         match workspace {
             Some(workspace) => query.push("workspace_id = ").push_bind(workspace.0),
@@ -53,13 +53,13 @@ impl Store {
     }
 
     /// One logger.
-    pub async fn logger(&self, id: LoggerId) -> Result<Option<LoggerRow>> {
+    pub async fn logger(&self, id: LoggerId) -> StoreResult<Option<LoggerRow>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         query.push("id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
     }
 
     /// The logger whose URL has this secret part.
-    pub async fn logger_at(&self, token: &str) -> Result<Option<LoggerRow>> {
+    pub async fn logger_at(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         query.push("token = ").push_bind(token).build_query_as().fetch_optional(self.read()).await
     }
@@ -71,9 +71,9 @@ impl Store {
         label: &str,
         token: &str,
         now: Timestamp,
-    ) -> Result<AddedLogger> {
+    ) -> StoreResult<AddedLogger> {
         let mut change = self.change().await?;
-        let added: Result<Option<i64>> = sqlx::query_scalar(
+        let added: StoreResult<Option<i64>> = sqlx::query_scalar(
             "INSERT INTO loggers (workspace_id, label, token, created_at)
              SELECT id, ?, ?, ? FROM workspaces WHERE id = ? RETURNING id",
         )
@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// Deletes a logger with what it recorded; false when there is none.
-    pub async fn delete_logger(&self, id: LoggerId) -> Result<bool> {
+    pub async fn delete_logger(&self, id: LoggerId) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0).execute(&mut *change).await?;
         change.commit().await?;
@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// Forgets what a logger recorded, which frees its quota; false when there is none.
-    pub async fn clear_logger(&self, id: LoggerId) -> Result<bool> {
+    pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("UPDATE loggers SET num_requests = 0, body_bytes = 0 WHERE id = ?")
             .bind(id.0)
@@ -115,7 +115,7 @@ impl Store {
     }
 
     /// How many loggers still record.
-    pub async fn live_loggers(&self, days: i64, now: Timestamp) -> Result<i64> {
+    pub async fn live_loggers(&self, days: i64, now: Timestamp) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > ?")
             .bind(millis(now) - days * DAY)
             .fetch_one(self.read())

@@ -33,13 +33,13 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 
 use crate::contract::Stamp;
 
-pub use open::Opened;
+pub use open::OpenedStore;
 
 /// What went wrong in the database; always an internal error for a client.
-pub type StoreError = sqlx::Error;
+pub type DatabaseError = sqlx::Error;
 
 /// The answer of a store call.
-pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+pub type StoreResult<T, E = DatabaseError> = Result<T, E>;
 
 /// Handle to the database, cheap to clone.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub struct Store {
 ///
 /// It is not sqlx's own: SQLite ends a transaction by itself when the disk is full, of which sqlx learns nothing, and
 /// the connection would stay useless. Here the pool rolls back whatever is open when the connection comes home.
-pub struct Change {
+pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     version: Arc<AtomicU64>,
 }
@@ -70,12 +70,12 @@ impl Store {
     }
 
     /// Starts a writing transaction, after those before it.
-    pub(super) async fn change(&self) -> Result<Change> {
+    pub(super) async fn change(&self) -> StoreResult<WriteTransaction> {
         // IMMEDIATE: `scandeck wordlists import` writes from another process; waiting at the start is safe, a
         // read that turns into a write half way is refused without waiting.
         let mut connection = self.write.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-        Ok(Change { connection, version: Arc::clone(&self.version) })
+        Ok(WriteTransaction { connection, version: Arc::clone(&self.version) })
     }
 
     /// The pool for reading.
@@ -90,23 +90,23 @@ impl Store {
     }
 }
 
-impl Change {
+impl WriteTransaction {
     /// Makes it durable, then visible.
-    pub async fn commit(mut self) -> Result<()> {
+    pub async fn commit(mut self) -> StoreResult<()> {
         sqlx::query("COMMIT").execute(&mut *self.connection).await?;
         self.version.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 }
 
-impl Deref for Change {
+impl Deref for WriteTransaction {
     type Target = SqliteConnection;
     fn deref(&self) -> &SqliteConnection {
         &self.connection
     }
 }
 
-impl DerefMut for Change {
+impl DerefMut for WriteTransaction {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
         &mut self.connection
     }
@@ -128,6 +128,6 @@ pub(super) fn json(text: &str) -> serde_json::Value {
 }
 
 /// Whether the error is a violated UNIQUE rule.
-pub(super) fn is_taken(error: &StoreError) -> bool {
+pub(super) fn is_taken(error: &DatabaseError) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }

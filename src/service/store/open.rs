@@ -22,7 +22,7 @@ use crate::sqlite::{back_up, close_to_others, on_network, options, schema_number
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/sqlite");
 
 /// An opened store, and what a person should know about the opening.
-pub struct Opened {
+pub struct OpenedStore {
     /// The store.
     pub store: Store,
     /// Sentences for the log: a migration with its backup, a network file system.
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StartError::Newer`] for a schema this program does not know, [`StartError::Database`] for anything else.
-    pub async fn open(file: &Path) -> Result<Opened, StartError> {
+    pub async fn open(file: &Path) -> Result<OpenedStore, StartError> {
         open_with(file, &MIGRATIONS).await
     }
 }
@@ -56,7 +56,7 @@ impl Store {
     }
 }
 
-async fn open_with(file: &Path, migrations: &Migrator) -> Result<Opened, StartError> {
+async fn open_with(file: &Path, migrations: &Migrator) -> Result<OpenedStore, StartError> {
     let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
     let failed = |source: anyhow::Error| StartError::Database { path: file.to_owned(), source };
     let found = schema_number(file).map_err(|error| failed(error.into()))?;
@@ -81,7 +81,7 @@ async fn open_with(file: &Path, migrations: &Migrator) -> Result<Opened, StartEr
         SqliteJournalMode::Wal
     };
     let store = connect(file, journal, migrations, found < known).await.map_err(failed)?;
-    Ok(Opened { store, notes })
+    Ok(OpenedStore { store, notes })
 }
 
 async fn connect(
@@ -108,7 +108,7 @@ async fn connect(
     Ok(Store { read, write, version: Arc::default() })
 }
 
-/// Ends what a dropped or failed [`super::Change`] left open; without one the statement fails, which says the same.
+/// Ends what a dropped or failed write transaction left open; without one the statement fails, which says the same.
 async fn end_open(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let _ = sqlx::query("ROLLBACK").execute(connection).await;
     Ok(true)

@@ -3,14 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use sqlx::FromRow;
 
-use super::{Result, Store, millis, stamp};
+use super::{Store, StoreResult, millis, stamp};
 use crate::contract::{Report, ReportFormat, ReportId, ReportStatus};
 
 /// How long a report is kept.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 #[derive(FromRow)]
-struct Row {
+struct ReportRow {
     id: i64,
     format: String,
     status: String,
@@ -20,8 +20,8 @@ struct Row {
     expires_at: i64,
 }
 
-impl From<Row> for Report {
-    fn from(row: Row) -> Self {
+impl From<ReportRow> for Report {
+    fn from(row: ReportRow) -> Self {
         Self {
             id: row.id.into(),
             download_name: row.name.into(),
@@ -51,14 +51,16 @@ pub struct ReportToMake {
 
 impl Store {
     /// Reports that have not expired.
-    pub async fn reports(&self, now: Timestamp) -> Result<Vec<Report>> {
-        let rows: Vec<Row> = sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await?;
+    pub async fn reports(&self, now: Timestamp) -> StoreResult<Vec<Report>> {
+        let rows: Vec<ReportRow> =
+            sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(Report::from).collect())
     }
 
     /// One report that has not expired.
-    pub async fn report(&self, id: ReportId, now: Timestamp) -> Result<Option<Report>> {
-        let row: Option<Row> = sqlx::query_as(SELECT).bind(millis(now)).bind(id.0).fetch_optional(self.read()).await?;
+    pub async fn report(&self, id: ReportId, now: Timestamp) -> StoreResult<Option<Report>> {
+        let row: Option<ReportRow> =
+            sqlx::query_as(SELECT).bind(millis(now)).bind(id.0).fetch_optional(self.read()).await?;
         Ok(row.map(Report::from))
     }
 
@@ -70,7 +72,7 @@ impl Store {
         webhook_url: Option<&str>,
         name: impl FnOnce(ReportId) -> String,
         now: Timestamp,
-    ) -> Result<ReportId> {
+    ) -> StoreResult<ReportId> {
         let mut change = self.change().await?;
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO reports (format, status, created_at, expires_at, data, webhook_url)
@@ -93,7 +95,7 @@ impl Store {
     }
 
     /// The oldest report that is not made yet.
-    pub async fn next_report(&self) -> Result<Option<ReportToMake>> {
+    pub async fn next_report(&self) -> StoreResult<Option<ReportToMake>> {
         let row: Option<(i64, String, Option<String>, Option<String>)> = sqlx::query_as(
             "SELECT id, format, data, webhook_url FROM reports WHERE status = 'waiting' ORDER BY id LIMIT 1",
         )
@@ -112,10 +114,10 @@ impl Store {
     pub async fn finish_report(
         &self,
         report: &ReportToMake,
-        content: std::result::Result<Option<&[u8]>, ()>,
+        content: Result<Option<&[u8]>, ()>,
         note: Option<&[u8]>,
         now: Timestamp,
-    ) -> Result<()> {
+    ) -> StoreResult<()> {
         let status = if content.is_ok() { ReportStatus::Finished } else { ReportStatus::Failed };
         let mut change = self.change().await?;
         let done =
@@ -142,7 +144,7 @@ impl Store {
     }
 
     /// The document of a finished report.
-    pub async fn report_content(&self, id: ReportId) -> Result<Option<Vec<u8>>> {
+    pub async fn report_content(&self, id: ReportId) -> StoreResult<Option<Vec<u8>>> {
         let content: Option<Option<Vec<u8>>> = sqlx::query_scalar("SELECT content FROM reports WHERE id = ?")
             .bind(id.0)
             .fetch_optional(self.read())
@@ -151,7 +153,7 @@ impl Store {
     }
 
     /// Deletes a report; false when there is none.
-    pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> Result<bool> {
+    pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("DELETE FROM reports WHERE id = ? AND expires_at > ?")
             .bind(id.0)
@@ -163,7 +165,7 @@ impl Store {
     }
 
     /// Deletes the reports that have expired.
-    pub async fn purge_reports(&self, now: Timestamp) -> Result<()> {
+    pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
         let done =
             sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)).execute(&mut *change).await?;

@@ -7,13 +7,13 @@ use serde_json::Value;
 use sqlx::{FromRow, QueryBuilder, Sqlite};
 
 use super::targets::{Added, Deleted, TargetToAdd, add_target};
-use super::{Result, Store, json, millis, stamp};
+use super::{Store, StoreResult, json, millis, stamp};
 use crate::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, TargetId, WorkspaceId,
 };
 
 #[derive(FromRow)]
-struct Row {
+struct ScanRow {
     id: i64,
     workspace_id: i64,
     target_id: i64,
@@ -39,7 +39,7 @@ const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, messa
     risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan
     FROM scans WHERE 1";
 
-impl Row {
+impl ScanRow {
     fn into_scan(self, now: Timestamp) -> Scan {
         let status = ScanStatus::from(self.status.as_str());
         let until = self.ended_at.unwrap_or_else(|| millis(now));
@@ -126,7 +126,7 @@ pub struct ScanToAdd {
 
 impl Store {
     /// Scans, newest first.
-    pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> Result<Vec<Scan>> {
+    pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         if let Some(workspace) = filter.workspace {
             query.push(" AND workspace_id = ").push_bind(workspace.0);
@@ -148,15 +148,15 @@ impl Store {
             query.push(" AND coalesce(started_at, created_at) / 1000 <= ").push_bind(to.as_second());
         }
         query.push(" ORDER BY id DESC LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
-        let rows: Vec<Row> = query.build_query_as().fetch_all(self.read()).await?;
+        let rows: Vec<ScanRow> = query.build_query_as().fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(|row| row.into_scan(now)).collect())
     }
 
     /// One scan.
-    pub async fn scan(&self, id: ScanId, now: Timestamp) -> Result<Option<Scan>> {
+    pub async fn scan(&self, id: ScanId, now: Timestamp) -> StoreResult<Option<Scan>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         query.push(" AND id = ").push_bind(id.0);
-        let row: Option<Row> = query.build_query_as().fetch_optional(self.read()).await?;
+        let row: Option<ScanRow> = query.build_query_as().fetch_optional(self.read()).await?;
         Ok(row.map(|row| row.into_scan(now)))
     }
 
@@ -168,7 +168,7 @@ impl Store {
         target: ScanTarget<'_>,
         scan: &ScanToAdd,
         now: Timestamp,
-    ) -> Result<std::result::Result<(ScanId, TargetId), Added>> {
+    ) -> StoreResult<Result<(ScanId, TargetId), Added>> {
         let mut change = self.change().await?;
         let target = match target {
             ScanTarget::Known(id) => id,
@@ -204,7 +204,7 @@ impl Store {
     }
 
     /// Deletes a scan that has ended.
-    pub async fn delete_scan(&self, id: ScanId) -> Result<Deleted> {
+    pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deleted> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE scan_id = ?")
             .bind(id.0)
@@ -219,7 +219,7 @@ impl Store {
     }
 
     /// The output of a scan as known so far; its type is empty before there is any.
-    pub async fn scan_output(&self, id: ScanId) -> Result<Option<ScanOutput>> {
+    pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<ScanOutput>> {
         let row: Option<(String, String)> = sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
             .bind(id.0)
             .fetch_optional(self.read())
@@ -228,7 +228,7 @@ impl Store {
     }
 
     /// The raw log of a scan.
-    pub async fn raw_lines(&self, id: ScanId) -> Result<Vec<String>> {
+    pub async fn raw_lines(&self, id: ScanId) -> StoreResult<Vec<String>> {
         sqlx::query_scalar("SELECT line FROM raw_lines WHERE scan_id = ? ORDER BY id")
             .bind(id.0)
             .fetch_all(self.read())
@@ -236,12 +236,12 @@ impl Store {
     }
 
     /// How many scans are waiting or running.
-    pub async fn active_scans(&self) -> Result<i64> {
+    pub async fn active_scans(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(self.read()).await
     }
 
     /// How many scans are being worked on.
-    pub async fn running_scans(&self) -> Result<i64> {
+    pub async fn running_scans(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL").fetch_one(self.read()).await
     }
 }

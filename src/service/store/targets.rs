@@ -2,11 +2,11 @@
 
 use sqlx::{FromRow, QueryBuilder, SqliteConnection};
 
-use super::{Result, Store};
+use super::{Store, StoreResult};
 use crate::contract::{Target, TargetId, TargetType, WorkspaceId};
 
 #[derive(FromRow)]
-struct Row {
+struct TargetRow {
     id: i64,
     workspace_id: i64,
     name: String,
@@ -14,8 +14,8 @@ struct Row {
     description: String,
 }
 
-impl From<Row> for Target {
-    fn from(row: Row) -> Self {
+impl From<TargetRow> for Target {
+    fn from(row: TargetRow) -> Self {
         Self {
             id: row.id.into(),
             name: row.name.into(),
@@ -72,7 +72,7 @@ pub enum Deleted {
 
 impl Store {
     /// Targets by id.
-    pub async fn targets(&self, filter: &TargetFilter) -> Result<Vec<Target>> {
+    pub async fn targets(&self, filter: &TargetFilter) -> StoreResult<Vec<Target>> {
         let mut query = QueryBuilder::new("SELECT id, workspace_id, name, type, description FROM targets WHERE 1");
         if let Some(workspace) = filter.workspace {
             query.push(" AND workspace_id = ").push_bind(workspace.0);
@@ -81,13 +81,13 @@ impl Store {
             query.push(" AND type = ").push_bind(kind.as_str().to_owned());
         }
         query.push(" ORDER BY id LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
-        let rows: Vec<Row> = query.build_query_as().fetch_all(self.read()).await?;
+        let rows: Vec<TargetRow> = query.build_query_as().fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(Target::from).collect())
     }
 
     /// One target.
-    pub async fn target(&self, id: TargetId) -> Result<Option<Target>> {
-        let row: Option<Row> =
+    pub async fn target(&self, id: TargetId) -> StoreResult<Option<Target>> {
+        let row: Option<TargetRow> =
             sqlx::query_as("SELECT id, workspace_id, name, type, description FROM targets WHERE id = ?")
                 .bind(id.0)
                 .fetch_optional(self.read())
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Makes a target unless it is there, or `most` are.
-    pub async fn add_target(&self, target: &TargetToAdd<'_>, most: usize) -> Result<Added> {
+    pub async fn add_target(&self, target: &TargetToAdd<'_>, most: usize) -> StoreResult<Added> {
         let mut change = self.change().await?;
         let added = add_target(&mut change, target, most).await?;
         if matches!(added, Added::New(_)) {
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Deletes a target with its scans.
-    pub async fn delete_target(&self, id: TargetId) -> Result<Deleted> {
+    pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deleted> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM jobs JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?",
@@ -127,7 +127,7 @@ pub(super) async fn add_target(
     connection: &mut SqliteConnection,
     target: &TargetToAdd<'_>,
     most: usize,
-) -> Result<Added> {
+) -> StoreResult<Added> {
     let workspace: Option<i64> = sqlx::query_scalar("SELECT id FROM workspaces WHERE id = ?")
         .bind(target.workspace.0)
         .fetch_optional(&mut *connection)

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{Result, Store, findings, json, millis, stamp};
+use super::{Store, StoreResult, findings, json, millis, stamp};
 use crate::contract::{ResourceType, Risk, ScanId, Test};
 use crate::service::engine::TestDone;
 
 #[derive(FromRow)]
-struct Row {
+struct TestRow {
     id: i64,
     scan_id: i64,
     finding_id: Option<i64>,
@@ -18,8 +18,8 @@ struct Row {
     performed_at: i64,
 }
 
-impl From<Row> for Test {
-    fn from(row: Row) -> Self {
+impl From<TestRow> for Test {
+    fn from(row: TestRow) -> Self {
         Self {
             id: row.id.into(),
             uid: row.uid.into(),
@@ -34,7 +34,7 @@ impl From<Row> for Test {
 
 impl Store {
     /// The tests of a scan in the order they ended; with a resource, those that belong to it (api-v2.md §4).
-    pub async fn tests(&self, scan: ScanId, of: Option<(ResourceType, Option<i64>)>) -> Result<Vec<Test>> {
+    pub async fn tests(&self, scan: ScanId, of: Option<(ResourceType, Option<i64>)>) -> StoreResult<Vec<Test>> {
         let mut query = QueryBuilder::<Sqlite>::new(
             "SELECT id, scan_id, finding_id, uid, description, metadata, performed_at FROM tests WHERE scan_id = ",
         );
@@ -54,7 +54,7 @@ impl Store {
             query.push(" AND ").push(column).push(" = ").push_bind(id);
         }
         query.push(" ORDER BY id");
-        let rows: Vec<Row> = query.build_query_as().fetch_all(self.read()).await?;
+        let rows: Vec<TestRow> = query.build_query_as().fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(Test::from).collect())
     }
 }
@@ -66,7 +66,7 @@ pub(super) async fn write(
     scan: ScanId,
     test: &TestDone,
     now: Timestamp,
-) -> Result<Vec<Risk>> {
+) -> StoreResult<Vec<Risk>> {
     let mut new = Vec::new();
     let mut resources = Vec::new();
     for finding in &test.findings {

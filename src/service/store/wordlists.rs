@@ -2,12 +2,12 @@
 
 use sqlx::FromRow;
 
-use super::{Result, Store};
+use super::{Store, StoreResult};
 use crate::contract::{Wordlist, WordlistId};
-use crate::service::words::Words;
+use crate::service::words::WordlistWords;
 
 #[derive(FromRow)]
-struct Row {
+struct WordlistRow {
     id: i64,
     name: String,
     description: String,
@@ -15,8 +15,8 @@ struct Row {
     predefined: bool,
 }
 
-impl From<Row> for Wordlist {
-    fn from(row: Row) -> Self {
+impl From<WordlistRow> for Wordlist {
+    fn from(row: WordlistRow) -> Self {
         Self {
             id: row.id.into(),
             name: row.name.into(),
@@ -43,29 +43,29 @@ pub enum DeletedWordlist {
 
 impl Store {
     /// All word lists.
-    pub async fn wordlists(&self) -> Result<Vec<Wordlist>> {
-        let rows: Vec<Row> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
+    pub async fn wordlists(&self) -> StoreResult<Vec<Wordlist>> {
+        let rows: Vec<WordlistRow> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(Wordlist::from).collect())
     }
 
     /// One word list.
-    pub async fn wordlist(&self, id: WordlistId) -> Result<Option<Wordlist>> {
-        let row: Option<Row> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
+    pub async fn wordlist(&self, id: WordlistId) -> StoreResult<Option<Wordlist>> {
+        let row: Option<WordlistRow> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
         Ok(row.map(Wordlist::from))
     }
 
     /// The words of a list, joined by newlines.
-    pub async fn words(&self, id: WordlistId) -> Result<Option<String>> {
+    pub async fn words(&self, id: WordlistId) -> StoreResult<Option<String>> {
         sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?").bind(id.0).fetch_optional(self.read()).await
     }
 
     /// Tells an import by another process from none: ids only grow.
-    pub async fn newest_wordlist(&self) -> Result<i64> {
+    pub async fn newest_wordlist(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM wordlists").fetch_one(self.read()).await
     }
 
     /// Deletes a list that was imported.
-    pub async fn delete_wordlist(&self, id: WordlistId) -> Result<DeletedWordlist> {
+    pub async fn delete_wordlist(&self, id: WordlistId) -> StoreResult<DeletedWordlist> {
         match self.wordlist(id).await? {
             None => return Ok(DeletedWordlist::Missing),
             Some(list) if list.predefined => return Ok(DeletedWordlist::Predefined),
@@ -78,7 +78,12 @@ impl Store {
     }
 
     /// Adds an imported list; nothing when the name is taken.
-    pub async fn import_wordlist(&self, name: &str, description: &str, words: &Words) -> Result<Option<WordlistId>> {
+    pub async fn import_wordlist(
+        &self,
+        name: &str,
+        description: &str,
+        words: &WordlistWords,
+    ) -> StoreResult<Option<WordlistId>> {
         let mut change = self.change().await?;
         let id: Option<i64> = sqlx::query_scalar(
             "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES (?, ?, ?, 0, ?)
@@ -95,7 +100,7 @@ impl Store {
     }
 
     /// Puts in a list that ships with the service, or brings it up to date under its old id.
-    pub async fn ship_wordlist(&self, name: &str, description: &str, words: &Words) -> Result<()> {
+    pub async fn ship_wordlist(&self, name: &str, description: &str, words: &WordlistWords) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query(
             "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES (?, ?, ?, 1, ?)

@@ -2,11 +2,11 @@
 
 use sqlx::FromRow;
 
-use super::{Result, Store, is_taken};
+use super::{Store, StoreResult, is_taken};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 #[derive(FromRow)]
-struct Row {
+struct WorkspaceRow {
     id: i64,
     name: String,
     description: String,
@@ -14,8 +14,8 @@ struct Row {
     target_count: i64,
 }
 
-impl From<Row> for Workspace {
-    fn from(row: Row) -> Self {
+impl From<WorkspaceRow> for Workspace {
+    fn from(row: WorkspaceRow) -> Self {
         Self {
             id: row.id.into(),
             name: row.name.into(),
@@ -49,19 +49,19 @@ fn key(name: &str) -> String {
 
 impl Store {
     /// All workspaces.
-    pub async fn workspaces(&self) -> Result<Vec<Workspace>> {
-        let rows: Vec<Row> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
+    pub async fn workspaces(&self) -> StoreResult<Vec<Workspace>> {
+        let rows: Vec<WorkspaceRow> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
         Ok(rows.into_iter().map(Workspace::from).collect())
     }
 
     /// One workspace.
-    pub async fn workspace(&self, id: WorkspaceId) -> Result<Option<Workspace>> {
-        let row: Option<Row> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
+    pub async fn workspace(&self, id: WorkspaceId) -> StoreResult<Option<Workspace>> {
+        let row: Option<WorkspaceRow> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
         Ok(row.map(Workspace::from))
     }
 
     /// Makes a workspace; nothing when the name is taken.
-    pub async fn add_workspace(&self, name: &str, description: &str) -> Result<Option<WorkspaceId>> {
+    pub async fn add_workspace(&self, name: &str, description: &str) -> StoreResult<Option<WorkspaceId>> {
         let mut change = self.change().await?;
         let added =
             sqlx::query_scalar("INSERT INTO workspaces (name, name_key, description) VALUES (?, ?, ?) RETURNING id")
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Changes name, description or both.
-    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> Result<Edited> {
+    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> StoreResult<Edited> {
         let mut change = self.change().await?;
         let done = sqlx::query(
             "UPDATE workspaces SET name = coalesce(?, name), name_key = coalesce(?, name_key),
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Deletes a workspace with all that belongs to it; false when there is none.
-    pub async fn delete_workspace(&self, id: WorkspaceId) -> Result<bool> {
+    pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0).execute(&mut *change).await?;
         change.commit().await?;
@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// The workspace that requests without `workspace_id` mean.
-    pub async fn current_workspace(&self) -> Result<WorkspaceId> {
+    pub async fn current_workspace(&self) -> StoreResult<WorkspaceId> {
         let id: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'current_workspace'")
             .fetch_one(self.read())
             .await?;
@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// Makes another workspace the current one; false when there is none with this id.
-    pub async fn set_current_workspace(&self, id: WorkspaceId) -> Result<bool> {
+    pub async fn set_current_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
         if self.workspace(id).await?.is_none() {
             return Ok(false);
         }

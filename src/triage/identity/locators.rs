@@ -24,7 +24,7 @@ static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"\bhttps
 
 /// What a column holds, by its head.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Column {
+enum EvidenceColumn {
     Cookie,
     Header,
     Parameter,
@@ -83,11 +83,11 @@ impl Found {
     }
 
     fn read_table(&mut self, headers: &[String], rows: &[Vec<String>]) {
-        let columns: Vec<Column> = headers.iter().map(|head| column(head)).collect();
-        let route = columns.iter().position(|&column| column == Column::Route);
+        let columns: Vec<EvidenceColumn> = headers.iter().map(|head| column(head)).collect();
+        let route = columns.iter().position(|&column| column == EvidenceColumn::Route);
         for row in rows {
             for (at, (cell, &column)) in row.iter().zip(&columns).enumerate() {
-                if column != Column::Route || route == Some(at) {
+                if column != EvidenceColumn::Route || route == Some(at) {
                     self.read_cell(column, &text::decode_entities(cell));
                 }
             }
@@ -104,18 +104,20 @@ impl Found {
         }
     }
 
-    fn read_cell(&mut self, column: Column, cell: &str) {
+    fn read_cell(&mut self, column: EvidenceColumn, cell: &str) {
         match column {
-            Column::Cookie => self.name("cookie", cell.split('=').next().unwrap_or_default()),
-            Column::Header => self.name("header", &cell.split(':').next().unwrap_or_default().to_ascii_lowercase()),
-            Column::Software => self.name("software", &software(cell)),
-            Column::Method => _ = self.methods.insert(steady(&cell.trim().to_ascii_uppercase())),
-            Column::Route => self.read_route(cell),
-            Column::Parameter => {
+            EvidenceColumn::Cookie => self.name("cookie", cell.split('=').next().unwrap_or_default()),
+            EvidenceColumn::Header => {
+                self.name("header", &cell.split(':').next().unwrap_or_default().to_ascii_lowercase())
+            }
+            EvidenceColumn::Software => self.name("software", &software(cell)),
+            EvidenceColumn::Method => _ = self.methods.insert(steady(&cell.trim().to_ascii_uppercase())),
+            EvidenceColumn::Route => self.read_route(cell),
+            EvidenceColumn::Parameter => {
                 let names = cell.split([',', ';', '&', ' ', '\n']).filter_map(|name| name.split('=').next());
                 self.parameters.extend(names.map(str::trim).filter(|name| !name.is_empty()).map(steady));
             }
-            Column::Other => {}
+            EvidenceColumn::Other => {}
         }
     }
 
@@ -162,13 +164,13 @@ impl Found {
 }
 
 /// The first request in a text.
-struct Request<'a> {
+struct EvidenceRequest<'a> {
     method: &'a str,
     place: &'a str,
     rest: &'a str,
 }
 
-fn request(text: &str) -> Option<Request<'_>> {
+fn request(text: &str) -> Option<EvidenceRequest<'_>> {
     text.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace();
         let (method, place, version) = (words.next()?, words.next()?, words.next()?);
@@ -177,7 +179,7 @@ fn request(text: &str) -> Option<Request<'_>> {
             && (3..=10).contains(&method.len())
             && method.bytes().all(|byte| byte.is_ascii_uppercase());
         let after = line.as_ptr() as usize - text.as_ptr() as usize + line.len();
-        is_request.then(|| Request { method, place, rest: &text[after..] })
+        is_request.then(|| EvidenceRequest { method, place, rest: &text[after..] })
     })
 }
 
@@ -188,22 +190,22 @@ fn set_cookie(line: &str) -> Option<&str> {
     name.eq_ignore_ascii_case("set-cookie:").then(|| cookie.split_once('=').map(|(name, _)| name))?
 }
 
-fn column(head: &str) -> Column {
+fn column(head: &str) -> EvidenceColumn {
     let head = head.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| head.contains(word));
     let is = |words: &[&str]| head.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
     match () {
-        () if has(&["cookie"]) => Column::Cookie,
-        () if has(&["param", "argument"]) || is(&["field", "input"]) => Column::Parameter,
-        () if has(&["header"]) => Column::Header,
+        () if has(&["cookie"]) => EvidenceColumn::Cookie,
+        () if has(&["param", "argument"]) || is(&["field", "input"]) => EvidenceColumn::Parameter,
+        () if has(&["header"]) => EvidenceColumn::Header,
         () if has(&["software", "component", "library", "technolog", "plugin"]) || is(&["product", "package"]) => {
-            Column::Software
+            EvidenceColumn::Software
         }
-        () if is(&["method", "verb"]) => Column::Method,
+        () if is(&["method", "verb"]) => EvidenceColumn::Method,
         () if has(&["url", "uri"]) || is(&["page", "request", "path", "folder", "endpoint", "route", "link"]) => {
-            Column::Route
+            EvidenceColumn::Route
         }
-        () => Column::Other,
+        () => EvidenceColumn::Other,
     }
 }
 

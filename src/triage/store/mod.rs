@@ -12,23 +12,25 @@ pub mod purge;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use sqlx::{Connection, QueryBuilder, Sqlite};
 
-use super::event::{Event, Key};
+use super::event::Event;
+use super::settings::StoredSettings;
 use crate::contract::Shared;
-use crate::sqlite::{Kind, SharedFile};
+use crate::finding::Key;
+use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
-pub use open::Opened;
+pub use open::OpenedDecisions;
 
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 1000;
 
-const KIND: Kind = Kind { name: "decisions.db", what: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
+const KIND: FileKind =
+    FileKind { name: "decisions.db", what: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
 
 /// See the module.
 #[derive(Debug)]
@@ -112,7 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn settings(&mut self) -> Result<BTreeMap<(Shared, Shared), String>, StoreError> {
+    pub async fn settings(&mut self) -> Result<StoredSettings, StoreError> {
         let failed = self.file.failed();
         let rows: Vec<(String, String, String)> = sqlx::query_as("SELECT key, workspace, json FROM settings")
             .fetch_all(&mut self.file.connection)

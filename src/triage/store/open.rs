@@ -9,14 +9,15 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Event, KIND, Key, Store, StoreError};
-use crate::sqlite::{self, Aside, Kind, Opening, SharedFile};
+use crate::sqlite;
+use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/triage");
 
 /// An opened store.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedDecisions {
     /// The store.
     pub store: Store,
     /// Every event it held.
@@ -31,14 +32,14 @@ impl Store {
     /// # Errors
     /// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than
     /// that it is broken.
-    pub async fn open(directory: &Path) -> Result<Opened, StoreError> {
+    pub async fn open(directory: &Path) -> Result<OpenedDecisions, StoreError> {
         sqlite::open(directory, &MIGRATIONS).await
     }
 }
 
-impl Opening for Opened {
-    const KIND: Kind = KIND;
-    type Left = Left;
+impl Opening for OpenedDecisions {
+    const KIND: FileKind = KIND;
+    type Left = RescuedDecisions;
 
     /// Rows that hold no event stay where they are.
     async fn read(file: SharedFile, mut notes: Vec<String>) -> Result<Self, StoreError> {
@@ -56,7 +57,7 @@ impl Opening for Opened {
         Ok(Self { store, events, notes })
     }
 
-    async fn left(aside: &mut Aside) -> Left {
+    async fn left(aside: &mut Aside) -> RescuedDecisions {
         let event = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         let setting = |row: &SqliteRow| {
             Some((row.try_get("key").ok()?, row.try_get("workspace").ok()?, row.try_get("json").ok()?))
@@ -66,20 +67,20 @@ impl Opening for Opened {
             Some((row.try_get("workspace").ok()?, key.parse().ok()?))
         };
         let order = ["key", "workspace"];
-        Left {
+        RescuedDecisions {
             events: aside.rows("events", event).await.into_iter().map(Arc::new).collect(),
             settings: aside.ordered("settings", order, setting).await,
             seen: aside.ordered("seen", order, mark).await,
         }
     }
 
-    fn told(left: &Left) -> String {
+    fn told(left: &RescuedDecisions) -> String {
         let (events, settings, seen) = (left.events.len(), left.settings.len(), left.seen.len());
         let (decisions, settings) = (plural(events, "decision"), plural(settings, "setting"));
         format!("{decisions}, {settings} and {} on seen findings", plural(seen, "mark"))
     }
 
-    async fn take_over(&mut self, left: Left) -> Result<(), StoreError> {
+    async fn take_over(&mut self, left: RescuedDecisions) -> Result<(), StoreError> {
         self.store.record(&left.events).await?;
         for (key, workspace, json) in &left.settings {
             self.store.put_setting(key, workspace, json).await?;
@@ -103,7 +104,7 @@ impl Opening for Opened {
 
 /// What could be read of a broken file.
 #[derive(Debug)]
-pub struct Left {
+pub struct RescuedDecisions {
     events: Vec<Arc<Event>>,
     /// Name, workspace, JSON.
     settings: BTreeSet<(String, String, String)>,

@@ -8,7 +8,7 @@ const ROWS: [&str; 3] = ["events WHERE workspace = ?1", "settings WHERE workspac
 
 /// What there is about a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct DecisionCounts {
     /// Events.
     pub events: i64,
     /// Settings, such as tabs and saved queries.
@@ -19,7 +19,7 @@ pub struct Kept {
     pub copies: Vec<PathBuf>,
 }
 
-impl Kept {
+impl DecisionCounts {
     /// Nothing at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -31,9 +31,9 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn kept_about(&mut self, workspace: &str) -> Result<Kept, StoreError> {
+    pub async fn kept_about(&mut self, workspace: &str) -> Result<DecisionCounts, StoreError> {
         let [events, settings, seen] = self.file.count(ROWS, workspace).await?;
-        Ok(Kept { events, settings, seen, copies: self.file.copies() })
+        Ok(DecisionCounts { events, settings, seen, copies: self.file.copies() })
     }
 
     /// Deletes it. Nobody else may have the store open: what they know they would write again.

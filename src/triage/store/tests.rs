@@ -10,7 +10,7 @@ use crate::sqlite;
 use crate::triage::testing::Desk;
 use crate::triage::{Change, State, Verdict};
 
-async fn open(directory: &Path) -> Opened {
+async fn open(directory: &Path) -> OpenedDecisions {
     Store::open(directory).await.unwrap()
 }
 
@@ -37,7 +37,7 @@ async fn what_was_recorded_is_there_after_a_restart_also_when_nothing_was_closed
     let folder = temp.path().join("a/b");
     let mut ann = Desk::new("ann", 1);
     let events = many(&mut ann, 30);
-    let Opened { mut store, events: none, notes } = open(&folder).await;
+    let OpenedDecisions { mut store, events: none, notes } = open(&folder).await;
     assert!(none.is_empty() && notes.is_empty());
     store.record(&events).await.unwrap();
     store.record(&events[..3]).await.unwrap();
@@ -145,7 +145,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
     fs::write(migrations.path().join("0001_first.sql"), format!("{first}{full}")).unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let error = sqlite::open::<Opened>(temp.path(), &migrator).await.unwrap_err();
+    let error = sqlite::open::<OpenedDecisions>(temp.path(), &migrator).await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_eq!(fs::read(temp.path().join("decisions.db")).unwrap(), bytes, "as it was");
     let opened = open(temp.path()).await;
@@ -209,7 +209,7 @@ async fn an_older_file_is_copied_before_it_is_migrated() {
     fs::write(migrations.path().join("0002_later.sql"), "CREATE TABLE later (id INTEGER); PRAGMA user_version = 2;")
         .unwrap();
     let migrator = sqlx::migrate::Migrator::new(migrations.path()).await.unwrap();
-    let opened: Opened = sqlite::open(temp.path(), &migrator).await.unwrap();
+    let opened: OpenedDecisions = sqlite::open(temp.path(), &migrator).await.unwrap();
     assert_eq!(opened.events, events);
     assert!(opened.notes[0].contains("decisions.db.bak-1") && temp.path().join("decisions.db.bak-1").exists());
 }

@@ -1,25 +1,25 @@
 //! What loggers recorded, archived before the service is told to forget it.
 
-use super::{Archive, archived};
+use super::{ArchiveReader, archived};
 use crate::cli::advised::{Advised, hint_of};
-use crate::cli::headless::Session;
+use crate::cli::headless::HeadlessSession;
 use crate::cli::headless::decisions::advised;
 use crate::cli::headless::logger::Homed;
 use crate::client::ReadOut;
 use crate::contract::{Logger, Shared};
-use crate::oob::Emptied;
+use crate::oob::ReadOutCounts;
 
-impl<'a> Archive<'a> {
+impl<'a> ArchiveReader<'a> {
     /// Archives everything that loggers recorded, before `call` makes the service forget it.
     ///
     /// # Errors
     /// When it cannot be read or archived: then the call is not to be made.
-    pub async fn empty(session: &'a Session, loggers: &[Homed], call: &str) -> anyhow::Result<Emptied> {
+    pub async fn empty(session: &'a HeadlessSession, loggers: &[Homed], call: &str) -> anyhow::Result<ReadOutCounts> {
         if loggers.is_empty() {
-            return Ok(Emptied::default());
+            return Ok(ReadOutCounts::default());
         }
         let emptied = async {
-            let (mut archive, mut emptied) = (Self::open(session).await?, Emptied::default());
+            let (mut archive, mut emptied) = (Self::open(session).await?, ReadOutCounts::default());
             for (workspace, logger) in loggers {
                 emptied += archive.read_out(workspace, logger).await?;
             }
@@ -33,15 +33,15 @@ impl<'a> Archive<'a> {
         })
     }
 
-    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<Emptied> {
-        let (mut read, mut emptied) = (ReadOut::of(logger.id), Emptied::default());
+    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<ReadOutCounts> {
+        let (mut read, mut emptied) = (ReadOut::of(logger.id), ReadOutCounts::default());
         while let Some(captures) = read.next(self.session.client()?).await? {
             if !self.store.is_writable() && !captures.is_empty() {
                 return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
             }
             let requests = captures.len();
             let young = self.young(captures.into_iter().map(|capture| archived(workspace, logger, capture)));
-            emptied += Emptied { requests, archived: young.len() };
+            emptied += ReadOutCounts { requests, archived: young.len() };
             self.store.archive(young).await.map_err(advised)?;
         }
         self.look_on().await;

@@ -1,14 +1,14 @@
 //! Kinds of finding of the website scanner: files that anyone can read and should not.
 
-use super::{EXPOSURE, Kind};
+use super::{EXPOSURE, FindingKind};
 use crate::service::engine::risks;
 
 /// All of this file.
-pub const ALL: &[&Kind] =
+pub const ALL: &[&FindingKind] =
     &[&GIT, &SVN, &MERCURIAL, &ENVIRONMENT, &CREDENTIALS, &BACKUP, &DATABASE, &PRIVATE_KEY, &LISTING];
 
 /// A Git repository.
-pub const GIT: Kind = Kind {
+pub const GIT: FindingKind = FindingKind {
     id: "web.exposed.git",
     name: "Source repository at /.git readable",
     risk: risks::READABLE_SOURCE,
@@ -23,7 +23,7 @@ pub const GIT: Kind = Kind {
 };
 
 /// A Subversion working copy.
-pub const SVN: Kind = Kind {
+pub const SVN: FindingKind = FindingKind {
     id: "web.exposed.svn",
     name: "Source repository at /.svn readable",
     description: "The web server delivers files of a Subversion working copy. From them the source can be put together.",
@@ -33,7 +33,7 @@ pub const SVN: Kind = Kind {
 };
 
 /// A Mercurial repository.
-pub const MERCURIAL: Kind = Kind {
+pub const MERCURIAL: FindingKind = FindingKind {
     id: "web.exposed.hg",
     name: "Source repository at /.hg readable",
     description: "The web server delivers files of a Mercurial repository. From them the source and its history can be \
@@ -44,7 +44,7 @@ pub const MERCURIAL: Kind = Kind {
 };
 
 /// An environment file.
-pub const ENVIRONMENT: Kind = Kind {
+pub const ENVIRONMENT: FindingKind = FindingKind {
     id: "web.exposed.env",
     name: "Environment file readable",
     cwe: "CWE-538",
@@ -57,7 +57,7 @@ pub const ENVIRONMENT: Kind = Kind {
 };
 
 /// A file of credentials.
-pub const CREDENTIALS: Kind = Kind {
+pub const CREDENTIALS: FindingKind = FindingKind {
     id: "web.exposed.credentials",
     name: "Credentials readable",
     risk: risks::READABLE_SECRET,
@@ -67,7 +67,7 @@ pub const CREDENTIALS: Kind = Kind {
 };
 
 /// A backup of the site or of a source file.
-pub const BACKUP: Kind = Kind {
+pub const BACKUP: FindingKind = FindingKind {
     id: "web.exposed.backup",
     name: "Backup file readable",
     cwe: "CWE-530",
@@ -79,7 +79,7 @@ pub const BACKUP: Kind = Kind {
 };
 
 /// A copy of a database.
-pub const DATABASE: Kind = Kind {
+pub const DATABASE: FindingKind = FindingKind {
     id: "web.exposed.database",
     name: "Database file readable",
     description: "The web server delivers a dump of a database, or the database's own file.",
@@ -89,7 +89,7 @@ pub const DATABASE: Kind = Kind {
 };
 
 /// A private key.
-pub const PRIVATE_KEY: Kind = Kind {
+pub const PRIVATE_KEY: FindingKind = FindingKind {
     id: "web.exposed.private_key",
     name: "Private key readable",
     risk: risks::READABLE_SECRET,
@@ -103,7 +103,7 @@ pub const PRIVATE_KEY: Kind = Kind {
 };
 
 /// A listing of files.
-pub const LISTING: Kind = Kind {
+pub const LISTING: FindingKind = FindingKind {
     id: "web.listing",
     name: "Directory listing with files",
     risk: risks::LISTING_WITH_FILES,

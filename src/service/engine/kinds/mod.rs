@@ -45,7 +45,7 @@ pub const ERROR_HANDLING: Categories = [
 /// One kind of finding.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // the names are the contract's
-pub struct Kind {
+pub struct FindingKind {
     pub id: &'static str,
     pub name: &'static str,
     pub risk: Risk,
@@ -57,7 +57,7 @@ pub struct Kind {
     pub references: &'static [&'static str],
 }
 
-impl Kind {
+impl FindingKind {
     /// A finding of this kind with every text filled in; the check adds where and with what evidence.
     pub fn finding(&self) -> NewFinding {
         let [owasp_2017, owasp_2021, owasp_2025] = self.owasp.map(Into::into);
@@ -77,7 +77,7 @@ impl Kind {
     }
 
     /// Every kind there is.
-    pub fn all() -> impl Iterator<Item = &'static Kind> {
+    pub fn all() -> impl Iterator<Item = &'static FindingKind> {
         ports::ALL.iter().chain(web::ALL).chain(exposed::ALL).chain(tls::ALL).copied()
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_kind_is_complete_and_has_an_id_of_its_own() {
         let mut ids = std::collections::HashSet::new();
-        for kind in Kind::all() {
+        for kind in FindingKind::all() {
             assert!(ids.insert(kind.id), "{} occurs twice", kind.id);
             assert!(kind.cwe.starts_with("CWE-"), "{}", kind.id);
             assert!(kind.references.iter().all(|url| url.starts_with("https://")) && !kind.references.is_empty());

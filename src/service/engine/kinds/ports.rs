@@ -1,13 +1,13 @@
 //! Kinds of finding of the port scanner.
 
-use super::{Kind, MISCONFIGURATION};
+use super::{FindingKind, MISCONFIGURATION};
 use crate::service::engine::risks;
 
 /// All of this file.
-pub const ALL: &[&Kind] = &[&OPEN];
+pub const ALL: &[&FindingKind] = &[&OPEN];
 
 /// A TCP port that takes connections.
-pub const OPEN: Kind = Kind {
+pub const OPEN: FindingKind = FindingKind {
     id: "port.open",
     name: "Open port",
     risk: risks::OPEN_PORT,

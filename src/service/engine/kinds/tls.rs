@@ -1,10 +1,10 @@
 //! Kinds of finding of the TLS scanner.
 
-use super::{CRYPTOGRAPHY, Kind};
+use super::{CRYPTOGRAPHY, FindingKind};
 use crate::service::engine::risks;
 
 /// All of this file.
-pub const ALL: &[&Kind] = &[
+pub const ALL: &[&FindingKind] = &[
     &SSL3,
     &TLS10,
     &TLS11,
@@ -26,7 +26,7 @@ const UNTRUSTED_RISK: &str = "Visitors see a warning and learn to click it away,
                               answers in the server's place. Programs refuse the connection, or have the check switched off.";
 
 /// SSL 3.0 is accepted.
-pub const SSL3: Kind = Kind {
+pub const SSL3: FindingKind = FindingKind {
     id: "tls.protocol.ssl3",
     name: "SSL 3.0 is accepted",
     risk: risks::OLD_PROTOCOL,
@@ -39,7 +39,7 @@ pub const SSL3: Kind = Kind {
 };
 
 /// TLS 1.0 is accepted.
-pub const TLS10: Kind = Kind {
+pub const TLS10: FindingKind = FindingKind {
     id: "tls.protocol.tls10",
     name: "TLS 1.0 is accepted",
     risk: risks::OLD_PROTOCOL,
@@ -52,7 +52,7 @@ pub const TLS10: Kind = Kind {
 };
 
 /// TLS 1.1 is accepted.
-pub const TLS11: Kind = Kind {
+pub const TLS11: FindingKind = FindingKind {
     id: "tls.protocol.tls11",
     name: "TLS 1.1 is accepted",
     description: "The server answered a handshake of TLS 1.1, which was deprecated in 2021.",
@@ -60,7 +60,7 @@ pub const TLS11: Kind = Kind {
 };
 
 /// TLS 1.3 is not offered.
-pub const NO_TLS13: Kind = Kind {
+pub const NO_TLS13: FindingKind = FindingKind {
     id: "tls.protocol.no_tls13",
     name: "TLS 1.3 is not offered",
     risk: risks::GOOD_TO_HAVE,
@@ -73,7 +73,7 @@ pub const NO_TLS13: Kind = Kind {
 };
 
 /// The certificate's time has passed.
-pub const EXPIRED: Kind = Kind {
+pub const EXPIRED: FindingKind = FindingKind {
     id: "tls.certificate.expired",
     name: "Certificate expired",
     risk: risks::UNTRUSTED_CERTIFICATE,
@@ -86,7 +86,7 @@ pub const EXPIRED: Kind = Kind {
 };
 
 /// The certificate's time has not begun.
-pub const NOT_YET_VALID: Kind = Kind {
+pub const NOT_YET_VALID: FindingKind = FindingKind {
     id: "tls.certificate.not_yet_valid",
     name: "Certificate not valid yet",
     description: "The first day of the server's certificate lies ahead.",
@@ -95,7 +95,7 @@ pub const NOT_YET_VALID: Kind = Kind {
 };
 
 /// The certificate has 14 days or less.
-pub const EXPIRES_SOON: Kind = Kind {
+pub const EXPIRES_SOON: FindingKind = FindingKind {
     id: "tls.certificate.expires_soon",
     name: "Certificate expires within 14 days",
     risk: risks::EXPIRES_SOON,
@@ -105,7 +105,7 @@ pub const EXPIRES_SOON: Kind = Kind {
 };
 
 /// The certificate is for other names.
-pub const WRONG_NAME: Kind = Kind {
+pub const WRONG_NAME: FindingKind = FindingKind {
     id: "tls.certificate.wrong_name",
     name: "Certificate is for another name",
     risk: risks::UNTRUSTED_CERTIFICATE,
@@ -118,7 +118,7 @@ pub const WRONG_NAME: Kind = Kind {
 };
 
 /// The certificate vouches for itself.
-pub const SELF_SIGNED: Kind = Kind {
+pub const SELF_SIGNED: FindingKind = FindingKind {
     id: "tls.certificate.self_signed",
     name: "Certificate is self-signed",
     risk: risks::UNTRUSTED_CERTIFICATE,
@@ -132,7 +132,7 @@ pub const SELF_SIGNED: Kind = Kind {
 };
 
 /// The chain ends at nobody who is trusted.
-pub const UNTRUSTED: Kind = Kind {
+pub const UNTRUSTED: FindingKind = FindingKind {
     id: "tls.certificate.untrusted",
     name: "Certificate chain is not trusted",
     description: "The chain of certificates that the server sent does not lead to an authority this machine trusts. An \
@@ -142,7 +142,7 @@ pub const UNTRUSTED: Kind = Kind {
 };
 
 /// The key is too small.
-pub const WEAK_KEY: Kind = Kind {
+pub const WEAK_KEY: FindingKind = FindingKind {
     id: "tls.certificate.weak_key",
     name: "Certificate key is weak",
     risk: risks::WEAK_KEY,
@@ -155,7 +155,7 @@ pub const WEAK_KEY: Kind = Kind {
 };
 
 /// The signature uses a broken hash.
-pub const WEAK_SIGNATURE: Kind = Kind {
+pub const WEAK_SIGNATURE: FindingKind = FindingKind {
     id: "tls.certificate.weak_signature",
     name: "Certificate signature is weak",
     risk: risks::WEAK_KEY,

@@ -2,11 +2,11 @@
 //!
 //! Files that should not be readable have a file of their own: [`exposed`](super::exposed).
 
-use super::{CRYPTOGRAPHY, ERROR_HANDLING, Kind, MISCONFIGURATION, OUTDATED};
+use super::{CRYPTOGRAPHY, ERROR_HANDLING, FindingKind, MISCONFIGURATION, OUTDATED};
 use crate::service::engine::risks;
 
 /// All of this file.
-pub const ALL: &[&Kind] = &[
+pub const ALL: &[&FindingKind] = &[
     &CSP_MISSING,
     &CSP_WEAK,
     &HSTS_MISSING,
@@ -31,7 +31,7 @@ pub const ALL: &[&Kind] = &[
 ];
 
 /// No Content-Security-Policy.
-pub const CSP_MISSING: Kind = Kind {
+pub const CSP_MISSING: FindingKind = FindingKind {
     id: "web.header.csp_missing",
     name: "Content-Security-Policy missing",
     risk: risks::MISSING_HARDENING,
@@ -44,7 +44,7 @@ pub const CSP_MISSING: Kind = Kind {
 };
 
 /// A Content-Security-Policy that allows what it is there to forbid.
-pub const CSP_WEAK: Kind = Kind {
+pub const CSP_WEAK: FindingKind = FindingKind {
     id: "web.header.csp_weak",
     name: "Content-Security-Policy is weak",
     risk: risks::WEAK_HEADER,
@@ -55,7 +55,7 @@ pub const CSP_WEAK: Kind = Kind {
 };
 
 /// No HSTS on HTTPS.
-pub const HSTS_MISSING: Kind = Kind {
+pub const HSTS_MISSING: FindingKind = FindingKind {
     id: "web.header.hsts_missing",
     name: "Strict-Transport-Security missing",
     risk: risks::MISSING_HARDENING,
@@ -68,7 +68,7 @@ pub const HSTS_MISSING: Kind = Kind {
 };
 
 /// HSTS for a short time.
-pub const HSTS_WEAK: Kind = Kind {
+pub const HSTS_WEAK: FindingKind = FindingKind {
     id: "web.header.hsts_weak",
     name: "Strict-Transport-Security is short",
     risk: risks::WEAK_HEADER,
@@ -77,7 +77,7 @@ pub const HSTS_WEAK: Kind = Kind {
 };
 
 /// No nosniff.
-pub const NOSNIFF_MISSING: Kind = Kind {
+pub const NOSNIFF_MISSING: FindingKind = FindingKind {
     id: "web.header.nosniff_missing",
     name: "X-Content-Type-Options missing",
     cwe: "CWE-693",
@@ -89,7 +89,7 @@ pub const NOSNIFF_MISSING: Kind = Kind {
 };
 
 /// No Referrer-Policy.
-pub const REFERRER_MISSING: Kind = Kind {
+pub const REFERRER_MISSING: FindingKind = FindingKind {
     id: "web.header.referrer_missing",
     name: "Referrer-Policy missing",
     cwe: "CWE-200",
@@ -101,7 +101,7 @@ pub const REFERRER_MISSING: Kind = Kind {
 };
 
 /// Pages may be framed.
-pub const FRAMES_OPEN: Kind = Kind {
+pub const FRAMES_OPEN: FindingKind = FindingKind {
     id: "web.header.frames_open",
     name: "Pages can be framed by any site",
     cwe: "CWE-1021",
@@ -114,7 +114,7 @@ pub const FRAMES_OPEN: Kind = Kind {
 };
 
 /// A cookie without Secure.
-pub const COOKIE_SECURE: Kind = Kind {
+pub const COOKIE_SECURE: FindingKind = FindingKind {
     id: "web.cookie.secure",
     name: "Cookie without Secure",
     risk: risks::COOKIE_FLAG,
@@ -127,7 +127,7 @@ pub const COOKIE_SECURE: Kind = Kind {
 };
 
 /// A cookie without HttpOnly.
-pub const COOKIE_HTTP_ONLY: Kind = Kind {
+pub const COOKIE_HTTP_ONLY: FindingKind = FindingKind {
     id: "web.cookie.http_only",
     name: "Cookie without HttpOnly",
     cwe: "CWE-1004",
@@ -139,7 +139,7 @@ pub const COOKIE_HTTP_ONLY: Kind = Kind {
 };
 
 /// A cookie without SameSite.
-pub const COOKIE_SAME_SITE: Kind = Kind {
+pub const COOKIE_SAME_SITE: FindingKind = FindingKind {
     id: "web.cookie.same_site",
     name: "Cookie without SameSite",
     cwe: "CWE-1275",
@@ -153,7 +153,7 @@ pub const COOKIE_SAME_SITE: Kind = Kind {
 };
 
 /// CORS for every origin, with credentials.
-pub const CORS_CREDENTIALS: Kind = Kind {
+pub const CORS_CREDENTIALS: FindingKind = FindingKind {
     id: "web.cors.credentials",
     name: "Any site may read answers with the visitor's rights",
     risk: risks::OPEN_CORS,
@@ -166,7 +166,7 @@ pub const CORS_CREDENTIALS: Kind = Kind {
 };
 
 /// CORS for every origin, without credentials.
-pub const CORS_REFLECTED: Kind = Kind {
+pub const CORS_REFLECTED: FindingKind = FindingKind {
     id: "web.cors.reflected",
     name: "CORS repeats any origin",
     risk: risks::WEAK_HEADER,
@@ -176,7 +176,7 @@ pub const CORS_REFLECTED: Kind = Kind {
 };
 
 /// TRACE is allowed.
-pub const METHOD_TRACE: Kind = Kind {
+pub const METHOD_TRACE: FindingKind = FindingKind {
     id: "web.method.trace",
     name: "TRACE is allowed",
     risk: risks::RISKY_METHOD,
@@ -189,7 +189,7 @@ pub const METHOD_TRACE: Kind = Kind {
 };
 
 /// PUT or another writing method of file servers is allowed.
-pub const METHOD_WRITE: Kind = Kind {
+pub const METHOD_WRITE: FindingKind = FindingKind {
     id: "web.method.write",
     name: "Writing methods are allowed on the start page",
     cwe: "CWE-650",
@@ -202,7 +202,7 @@ pub const METHOD_WRITE: Kind = Kind {
 };
 
 /// HTTPS pages load parts over HTTP.
-pub const MIXED_CONTENT: Kind = Kind {
+pub const MIXED_CONTENT: FindingKind = FindingKind {
     id: "web.mixed_content",
     name: "HTTPS page loads parts over plain HTTP",
     risk: risks::MIXED_CONTENT,
@@ -215,7 +215,7 @@ pub const MIXED_CONTENT: Kind = Kind {
 };
 
 /// The site works over plain HTTP.
-pub const PLAIN_HTTP: Kind = Kind {
+pub const PLAIN_HTTP: FindingKind = FindingKind {
     id: "web.plain_http",
     name: "Site answers over plain HTTP",
     risk: risks::PLAIN_HTTP,
@@ -228,7 +228,7 @@ pub const PLAIN_HTTP: Kind = Kind {
 };
 
 /// Errors show internals.
-pub const ERROR_PAGE: Kind = Kind {
+pub const ERROR_PAGE: FindingKind = FindingKind {
     id: "web.error_page",
     name: "Error page shows internals",
     risk: risks::VERBOSE_ERROR,
@@ -241,7 +241,7 @@ pub const ERROR_PAGE: Kind = Kind {
 };
 
 /// Headers name versions.
-pub const SERVER_VERSION: Kind = Kind {
+pub const SERVER_VERSION: FindingKind = FindingKind {
     id: "web.server.version",
     name: "Server tells its version",
     risk: risks::DISCLOSURE,
@@ -254,7 +254,7 @@ pub const SERVER_VERSION: Kind = Kind {
 };
 
 /// The version that headers name is known to have holes.
-pub const SERVER_OUTDATED: Kind = Kind {
+pub const SERVER_OUTDATED: FindingKind = FindingKind {
     id: "web.server.outdated",
     name: "Server software has known holes",
     risk: risks::UNPROVED_VERSION,
@@ -268,7 +268,7 @@ pub const SERVER_OUTDATED: Kind = Kind {
 };
 
 /// robots.txt names private paths.
-pub const ROBOTS_PATHS: Kind = Kind {
+pub const ROBOTS_PATHS: FindingKind = FindingKind {
     id: "web.robots",
     name: "robots.txt names private places",
     risk: risks::DISCLOSURE,
@@ -281,7 +281,7 @@ pub const ROBOTS_PATHS: Kind = Kind {
 };
 
 /// No security.txt.
-pub const SECURITY_TXT: Kind = Kind {
+pub const SECURITY_TXT: FindingKind = FindingKind {
     id: "web.security_txt",
     name: "security.txt missing",
     risk: risks::GOOD_TO_HAVE,

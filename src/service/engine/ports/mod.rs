@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::pace::Lane;
-use super::run::Run;
-use super::{NewFinding, Outcome, TestDone, kinds};
+use super::pace::HostLane;
+use super::run::ScanRun;
+use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::rails::is_this_host;
 
 pub mod banner;
@@ -50,7 +50,7 @@ enum Probe {
 
 /// Ports by what became of them.
 #[derive(Default)]
-struct Tally {
+struct PortTally {
     open: BTreeMap<u16, Banner>,
     closed: usize,
     filtered: usize,
@@ -58,11 +58,11 @@ struct Tally {
 }
 
 /// Runs the scan.
-pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let host = run.address.host();
     let ip = run.resolve(&host).await?[0];
     let params = run.job.params.as_object().cloned().unwrap_or_default();
-    let ports = PortSelection::parse(&params).map_err(|error| Outcome::FailedToStart(error.to_string()))?.ports();
+    let ports = PortSelection::parse(&params).map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?.ports();
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX)).await;
     run.raw(format!("{host} is {ip}; {} ports", ports.len())).await;
 
@@ -73,7 +73,7 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
         run.output("port_scanner", output(run, ip, &BTreeMap::new())).await;
         return Ok("The host did not answer; nothing was scanned".to_owned());
     }
-    let mut tally = Tally::default();
+    let mut tally = PortTally::default();
     let mut probes = stream::iter(ports.iter().copied())
         .map(|port| async move { (port, probe(run, SocketAddr::new(ip, port), lane).await) })
         .buffer_unordered(lane.limits.probes_in_flight);
@@ -86,8 +86,8 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
     Ok(tally.summary(ports.len()))
 }
 
-impl Tally {
-    async fn take(&mut self, run: &Run<'_>, ip: IpAddr, port: u16, probe: Probe) {
+impl PortTally {
+    async fn take(&mut self, run: &ScanRun<'_>, ip: IpAddr, port: u16, probe: Probe) {
         match probe {
             Probe::Open(banner) => {
                 run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    async fn flush(&mut self, run: &Run<'_>) {
+    async fn flush(&mut self, run: &ScanRun<'_>) {
         let batch = std::mem::take(&mut self.batch);
         let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { return };
         let test = TestDone {
@@ -135,7 +135,7 @@ impl Tally {
     }
 }
 
-async fn probe(run: &Run<'_>, to: SocketAddr, lane: &Lane) -> Probe {
+async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
     if run.settings.own_ports.contains(to.ip(), to.port()) {
         return Probe::Own;
     }
@@ -155,7 +155,7 @@ async fn probe(run: &Run<'_>, to: SocketAddr, lane: &Lane) -> Probe {
     Probe::Open(banner::grab(stream, to).await)
 }
 
-async fn connect(to: SocketAddr, lane: &Lane) -> Result<TcpStream, Probe> {
+async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
     use std::io::ErrorKind::{AddrNotAvailable, ConnectionRefused, ConnectionReset};
     // Out of descriptors or local ports: wait for others to close theirs.
     for _ in 0..100 {
@@ -181,7 +181,7 @@ fn is_shortage(error: &std::io::Error) -> bool {
     [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
 }
 
-async fn is_alive(ip: IpAddr, lane: &Lane) -> bool {
+async fn is_alive(ip: IpAddr, lane: &HostLane) -> bool {
     stream::iter(ALIVE_PORTS.iter().copied())
         .map(|port| async move { !matches!(connect(SocketAddr::new(ip, port), lane).await, Err(Probe::Filtered)) })
         .buffer_unordered(ALIVE_PORTS.len())
@@ -203,7 +203,7 @@ fn finding(port: u16, banner: &Banner) -> NewFinding {
     }
 }
 
-fn output(run: &Run<'_>, ip: IpAddr, open: &BTreeMap<u16, Banner>) -> Value {
+fn output(run: &ScanRun<'_>, ip: IpAddr, open: &BTreeMap<u16, Banner>) -> Value {
     let host = run.address.host();
     let hostnames: Vec<String> = if run.address.ip().is_some() { Vec::new() } else { vec![host] };
     let ports: Vec<Value> = open
@@ -248,7 +248,7 @@ mod tests {
         let found: Vec<_> = told.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
         assert_eq!(found, [(ssh, "ssh", true)]);
         assert!(told.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
-        assert_eq!(told.outcome, Outcome::Finished("1 of 3 ports open, 1 closed".into()));
+        assert_eq!(told.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed".into()));
         assert_eq!(told.output.unwrap().output_data["ports"][0]["number"], ssh);
     }
 
@@ -271,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn a_refused_target_and_a_missing_name_do_not_start() {
         let told = Trial::new(Tool::PORTS, "192.0.2.1", json!({})).run().await;
-        let Outcome::FailedToStart(why) = told.outcome else { panic!("{:?}", told.outcome) };
+        let ScanOutcome::FailedToStart(why) = told.outcome else { panic!("{:?}", told.outcome) };
         assert!(why.contains("scandeck scope add 192.0.2.1"), "{why}");
     }
 
@@ -279,6 +279,6 @@ mod tests {
     async fn stopping_ends_a_scan_at_once() {
         let trial = Trial::new(Tool::PORTS, "127.0.0.1", json!({"port_range":{"start_port":1,"end_port":65535}}));
         trial.stop.cancel();
-        assert_eq!(trial.run().await.outcome, Outcome::Cancelled);
+        assert_eq!(trial.run().await.outcome, ScanOutcome::Cancelled);
     }
 }

@@ -15,8 +15,8 @@ use super::finding;
 use super::trust::{self, Trust};
 use crate::contract::Stamp;
 use crate::service::engine::TestDone;
-use crate::service::engine::kinds::{Kind, tls};
-use crate::service::engine::run::Run;
+use crate::service::engine::kinds::{FindingKind, tls};
+use crate::service::engine::run::ScanRun;
 
 const DAY: i64 = 24 * 3600;
 /// Days from which on renewal should have happened.
@@ -43,7 +43,7 @@ pub const CHECKS: &[(&str, &str)] = &[
 
 /// One certificate as reports show it.
 #[derive(Clone, Debug)]
-struct Facts {
+struct CertificateFacts {
     subject: String,
     issuer: String,
     names: Vec<String>,
@@ -59,9 +59,9 @@ struct Facts {
 }
 
 /// What was found about a chain.
-pub struct Seen {
-    chain: Vec<Facts>,
-    failed: Vec<(usize, &'static Kind, String)>,
+pub struct ChainFindings {
+    chain: Vec<CertificateFacts>,
+    failed: Vec<(usize, &'static FindingKind, String)>,
     /// Lines for the raw log.
     pub lines: Vec<String>,
     /// What the reader should know about the scan itself.
@@ -69,11 +69,11 @@ pub struct Seen {
 }
 
 /// Looks at a chain, the server's own certificate first.
-pub fn look(run: &Run<'_>, host: &str, chain: &[Vec<u8>]) -> Seen {
+pub fn look(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings {
     let now = jiff::Timestamp::now().as_second();
-    let facts: Vec<Facts> = chain.iter().filter_map(|der| Facts::parse(der)).collect();
+    let facts: Vec<CertificateFacts> = chain.iter().filter_map(|der| CertificateFacts::parse(der)).collect();
     let lines = facts.iter().map(|one| format!("certificate {} issued by {}, {}", one.subject, one.issuer, one.key));
-    let mut seen = Seen { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
+    let mut seen = ChainFindings { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
     let Some(leaf) = seen.chain.first().cloned() else {
         seen.note = Some("The server's certificate could not be read.".to_owned());
         return seen;
@@ -94,7 +94,7 @@ pub fn look(run: &Run<'_>, host: &str, chain: &[Vec<u8>]) -> Seen {
             seen.note = Some("This machine has no list of trusted authorities, so trust was not judged.".to_owned())
         }
     }
-    let told = |pick: fn(&Facts) -> Option<String>| {
+    let told = |pick: fn(&CertificateFacts) -> Option<String>| {
         let all: Vec<String> = seen.chain.iter().filter_map(pick).collect();
         (!all.is_empty()).then(|| all.join("; "))
     };
@@ -106,7 +106,7 @@ pub fn look(run: &Run<'_>, host: &str, chain: &[Vec<u8>]) -> Seen {
     seen
 }
 
-impl Seen {
+impl ChainFindings {
     /// One test a check.
     pub fn tests(&self, port: u16) -> impl Iterator<Item = TestDone> + '_ {
         CHECKS.iter().enumerate().map(move |(at, (uid, description))| {
@@ -151,7 +151,7 @@ impl Seen {
     }
 }
 
-impl Facts {
+impl CertificateFacts {
     fn parse(der: &[u8]) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         let algorithm = certificate.signature_algorithm.algorithm.to_id_string();
@@ -190,7 +190,7 @@ impl Facts {
     }
 }
 
-fn judge_days(leaf: &Facts, now: i64) -> Option<(&'static Kind, String)> {
+fn judge_days(leaf: &CertificateFacts, now: i64) -> Option<(&'static FindingKind, String)> {
     let (from, to) = (stamp(leaf.not_before), stamp(leaf.not_after));
     match () {
         () if now > leaf.not_after => Some((&tls::EXPIRED, format!("expired {to}"))),
@@ -242,12 +242,12 @@ mod tests {
 
     use super::*;
 
-    fn facts(from: i32, to: i32) -> Facts {
+    fn facts(from: i32, to: i32) -> CertificateFacts {
         let mut params = CertificateParams::new(vec!["shop.test".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         params.not_before = date_time_ymd(from, 1, 1);
         params.not_after = date_time_ymd(to, 1, 1);
         let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
-        Facts::parse(certificate.der()).unwrap()
+        CertificateFacts::parse(certificate.der()).unwrap()
     }
 
     #[test]
@@ -270,6 +270,6 @@ mod tests {
         assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
         assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
         assert!(facts.own_issuer);
-        assert!(Facts::parse(b"nothing").is_none());
+        assert!(CertificateFacts::parse(b"nothing").is_none());
     }
 }

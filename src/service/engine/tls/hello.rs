@@ -11,7 +11,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::Shown;
+use super::TlsAnswer;
 
 /// Bytes of handshake that are read; chains are far smaller.
 const MAX_HANDSHAKE: usize = 128 * 1024;
@@ -85,10 +85,10 @@ const OLD_SUITES: &[(u16, &str)] = &[
 const SAFE_RENEGOTIATION: u16 = 0x00ff;
 
 /// Says hello and reads the answer up to the certificates; nothing where the server says nothing.
-pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> Option<Shown> {
+pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> Option<TlsAnswer> {
     stream.write_all(&client_hello(version, host, rand::random())).await.ok()?;
     let mut messages = Vec::new();
-    let mut shown = Shown::default();
+    let mut shown = TlsAnswer::default();
     loop {
         let record = read_record(&mut stream).await?;
         match record {
@@ -110,7 +110,7 @@ pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> O
         if messages.len() > MAX_HANDSHAKE {
             return Some(shown);
         }
-        if !shown.accepted && shown != Shown::default() {
+        if !shown.accepted && shown != TlsAnswer::default() {
             return Some(shown);
         }
     }
@@ -136,12 +136,12 @@ fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// Version and cipher that the server chose; a lower version than asked for is no acceptance.
-fn server_hello(body: &[u8], asked: Version) -> Option<Shown> {
+fn server_hello(body: &[u8], asked: Version) -> Option<TlsAnswer> {
     let version = body.get(..2)?;
     let session = usize::from(*body.get(34)?);
     let cipher = body.get(35 + session..37 + session)?;
     let number = u16::from_be_bytes([cipher[0], cipher[1]]);
-    Some(Shown { accepted: version == asked.wire(), cipher: suite_name(number), chain: Vec::new() })
+    Some(TlsAnswer { accepted: version == asked.wire(), cipher: suite_name(number), chain: Vec::new() })
 }
 
 fn suite_name(number: u16) -> String {

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::kinds::Kind;
+use super::kinds::FindingKind;
 use super::pace::Limits;
-use super::run::Run;
-use super::{NewFinding, Outcome, TestDone, kinds};
+use super::run::ScanRun;
+use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::service::rails::is_this_host;
 
 mod certificate;
@@ -32,7 +32,7 @@ use hello::Version;
 
 /// What one version's handshake showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct TlsAnswer {
     /// The server agreed to this version.
     pub accepted: bool,
     /// Cipher suite it chose, as its number or name.
@@ -42,12 +42,12 @@ pub struct Shown {
 }
 
 /// Versions that are findings when accepted.
-const OLD: &[(Version, &Kind)] =
+const OLD: &[(Version, &FindingKind)] =
     &[(Version::Ssl3, &kinds::tls::SSL3), (Version::Tls10, &kinds::tls::TLS10), (Version::Tls11, &kinds::tls::TLS11)];
 
 /// Where the handshakes go.
 struct Server<'a> {
-    run: &'a Run<'a>,
+    run: &'a ScanRun<'a>,
     host: String,
     address: SocketAddr,
     limits: Limits,
@@ -55,7 +55,7 @@ struct Server<'a> {
 }
 
 /// Runs the scan.
-pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let host = run.address.host();
     let is_https = run.address.url().is_some_and(|url| url.scheme() == "https");
     let port = run.address.port().filter(|_| is_https).unwrap_or(443);
@@ -63,9 +63,9 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
     let server = connectable(run, host, port).await?;
 
     let shown = join_all(Version::ALL.iter().map(|version| server.ask(*version))).await;
-    let shown: Vec<(Version, Shown)> = Version::ALL.iter().copied().zip(shown).collect();
+    let shown: Vec<(Version, TlsAnswer)> = Version::ALL.iter().copied().zip(shown).collect();
     if shown.iter().all(|(_, shown)| !shown.accepted) {
-        return Err(Outcome::ConnectionError(format!("{} answers, but not in TLS", server.address)));
+        return Err(ScanOutcome::ConnectionError(format!("{} answers, but not in TLS", server.address)));
     }
     for (version, answer) in &shown {
         run.tested(server.protocol_test(*version, answer, &shown)).await;
@@ -91,7 +91,7 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
 }
 
 /// The first allowed address that takes a connection.
-async fn connectable<'a>(run: &'a Run<'a>, host: String, port: u16) -> Result<Server<'a>, Outcome> {
+async fn connectable<'a>(run: &'a ScanRun<'a>, host: String, port: u16) -> Result<Server<'a>, ScanOutcome> {
     let mut why = String::new();
     for ip in run.resolve(&host).await? {
         let address = SocketAddr::new(ip, port);
@@ -101,7 +101,7 @@ async fn connectable<'a>(run: &'a Run<'a>, host: String, port: u16) -> Result<Se
             Err(error) => why = format!("{address}: {error}"),
         }
     }
-    Err(Outcome::ConnectionError(format!("no connection to {why}")))
+    Err(ScanOutcome::ConnectionError(format!("no connection to {why}")))
 }
 
 fn patience(ip: IpAddr) -> Duration {
@@ -117,7 +117,7 @@ impl Server<'_> {
     }
 
     /// One handshake of one version; a server that does not answer it does not accept it.
-    async fn ask(&self, version: Version) -> Shown {
+    async fn ask(&self, version: Version) -> TlsAnswer {
         let exchange = async {
             let stream = self.connect().await.ok()?;
             match version {
@@ -131,7 +131,7 @@ impl Server<'_> {
         shown
     }
 
-    fn protocol_test(&self, version: Version, shown: &Shown, all: &[(Version, Shown)]) -> TestDone {
+    fn protocol_test(&self, version: Version, shown: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
         let accepts = |wanted: Version| all.iter().any(|(version, shown)| *version == wanted && shown.accepted);
         let word = |accepted: bool| if accepted { "accepted" } else { "not accepted" }.to_owned();
         let old = OLD.iter().find(|(old, _)| *old == version && shown.accepted).map(|(_, kind)| *kind);
@@ -156,7 +156,7 @@ impl Server<'_> {
         }
     }
 
-    fn output(&self, shown: &[(Version, Shown)], seen: &certificate::Seen) -> Value {
+    fn output(&self, shown: &[(Version, TlsAnswer)], seen: &certificate::ChainFindings) -> Value {
         let protocols = shown.iter().map(
             |(version, shown)| json!({"name": version.name(), "accepted": shown.accepted, "cipher": shown.cipher}),
         );
@@ -170,7 +170,7 @@ impl Server<'_> {
     }
 }
 
-fn finding(kind: &Kind, port: u16, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+fn finding(kind: &FindingKind, port: u16, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
     let evidence = kinds::table(headers, rows);
     NewFinding { port, service: "tls".to_owned(), confirmed: true, evidence, ..kind.finding() }
 }

@@ -9,11 +9,11 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::Shown;
+use super::TlsAnswer;
 
 /// Shakes hands by TLS 1.3 alone.
-pub async fn handshake(stream: TcpStream, host: &str) -> Option<Shown> {
-    let capture = Arc::new(Capture { provider: aws_lc_rs::default_provider(), chain: Mutex::default() });
+pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
+    let capture = Arc::new(CertificateRecorder { provider: aws_lc_rs::default_provider(), chain: Mutex::default() });
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .ok()?
@@ -28,17 +28,17 @@ pub async fn handshake(stream: TcpStream, host: &str) -> Option<Shown> {
         Err(_) => None,
     };
     // Certificates come after the server has agreed to the version, so having them is enough.
-    Some(Shown { accepted: !chain.is_empty(), cipher: cipher.unwrap_or_default(), chain })
+    Some(TlsAnswer { accepted: !chain.is_empty(), cipher: cipher.unwrap_or_default(), chain })
 }
 
 /// Accepts every certificate and remembers it.
 #[derive(Debug)]
-struct Capture {
+struct CertificateRecorder {
     provider: CryptoProvider,
     chain: Mutex<Vec<Vec<u8>>>,
 }
 
-impl ServerCertVerifier for Capture {
+impl ServerCertVerifier for CertificateRecorder {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

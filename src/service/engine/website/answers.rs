@@ -9,7 +9,7 @@ use url::Url;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::http::{Page, headers};
+use crate::service::engine::http::{HttpPage, headers};
 use crate::service::engine::kinds::web;
 
 /// Methods by which files are written or removed.
@@ -127,7 +127,7 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     site.finding_of_rows(&web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows)
 }
 
-fn internals(page: &Page) -> Option<Vec<String>> {
+fn internals(page: &HttpPage) -> Option<Vec<String>> {
     let text = page.text();
     INTERNAL.iter().find_map(|(pattern, what)| {
         let found = pattern.find(&text)?;
@@ -173,7 +173,7 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
 }
 
 /// A file that is really there, and no web page in its place.
-async fn text_file(site: &Site<'_>, path: &str) -> Option<Page> {
+async fn text_file(site: &Site<'_>, path: &str) -> Option<HttpPage> {
     let url: Url = site.at(path)?;
     let page = site.web.get(&url).await.ok()?;
     (page.is_success() && !page.is_html()).then_some(page)
@@ -183,9 +183,9 @@ async fn text_file(site: &Site<'_>, path: &str) -> Option<Page> {
 mod tests {
     use super::*;
 
-    fn page(body: &str) -> Page {
+    fn page(body: &str) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        Page { url, status: 500, headers: HeaderMap::new(), body: body.into() }
+        HttpPage { url, status: 500, headers: HeaderMap::new(), body: body.into() }
     }
 
     #[test]

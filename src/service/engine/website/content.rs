@@ -5,7 +5,7 @@ use url::Url;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::http::Page;
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::web;
 
 /// Elements that load or send something, with the attribute that says where.
@@ -26,7 +26,7 @@ pub fn mixed(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() {
         return Vec::new();
     }
-    let upgraded = |page: &&Page| !page.header("content-security-policy").contains("upgrade-insecure-requests");
+    let upgraded = |page: &&HttpPage| !page.header("content-security-policy").contains("upgrade-insecure-requests");
     let rows = site.html().filter(upgraded).flat_map(plain_parts).collect();
     site.finding_of_rows(&web::MIXED_CONTENT, &["Page", "Element", "Address"], rows)
 }
@@ -40,7 +40,7 @@ pub fn plain_http(site: &Site) -> Vec<NewFinding> {
     vec![site.finding(&web::PLAIN_HTTP, &["URL", "Status", "Redirect"], vec![row])]
 }
 
-fn plain_parts(page: &Page) -> Vec<Vec<String>> {
+fn plain_parts(page: &HttpPage) -> Vec<Vec<String>> {
     let html = Html::parse_document(&page.text());
     let mut rows = Vec::new();
     for (selector, attribute) in PARTS {
@@ -66,7 +66,7 @@ mod tests {
         let body = r#"<script src="http://cdn.test/a.js"></script><a href="http://other.test/">x</a>
             <img src="//cdn.test/b.png"><form action="HTTP://a.test/login"></form>"#;
         let url = Url::parse("https://a.test/").unwrap();
-        let page = Page { url, status: 200, headers: HeaderMap::new(), body: body.into() };
+        let page = HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.into() };
         let named: Vec<String> = plain_parts(&page).into_iter().map(|mut row| row.remove(1)).collect();
         assert_eq!(named, ["script", "form"]);
     }

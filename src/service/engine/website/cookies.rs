@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::kinds::{Kind, web};
+use crate::service::engine::kinds::{FindingKind, web};
 
 /// A cookie as a page sets it; its value is never kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn same_site(site: &Site) -> Vec<NewFinding> {
     without(site, &web::COOKIE_SAME_SITE, "SameSite", |cookie| matches!(cookie.same_site.as_str(), "lax" | "strict"))
 }
 
-fn without(site: &Site, kind: &Kind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
+fn without(site: &Site, kind: &FindingKind, attribute: &str, has: impl Fn(&Cookie) -> bool) -> Vec<NewFinding> {
     let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     for page in &site.pages {
         for cookie in page.all("set-cookie").filter_map(parse).filter(|cookie| !cookie.removed && !has(cookie)) {

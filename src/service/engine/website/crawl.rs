@@ -9,7 +9,7 @@ use futures::stream;
 use scraper::{Html, Selector};
 use url::Url;
 
-use crate::service::engine::http::{Page, Web};
+use crate::service::engine::http::{HttpPage, Web};
 
 /// Pages fetched at a time.
 const AT_ONCE: usize = 4;
@@ -36,12 +36,12 @@ const ACTIONS: &[&str] = &[
 
 /// What was read.
 pub struct Crawled {
-    pub pages: Vec<Page>,
+    pub pages: Vec<HttpPage>,
     pub folders: BTreeSet<String>,
 }
 
 /// Reads up to `max_pages` pages, the start page among them.
-pub async fn crawl(web: &Web<'_>, start: &Page, max_pages: usize) -> Crawled {
+pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize) -> Crawled {
     let mut seen = HashSet::from([without_query(&start.url)]);
     let mut waiting = VecDeque::new();
     let mut crawled = Crawled { pages: Vec::new(), folders: BTreeSet::new() };
@@ -58,7 +58,7 @@ pub async fn crawl(web: &Web<'_>, start: &Page, max_pages: usize) -> Crawled {
     crawled
 }
 
-fn take(page: Page, crawled: &mut Crawled, waiting: &mut VecDeque<Url>, seen: &mut HashSet<String>) {
+fn take(page: HttpPage, crawled: &mut Crawled, waiting: &mut VecDeque<Url>, seen: &mut HashSet<String>) {
     let links = links(&page);
     for url in links.iter().filter(|url| url.origin() == page.url.origin()) {
         crawled.folders.extend(folders(url));
@@ -71,7 +71,7 @@ fn take(page: Page, crawled: &mut Crawled, waiting: &mut VecDeque<Url>, seen: &m
 }
 
 /// Where a page leads: its links, parts and redirect.
-fn links(page: &Page) -> Vec<Url> {
+fn links(page: &HttpPage) -> Vec<Url> {
     let mut all: Vec<Url> = page.redirect().into_iter().collect();
     if page.is_html()
         && let Ok(selector) =

@@ -8,28 +8,28 @@
 use super::judge::{self, Judge};
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::kinds::{Kind, exposed};
+use crate::service::engine::kinds::{FindingKind, exposed};
 
 /// A file to ask for, below each base folder; `{host}` stands for the host's name.
-type Wanted = (&'static str, Judge);
+type ExposedFile = (&'static str, Judge);
 
-const GIT: &[Wanted] =
+const GIT: &[ExposedFile] =
     &[(".git/HEAD", judge::git_head), (".git/config", judge::git_config), (".git/index", judge::git_index)];
-const SVN: &[Wanted] = &[(".svn/entries", judge::svn), (".svn/wc.db", judge::svn)];
-const MERCURIAL: &[Wanted] = &[(".hg/requires", judge::mercurial)];
-const ENVIRONMENT: &[Wanted] = &[
+const SVN: &[ExposedFile] = &[(".svn/entries", judge::svn), (".svn/wc.db", judge::svn)];
+const MERCURIAL: &[ExposedFile] = &[(".hg/requires", judge::mercurial)];
+const ENVIRONMENT: &[ExposedFile] = &[
     (".env", judge::environment),
     (".env.local", judge::environment),
     (".env.production", judge::environment),
     (".env.bak", judge::environment),
 ];
-const CREDENTIALS: &[Wanted] = &[
+const CREDENTIALS: &[ExposedFile] = &[
     (".htpasswd", judge::credentials),
     (".aws/credentials", judge::credentials),
     (".npmrc", judge::credentials),
     (".git-credentials", judge::credentials),
 ];
-const BACKUP: &[Wanted] = &[
+const BACKUP: &[ExposedFile] = &[
     ("backup.zip", judge::backup),
     ("backup.tar.gz", judge::backup),
     ("backup.tar", judge::backup),
@@ -43,7 +43,7 @@ const BACKUP: &[Wanted] = &[
     ("wp-config.php.bak", judge::backup),
     ("web.config.bak", judge::backup),
 ];
-const DATABASE: &[Wanted] = &[
+const DATABASE: &[ExposedFile] = &[
     ("dump.sql", judge::database),
     ("backup.sql", judge::database),
     ("database.sql", judge::database),
@@ -52,7 +52,7 @@ const DATABASE: &[Wanted] = &[
     ("db.sqlite", judge::database),
     ("database.sqlite3", judge::database),
 ];
-const PRIVATE_KEY: &[Wanted] = &[
+const PRIVATE_KEY: &[ExposedFile] = &[
     ("server.key", judge::private_key),
     ("private.key", judge::private_key),
     ("privkey.pem", judge::private_key),
@@ -103,7 +103,7 @@ pub async fn private_key(site: &Site<'_>) -> Vec<NewFinding> {
     look_for(site, &exposed::PRIVATE_KEY, PRIVATE_KEY).await
 }
 
-async fn look_for(site: &Site<'_>, kind: &Kind, wanted: &[Wanted]) -> Vec<NewFinding> {
+async fn look_for(site: &Site<'_>, kind: &FindingKind, wanted: &[ExposedFile]) -> Vec<NewFinding> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
     let mut rows = Vec::new();
     for folder in site.base_folders() {

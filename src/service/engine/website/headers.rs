@@ -4,8 +4,8 @@ use url::Host;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::http::Page;
-use crate::service::engine::kinds::{Kind, web};
+use crate::service::engine::http::HttpPage;
+use crate::service::engine::kinds::{FindingKind, web};
 
 /// Half a year: below that a visitor's next visit is likely to be unprotected.
 const LEAST_HSTS: u64 = 180 * 24 * 3600;
@@ -71,22 +71,22 @@ pub fn frames(site: &Site) -> Vec<NewFinding> {
 
 fn missing<'p>(
     site: &Site,
-    kind: &Kind,
-    pages: impl Iterator<Item = &'p Page>,
+    kind: &FindingKind,
+    pages: impl Iterator<Item = &'p HttpPage>,
     name: &str,
-    lacks: impl Fn(&Page) -> bool,
+    lacks: impl Fn(&HttpPage) -> bool,
 ) -> Vec<NewFinding> {
     let rows = pages.filter(|page| lacks(page)).map(|page| row(page, name)).collect();
     site.finding_of_rows(kind, HEADS, rows)
 }
 
-fn row(page: &Page, name: &str) -> Vec<String> {
+fn row(page: &HttpPage, name: &str) -> Vec<String> {
     let value = page.header(name);
     let value = if value.is_empty() { "absent" } else { value };
     vec![page.url.to_string(), name.to_owned(), value.to_owned()]
 }
 
-fn policies(page: &Page) -> Vec<String> {
+fn policies(page: &HttpPage) -> Vec<String> {
     page.all("content-security-policy").filter(|value| !value.trim().is_empty()).map(str::to_owned).collect()
 }
 

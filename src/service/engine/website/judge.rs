@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::service::engine::http::Page;
+use crate::service::engine::http::HttpPage;
 
 /// What proves that a page is what was looked for.
-pub type Judge = fn(&Page) -> Option<String>;
+pub type Judge = fn(&HttpPage) -> Option<String>;
 
 static SETTING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^(?:export\s+)?([A-Z][A-Z0-9_]{2,60})\s*=\s*(\S.*)?$").ok());
@@ -23,13 +23,13 @@ static DUMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// A web page, whatever its type says.
-fn is_markup(page: &Page) -> bool {
+fn is_markup(page: &HttpPage) -> bool {
     let start = page.body.trim_ascii_start();
     page.is_html() || matches!(start, [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', ..])
 }
 
 /// The head of a repository.
-pub fn git_head(page: &Page) -> Option<String> {
+pub fn git_head(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let line = text.trim_end();
     let is_reference = line.starts_with("ref: refs/") && line.len() < 200;
@@ -38,7 +38,7 @@ pub fn git_head(page: &Page) -> Option<String> {
 }
 
 /// The settings of a repository; an address in them may hold a password and is not shown.
-pub fn git_config(page: &Page) -> Option<String> {
+pub fn git_config(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let is_config = text.contains("[core]") && text.contains("repositoryformatversion");
     is_config
@@ -46,12 +46,12 @@ pub fn git_config(page: &Page) -> Option<String> {
 }
 
 /// The index of a repository.
-pub fn git_index(page: &Page) -> Option<String> {
+pub fn git_index(page: &HttpPage) -> Option<String> {
     page.body.starts_with(b"DIRC\0\0\0").then(|| "DIRC: index of the files".to_owned())
 }
 
 /// Files of a Subversion working copy.
-pub fn svn(page: &Page) -> Option<String> {
+pub fn svn(page: &HttpPage) -> Option<String> {
     if page.body.starts_with(b"SQLite format 3\0") {
         return Some("SQLite database of the working copy".to_owned());
     }
@@ -63,7 +63,7 @@ pub fn svn(page: &Page) -> Option<String> {
 }
 
 /// What a Mercurial repository requires.
-pub fn mercurial(page: &Page) -> Option<String> {
+pub fn mercurial(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let known = ["revlogv1", "store", "fncache", "dotencode", "generaldelta", "share-safe", "sparserevlog"];
@@ -72,7 +72,7 @@ pub fn mercurial(page: &Page) -> Option<String> {
 }
 
 /// Settings of a program; their names are shown, their values are not.
-pub fn environment(page: &Page) -> Option<String> {
+pub fn environment(page: &HttpPage) -> Option<String> {
     let text = page.text();
     if is_markup(page) {
         return None;
@@ -85,7 +85,7 @@ pub fn environment(page: &Page) -> Option<String> {
 }
 
 /// Passwords, their hashes, or access keys.
-pub fn credentials(page: &Page) -> Option<String> {
+pub fn credentials(page: &HttpPage) -> Option<String> {
     let text = page.text();
     if is_markup(page) {
         return None;
@@ -108,7 +108,7 @@ pub fn credentials(page: &Page) -> Option<String> {
 }
 
 /// An archive, or source code delivered as text.
-pub fn backup(page: &Page) -> Option<String> {
+pub fn backup(page: &HttpPage) -> Option<String> {
     let body = page.body.as_slice();
     let what = match body {
         [b'P', b'K', 3, 4, ..] => "zip archive",
@@ -125,7 +125,7 @@ pub fn backup(page: &Page) -> Option<String> {
 }
 
 /// A dump of a database, or its own file.
-pub fn database(page: &Page) -> Option<String> {
+pub fn database(page: &HttpPage) -> Option<String> {
     if page.body.starts_with(b"SQLite format 3\0") {
         return Some("SQLite database".to_owned());
     }
@@ -135,7 +135,7 @@ pub fn database(page: &Page) -> Option<String> {
 }
 
 /// A private key in PEM form.
-pub fn private_key(page: &Page) -> Option<String> {
+pub fn private_key(page: &HttpPage) -> Option<String> {
     let text = page.text();
     // In a page about keys the words stand in the midst of others; a key file begins with them.
     let found = KEY.as_ref()?.captures(&text).filter(|_| !is_markup(page))?;
@@ -151,9 +151,9 @@ mod tests {
 
     use super::*;
 
-    fn page(body: &[u8]) -> Page {
+    fn page(body: &[u8]) -> HttpPage {
         let url = Url::parse("http://a.test/x").unwrap();
-        Page { url, status: 200, headers: HeaderMap::new(), body: body.to_vec() }
+        HttpPage { url, status: 200, headers: HeaderMap::new(), body: body.to_vec() }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::site::Site;
 use crate::service::engine::NewFinding;
-use crate::service::engine::http::Page;
+use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::exposed;
 
 /// Folders that are looked at besides those the pages name.
@@ -62,7 +62,7 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
 }
 
 /// The files that a listing names; empty where the page is none.
-fn files(page: &Page) -> Vec<String> {
+fn files(page: &HttpPage) -> Vec<String> {
     let (Some(title), Some(link)) = (TITLE.as_ref(), LINK.as_ref()) else { return Vec::new() };
     let text = page.text();
     if page.status != 200 || !title.is_match(&text) {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_listing_is_one_only_with_its_title_and_files() {
         let files = |status, body: &str| {
-            files(&Page {
+            files(&HttpPage {
                 url: Url::parse("http://a.test/f/").unwrap(),
                 status,
                 headers: HeaderMap::new(),

@@ -14,8 +14,8 @@ use serde_json::json;
 
 use super::http::Web;
 use super::params::Authentication;
-use super::run::Run;
-use super::{NewFinding, Outcome, TestDone};
+use super::run::ScanRun;
+use super::{NewFinding, ScanOutcome, TestDone};
 
 mod answers;
 mod content;
@@ -87,21 +87,21 @@ const CHECKS: &[Check] = &[
 ];
 
 /// What a scan type allows itself.
-struct Reach {
+struct ScanReach {
     pages: usize,
     requests: u32,
 }
 
 /// Runs the scan.
-pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
+pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = &run.job.params;
     let reach = match params["scan_type"].as_str() {
-        Some("deep") => Reach { pages: 100, requests: 3000 },
-        _ => Reach { pages: 12, requests: 500 },
+        Some("deep") => ScanReach { pages: 100, requests: 3000 },
+        _ => ScanReach { pages: 12, requests: 500 },
     };
     let given = params.get("authentication").filter(|given| !given.is_null());
     let authentication = given.map(Authentication::parse).transpose();
-    let authentication = authentication.map_err(|error| Outcome::FailedToStart(error.to_string()))?;
+    let authentication = authentication.map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
     let with_login = authentication.is_some();
     let rate = params["requests_per_second"].as_u64().and_then(|rate| u32::try_from(rate).ok());
 
@@ -112,7 +112,7 @@ pub async fn scan(run: &Run<'_>) -> Result<String, Outcome> {
     let start = start::find(run, &web).await?;
     if with_login && matches!(start.status, 401 | 403) {
         let why = format!("{} answers {} to the given authentication", start.url, start.status);
-        return Err(Outcome::AuthFailed(why));
+        return Err(ScanOutcome::AuthFailed(why));
     }
     let answered = TestDone {
         uid: "web.start".to_owned(),

@@ -6,17 +6,18 @@ use url::Url;
 
 use super::crawl;
 use crate::service::engine::NewFinding;
-use crate::service::engine::http::{Page, Web};
-use crate::service::engine::kinds::{self, Kind};
+use crate::service::engine::http::{HttpPage, Web};
+use crate::service::engine::kinds;
+use crate::service::engine::kinds::FindingKind;
 
 /// A site with the pages that were read.
 pub struct Site<'a> {
     /// For checks that ask for more.
     pub web: &'a Web<'a>,
     /// Where the scan began.
-    pub start: Page,
+    pub start: HttpPage,
     /// The start page and pages it leads to, each answered.
-    pub pages: Vec<Page>,
+    pub pages: Vec<HttpPage>,
     /// Folders of the site that its pages name, as paths that end in `/`.
     pub folders: BTreeSet<String>,
     /// A path that cannot exist, new for each scan.
@@ -25,7 +26,7 @@ pub struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Reads up to `max_pages` pages.
-    pub async fn new(web: &'a Web<'a>, start: Page, max_pages: usize) -> Self {
+    pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize) -> Self {
         let crawled = crawl::crawl(web, &start, max_pages).await;
         let nonsense = format!("sd{:016x}", rand::random::<u64>());
         Self { web, start, pages: crawled.pages, folders: crawled.folders, nonsense }
@@ -53,12 +54,12 @@ impl<'a> Site<'a> {
     }
 
     /// Pages delivered as such: 200 and HTML.
-    pub fn html(&self) -> impl Iterator<Item = &Page> {
+    pub fn html(&self) -> impl Iterator<Item = &HttpPage> {
         self.pages.iter().filter(|page| page.status == 200 && page.is_html())
     }
 
     /// A finding of `kind` on this site's port, with its rows.
-    pub fn finding(&self, kind: &Kind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
+    pub fn finding(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
         NewFinding {
             port: self.start.url.port_or_known_default().unwrap_or_default(),
             service: self.start.url.scheme().to_owned(),
@@ -69,7 +70,7 @@ impl<'a> Site<'a> {
     }
 
     /// The same, or nothing where there are no rows.
-    pub fn finding_of_rows(&self, kind: &Kind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
+    pub fn finding_of_rows(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
         if rows.is_empty() { Vec::new() } else { vec![self.finding(kind, headers, rows)] }
     }
 }

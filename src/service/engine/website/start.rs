@@ -6,9 +6,9 @@
 use url::Url;
 
 use crate::contract::RedirectLevel;
-use crate::service::engine::Outcome;
-use crate::service::engine::http::{Page, Web, WebError};
-use crate::service::engine::run::Run;
+use crate::service::engine::ScanOutcome;
+use crate::service::engine::http::{HttpPage, Web, WebError};
+use crate::service::engine::run::ScanRun;
 
 /// Redirects that are followed at most.
 const MAX_REDIRECTS: usize = 10;
@@ -17,7 +17,7 @@ const MAX_REDIRECTS: usize = 10;
 ///
 /// # Errors
 /// How the scan ends when there is none.
-pub async fn find(run: &Run<'_>, web: &Web<'_>) -> Result<Page, Outcome> {
+pub async fn find(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
     let first = first_answer(run, web).await?;
     let level = &run.job.redirect_level;
     if *level == RedirectLevel::None || first.redirect().is_none() {
@@ -33,31 +33,38 @@ pub async fn find(run: &Run<'_>, web: &Web<'_>) -> Result<Page, Outcome> {
 }
 
 /// The answer of the target itself. A bare host is asked by https, then by http.
-async fn first_answer(run: &Run<'_>, web: &Web<'_>) -> Result<Page, Outcome> {
+async fn first_answer(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
     let schemes: &[&str] = if run.address.url().is_some() { &["as given"] } else { &["https", "http"] };
     let mut silent = Vec::new();
     for url in schemes.iter().filter_map(|scheme| run.address.url_with(scheme)) {
         match web.get(&url).await {
             Ok(page) => return Ok(page),
-            Err(WebError::Refused(why)) => return Err(Outcome::FailedToStart(why)),
+            Err(WebError::Refused(why)) => return Err(ScanOutcome::FailedToStart(why)),
             Err(error) => silent.push(format!("{url}: {error}")),
         }
     }
-    Err(Outcome::ConnectionError(silent.join("; ")))
+    Err(ScanOutcome::ConnectionError(silent.join("; ")))
 }
 
-async fn follow(run: &Run<'_>, web: &Web<'_>, mut page: Page, level: &RedirectLevel) -> Result<Page, Outcome> {
+async fn follow(
+    run: &ScanRun<'_>,
+    web: &Web<'_>,
+    mut page: HttpPage,
+    level: &RedirectLevel,
+) -> Result<HttpPage, ScanOutcome> {
     let home = run.address.host();
     for _ in 0..MAX_REDIRECTS {
         let Some(next) = page.redirect() else { return Ok(page) };
-        check(level, &home, &page.url, &next).map_err(Outcome::FailedToStart)?;
+        check(level, &home, &page.url, &next).map_err(ScanOutcome::FailedToStart)?;
         page = match web.get(&next).await {
             Ok(page) => page,
-            Err(WebError::Refused(why)) => return Err(Outcome::FailedToStart(format!("redirected to {next}: {why}"))),
-            Err(error) => return Err(Outcome::ConnectionError(format!("redirected to {next}: {error}"))),
+            Err(WebError::Refused(why)) => {
+                return Err(ScanOutcome::FailedToStart(format!("redirected to {next}: {why}")));
+            }
+            Err(error) => return Err(ScanOutcome::ConnectionError(format!("redirected to {next}: {error}"))),
         };
     }
-    Err(Outcome::FailedToStart(format!("more than {MAX_REDIRECTS} redirects, the last to {}", page.url)))
+    Err(ScanOutcome::FailedToStart(format!("more than {MAX_REDIRECTS} redirects, the last to {}", page.url)))
 }
 
 fn check(level: &RedirectLevel, home: &str, from: &Url, to: &Url) -> Result<(), String> {

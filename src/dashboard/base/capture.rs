@@ -1,0 +1,85 @@
+//! A captured request as the dashboard holds it, with its logger and what it mentions.
+
+use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
+use crate::oob::recognize::mentions;
+use crate::oob::{Archived, Book, Mention, Token};
+use crate::table::{Recognised, Row};
+use std::sync::Arc;
+
+/// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Caught {
+    pub logger: LoggerId,
+    /// Label of the logger: the archive knows loggers that are gone.
+    pub label: Shared,
+    /// Its URL when this was recorded.
+    pub handler_url: Shared,
+    pub capture: Arc<Capture>,
+    /// The tokens in it; known ones first.
+    pub mentions: Arc<[Mention]>,
+    /// Lower-case text that `/` searches.
+    pub text: Arc<str>,
+}
+
+/// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
+/// Ids are ordered as the captures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct CaughtId {
+    pub date: Option<Stamp>,
+    pub capture: CaptureId,
+    pub logger: LoggerId,
+}
+
+impl Caught {
+    /// A capture as it was archived.
+    pub fn new(archived: &Archived, mentions: Arc<[Mention]>) -> Self {
+        let capture = Arc::clone(&archived.capture);
+        let mut text = String::new();
+        capture.search_text(&mut text);
+        let text = text.to_lowercase().into();
+        let (label, handler_url) = (archived.label.clone(), archived.handler_url.clone());
+        Self { logger: archived.logger, label, handler_url, capture, mentions, text }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> CaughtId {
+        CaughtId { logger: self.logger, capture: self.capture.id, date: self.capture.request_date }
+    }
+
+    /// What it mentions now that the book has grown by some tokens; nothing when it mentions none of them.
+    pub fn mentions_of(&self, grown: &Book) -> Option<Arc<[Mention]>> {
+        let found: Vec<Mention> = mentions(&self.capture, grown).into_iter().filter(|mention| mention.known).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let others = self.mentions.iter().filter(|old| !found.iter().any(|new| new.token == old.token));
+        let (known, unknown): (Vec<Mention>, Vec<Mention>) = others.cloned().partition(|mention| mention.known);
+        Some(known.into_iter().chain(found.clone()).chain(unknown).collect())
+    }
+
+    /// The payload it mentions first, if that is known.
+    pub fn known(&self) -> Option<&Mention> {
+        self.mentions.first().filter(|mention| mention.known)
+    }
+
+    /// The tokens of payloads in it, each once.
+    pub fn tokens(&self) -> impl Iterator<Item = Token> + '_ {
+        let known = self.mentions.iter().enumerate().filter(|(_, mention)| mention.known);
+        let first = |at: usize, token| self.mentions[..at].iter().all(|mention| mention.token != token);
+        known.filter(move |(at, mention)| first(*at, mention.token)).map(|(_, mention)| mention.token)
+    }
+
+    /// As a row of queries.
+    pub fn recognised(&self) -> Recognised<'_> {
+        Recognised { capture: &self.capture, label: &self.label, mentions: &self.mentions }
+    }
+
+    /// What it takes in memory, about.
+    pub fn bytes(&self) -> usize {
+        let capture = &self.capture;
+        let headers: usize = capture.http_headers.iter().map(|line| line.len() + 32).sum();
+        512 + self.text.len() + headers + capture.request_body_base64.len() + capture.url_params.len()
+    }
+}

@@ -1,0 +1,256 @@
+//! Effects: requests of `update` to the outside, as data. The runtime executes them and answers with a message.
+
+use crate::contract::{
+    EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
+    TargetId, WordlistId, WorkspaceId,
+};
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::plan::Generation;
+use crate::dashboard::base::signal::Signal;
+use crate::export::{ExportFormat, ExportRow};
+use crate::oob::out::CaptureRecord;
+use crate::oob::planting::Planting;
+use crate::oob::replay::Replay;
+use crate::oob::{Book, Payload, ReadOutCounts, out};
+use crate::triage;
+use crate::triage::{Event, Key};
+use std::sync::Arc;
+
+/// Ties the answer of a call to what asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// One wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Leave the dashboard.
+    Quit,
+    /// Ask the service; answered by `Msg::Called`.
+    Call(Ticket, Box<Call>),
+    /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
+    Copy {
+        /// For the notice, such as `URL of logger probe`.
+        what: String,
+        /// The text.
+        text: String,
+    },
+    /// Write a file, into the current directory where the name says no other, under a cleaned name, never over another;
+    /// answered by `Msg::Saved`.
+    Save {
+        /// The wished base name.
+        name: String,
+        /// Its content.
+        content: Arc<[u8]>,
+    },
+    /// Write the body of a captured request into the current directory, unless it is there already; answered by
+    /// `Msg::BodySaved`.
+    SaveBody {
+        /// The wished base name.
+        name: String,
+        /// The request.
+        sent: Box<CaptureRecord>,
+    },
+    /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
+    Export(Box<Exported>),
+    /// The same with captured requests.
+    ExportCaptures(Box<ExportedCaptures>),
+    /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
+    Edit(String),
+    /// Hand the terminal back to the shell until it is resumed.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave the first-start screen with a choice.
+    Connect(ConnectionChoice),
+    /// Make the rows of the findings, off the UI thread; answered by `Msg::Arranged`.
+    Arrange(Generation, Box<triage::Input>),
+    /// Draw random numbers for payloads; answered by `Msg::Drawn`.
+    Draw(Box<Planting>),
+    /// Let something be heard: the bell, a notification, the person's own command.
+    Signal(Box<Signal>),
+    /// Keep what was decided: one batch.
+    Record(Vec<Arc<Event>>),
+    /// Keep a setting, of a workspace by name or of all (empty).
+    Remember {
+        /// Its name, such as `tabs`.
+        key: &'static str,
+        /// Of which workspace.
+        workspace: Shared,
+        /// JSON.
+        value: String,
+    },
+    /// Keep payloads: new ones, and changed ones with a raised version.
+    Plant(Vec<Arc<Payload>>),
+    /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognised`.
+    Recognise {
+        /// The captures, sharing what they hold.
+        captures: Vec<Caught>,
+        /// The new tokens.
+        grown: Book,
+    },
+    /// Come back with `Msg::AskOn`, behind the keys that wait.
+    AskOn,
+    /// Keep one of several settings of a kind: what another dashboard keeps of the others stays.
+    RememberOne {
+        /// The kind, such as `alert`.
+        of: &'static str,
+        /// Which one.
+        name: Shared,
+        /// Of which workspace.
+        workspace: Shared,
+        /// JSON.
+        value: String,
+    },
+    /// Keep that findings were seen.
+    MarkSeen {
+        /// In which workspace, by name.
+        workspace: Shared,
+        /// Which.
+        keys: Vec<Key>,
+    },
+}
+
+/// An export to be written.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The wished base name.
+    pub name: String,
+    /// Its form.
+    pub format: ExportFormat,
+    /// What it is of.
+    pub title: Shared,
+    /// The query that chose them; empty where a person did.
+    pub query: String,
+    /// When it was asked for.
+    pub made: Stamp,
+    /// The findings, in order.
+    pub rows: Vec<ExportRow>,
+}
+
+/// Captured requests to be written.
+#[derive(Clone, Debug)]
+pub struct ExportedCaptures {
+    /// The wished base name.
+    pub name: String,
+    /// Their form.
+    pub format: out::CaptureFormat,
+    /// The captures, in order.
+    pub sent: Vec<CaptureRecord>,
+}
+
+/// The same captures into the same file.
+impl PartialEq for ExportedCaptures {
+    fn eq(&self, other: &Self) -> bool {
+        let ids = |it: &Self| it.sent.iter().map(|sent| (sent.logger, sent.capture.id)).collect::<Vec<_>>();
+        (&self.name, self.format, ids(self)) == (&other.name, other.format, ids(other))
+    }
+}
+
+/// The same findings into the same file.
+impl PartialEq for Exported {
+    fn eq(&self, other: &Self) -> bool {
+        let keys = |it: &Self| it.rows.iter().map(|row| row.case.key()).collect::<Vec<_>>();
+        (&self.name, self.format, &self.query, self.made) == (&other.name, other.format, &other.query, other.made)
+            && keys(self) == keys(other)
+    }
+}
+
+/// The answer to the first-start question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionChoice {
+    /// A service on this machine.
+    Here,
+    /// A service elsewhere.
+    Hosted {
+        /// Base URL as typed.
+        base_url: String,
+        /// Key as typed; goes to a 0600 file, nowhere else.
+        key: Secret,
+    },
+    /// The throw-away world.
+    Demo,
+}
+
+/// A secret a person typed, or what may be one. It has no printable form.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("•••")
+    }
+}
+
+/// A call that a person's action makes, beside the polling.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // each is one endpoint of the contract
+pub enum Call {
+    CreateWorkspace(NewWorkspace),
+    EditWorkspace(WorkspaceId, EditWorkspace),
+    /// What its loggers recorded is archived first.
+    DeleteWorkspace(WorkspaceId),
+    CreateTarget(NewTarget),
+    DeleteTarget(TargetId),
+    StartScan(NewScan),
+    StopScan(ScanId),
+    DeleteScan(ScanId),
+    CreateLogger {
+        label: String,
+        workspace: Option<WorkspaceId>,
+    },
+    /// What it recorded is archived first, as that of the workspace of this name.
+    DeleteLogger {
+        logger: LoggerId,
+        workspace: Shared,
+    },
+    /// The same, but the logger stays.
+    ClearLogger {
+        logger: LoggerId,
+        workspace: Shared,
+    },
+    CreateReport(NewReport),
+    DeleteReport(ReportId),
+    /// Saved to the current directory under its cleaned name.
+    DownloadReport(ReportId, Shared),
+    DeleteWordlist(WordlistId),
+    /// Its words, for looking.
+    WordlistContents(WordlistId),
+    /// Its words, saved to a file under this name.
+    DownloadWordlist(WordlistId, Shared),
+    /// A captured request, to a URL that was typed: not to the service.
+    Replay(Box<Replay>),
+}
+
+/// What came of a call that succeeded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallAnswer {
+    /// Done, nothing to tell.
+    Done,
+    /// The id of what was made.
+    Created(i64),
+    /// The scan that was started, where the service tells.
+    Scan(ScanCreated),
+    /// The report that is being made.
+    Report(ReportId),
+    /// The file that was written, with its full path.
+    Saved(std::path::PathBuf),
+    /// The report is not made yet.
+    NotReady,
+    /// There is nothing to download.
+    NoData,
+    /// Text to look at.
+    Text(Shared),
+    /// What was archived before the service forgot it.
+    Emptied(ReadOutCounts),
+    /// The status that a request sent again was answered with.
+    Status(u16),
+}
+
+/// A copy that could not leave: the text is shown instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyFailed {
+    /// Why.
+    pub why: String,
+    /// What was to be copied.
+    pub text: String,
+}

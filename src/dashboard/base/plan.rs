@@ -1,0 +1,227 @@
+//! The interface between model and poller: the data that the screen needs (down), and the data that was fetched (up).
+
+use crate::client::problem::Problem;
+use crate::contract::{
+    Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
+    Workspace, WorkspaceId,
+};
+use crate::oob::archived::Newest;
+use crate::table::{Item, Table};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Raised whenever the shown workspace or profile changes; answers of an older one are dropped.
+pub type Generation = u64;
+
+/// The lists of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum ListKind {
+    Workspaces,
+    Targets,
+    Scans,
+    Findings,
+    Loggers,
+    Captures,
+    Reports,
+    Wordlists,
+}
+
+impl ListKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Workspaces,
+        Self::Targets,
+        Self::Scans,
+        Self::Findings,
+        Self::Loggers,
+        Self::Captures,
+        Self::Reports,
+        Self::Wordlists,
+    ];
+}
+
+/// What the screen needs, derived from the model after every update and sent to the poller when it differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PollPlan {
+    /// Copied into every update that answers this plan.
+    pub generation: Generation,
+    /// The workspace worked in. While it is unknown only the list of workspaces is read.
+    pub workspace: Option<WorkspaceId>,
+    /// Lists on the screen, which are kept freshest.
+    pub visible: Vec<ListKind>,
+    /// Raised to ask for a list now: by `r`, and after a change made here.
+    pub asked: BTreeMap<ListKind, u32>,
+    /// Captures are shown: all loggers' (`Some(None)`), or one's.
+    pub captures: Option<Option<LoggerId>>,
+    /// What the archive has of the captures.
+    pub archived: ArchivedCaptures,
+    /// The part of a scan whose detail is open.
+    pub scan_part: Option<(ScanId, ScanPart)>,
+}
+
+/// Captures that need not be read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ArchivedCaptures {
+    /// None: there is no archive.
+    #[default]
+    Nothing,
+    /// The archive will tell; none are read before.
+    Awaited,
+    /// Those of each logger up to this one.
+    Newest(Arc<BTreeMap<LoggerId, Newest>>),
+}
+
+/// Parts of a scan that are read only while they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum ScanPart {
+    Tests,
+    Output,
+    Raw,
+}
+
+/// A report of the poller.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// Of the plan it answers.
+    pub generation: Generation,
+    /// When it was learnt, by this machine's clock.
+    pub at: Stamp,
+    /// What was learnt.
+    pub event: PollEvent,
+}
+
+/// What the poller learnt.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum PollEvent {
+    Link(Link),
+    Budget(Option<PollBudget>),
+    /// The service's clock minus ours, in seconds.
+    ClockOffset(i64),
+    Snapshot(Snapshot),
+    Captures {
+        logger: Arc<Logger>,
+        /// In the order of their ids, none sent before.
+        new: Vec<Arc<Capture>>,
+    },
+    ScanPart(ScanId, PartData),
+    /// The attempt to read a list failed; the last snapshot remains.
+    Failed(ListKind, Arc<Problem>),
+    /// The attempt to read a part of a scan failed.
+    PartFailed(ScanId, ScanPart, Arc<Problem>),
+}
+
+impl From<Snapshot> for PollEvent {
+    fn from(snapshot: Snapshot) -> Self {
+        Self::Snapshot(snapshot)
+    }
+}
+
+/// Items that the service lists as a whole.
+pub trait ListItem: Item + Sized {
+    /// Their list.
+    const LIST: ListKind;
+    /// The table in a snapshot of their list.
+    fn table_in(snapshot: &Snapshot) -> Option<&Arc<Table<Self>>>;
+}
+
+/// The one place that pairs each list with its items.
+macro_rules! snapshots {
+    ($($list:ident($item:ty),)*) => {
+        /// A whole list as read, made into a table off the UI thread: the poller fetches and reports snapshots, the
+        /// cache keeps them.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Snapshot {
+            $($list(Arc<Table<$item>>),)*
+        }
+
+        impl Snapshot {
+            /// Which list it is.
+            pub fn list_kind(&self) -> ListKind {
+                match self {
+                    $(Self::$list(_) => ListKind::$list,)*
+                }
+            }
+
+            /// Whether both hold the same table, as they do when a list did not change between two reads.
+            pub fn is_same(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $((Self::$list(one), Self::$list(other)) => Arc::ptr_eq(one, other),)*
+                    _ => false,
+                }
+            }
+        }
+
+        $(impl ListItem for $item {
+            const LIST: ListKind = ListKind::$list;
+
+            fn table_in(snapshot: &Snapshot) -> Option<&Arc<Table<Self>>> {
+                match snapshot {
+                    Snapshot::$list(table) => Some(table),
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+snapshots! {
+    Workspaces(Workspace),
+    Targets(Target),
+    Scans(Scan),
+    Findings(Finding),
+    Loggers(Logger),
+    Reports(Report),
+    Wordlists(Wordlist),
+}
+
+/// A part of a scan as read.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum PartData {
+    Tests(Arc<Vec<Test>>),
+    Output(Arc<ScanOutput>),
+    Raw(Arc<Vec<Shared>>),
+}
+
+/// The connection to the service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Link {
+    /// No answer yet.
+    #[default]
+    Connecting,
+    /// The last attempt was answered.
+    Live {
+        /// When.
+        at: Stamp,
+    },
+    /// It fails; the next attempt is set.
+    Retrying {
+        /// How many failed in a row.
+        attempt: u32,
+        /// Time of the next attempt.
+        next: Stamp,
+        /// Why the last one failed.
+        problem: Arc<Problem>,
+    },
+    /// Trying again makes no sense before something changes (wrong key); `r` tries once.
+    Down {
+        /// Why.
+        problem: Arc<Problem>,
+    },
+}
+
+/// The rate budget as the service announced it last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollBudget {
+    /// Requests a minute.
+    pub limit: u32,
+    /// Left in the present minute.
+    pub remaining: u32,
+    /// Until it is full again, where told.
+    pub reset: Option<Duration>,
+}

@@ -1,0 +1,270 @@
+//! What comes from the archive: captures in groups, payloads that others made, and what is told of both.
+
+use crate::contract::{Capture, CaptureId, Logger, LoggerId};
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::{ArchivedCaptures, Snapshot};
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::core::update::update;
+use crate::dashboard::data::archive::{Archive, OobKept, OobNews, Recalled};
+use crate::dashboard::list::stream::asking::PIECE;
+use crate::dashboard::model::Model;
+use crate::dashboard::testing::{Desk, capture, caught, events, table};
+use crate::oob::{Mention, MentionPlace, Payload, Token};
+use base64::Engine;
+use std::sync::Arc;
+
+fn calls(id: i64, token: u64, from: &str) -> Caught {
+    let url_params = format!("t={}", Token::of(token)).into();
+    let mut caught = caught(1, Capture { url_params, ip_address: from.into(), ..capture(id) });
+    let mention = Mention {
+        token: Token::of(token),
+        known: true,
+        place: MentionPlace::Query("t".into()),
+        wrapped: Vec::new(),
+        added: "".into(),
+    };
+    caught.mentions = [mention].into();
+    caught
+}
+
+fn plain(id: i64, from: &str) -> Caught {
+    caught(1, Capture { ip_address: from.into(), ..capture(id) })
+}
+
+fn comes(desk: &mut Desk, new: Vec<Caught>) -> Vec<Effect> {
+    let generation = desk.model.connection.generation;
+    desk.send(Msg::Oob(OobNews::Captures { generation, new }))
+}
+
+/// Two payloads called in turn, and two requests from one bot. The three captures of the desk are of no address.
+fn hunted() -> Desk {
+    let mut desk = Desk::new();
+    let new = [(10, 1), (11, 2), (12, 1), (13, 1)].map(|(id, token)| calls(id, token, "203.0.113.9"));
+    comes(&mut desk, new.into());
+    comes(&mut desk, vec![plain(14, "192.0.2.44"), plain(15, "192.0.2.44")]);
+    desk.keys("5");
+    desk
+}
+
+#[test]
+fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
+    let mut desk = hunted();
+    desk.keys("b p");
+    // Unknown of no address, payload 2 alone, payload 1, unknown of one address: in the order of their newest.
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
+    assert_eq!(desk.selected(Pane::Captures), Some(15), "the cursor went to the head that holds it");
+    desk.keys("k enter");
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 10, 12, 13, 15]);
+    assert_eq!(desk.selected(Pane::Captures), Some(13), "the head, which is unfolded");
+    desk.keys("enter j");
+    assert_eq!(desk.selected(Pane::Captures), Some(12));
+    desk.keys("h");
+    assert!(desk.model.lists.captures.head_at(desk.model.lists.captures.at).is_some());
+    desk.keys("h");
+    assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
+    desk.keys("space");
+    let marked: Vec<i64> = desk.model.lists.captures.marks().iter().map(|id| id.capture.0).collect();
+    assert_eq!(marked, [10, 12, 13]);
+    desk.keys("b n");
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 10, 11, 12, 13, 14, 15]);
+}
+
+#[test]
+fn a_head_is_kept_while_its_payload_is_called_again_and_the_end_is_followed() {
+    let mut desk = hunted();
+    desk.keys("b p k");
+    comes(&mut desk, vec![calls(16, 2, "203.0.113.9"), calls(17, 1, "203.0.113.9")]);
+    assert_eq!(desk.shown(Pane::Captures), [3, 15, 16, 17]);
+    assert_eq!(desk.selected(Pane::Captures), Some(17), "it is now of a capture that came since");
+    desk.keys("G");
+    comes(&mut desk, vec![plain(18, "192.0.2.44")]);
+    assert_eq!(desk.selected(Pane::Captures), Some(18));
+    desk.keys("b s");
+    assert_eq!(desk.shown(Pane::Captures), [3, 17, 18]);
+    desk.keys("b l");
+    assert_eq!(desk.shown(Pane::Captures), [18]);
+}
+
+#[test]
+fn a_payload_that_a_command_made_is_looked_for_in_what_came_from_a_day_before_it_on() {
+    let mut desk = Desk::new();
+    let old = capture(1).request_date.unwrap().0;
+    let at = |days: i64| old.checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
+    let payload = |token, days| Payload { token: Token::of(token), at: Some(at(days).into()), ..Payload::default() };
+    let mut sent = |payload| desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
+    assert_eq!(sent(payload(1, 3)), [], "all came days before it was made");
+    let effects = sent(payload(2, 0));
+    let [Effect::Recognise { captures, grown }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((captures.len(), grown.len()), (3, 1));
+    assert_eq!(sent(payload(2, 0)), [], "it is known already");
+    let mentions = calls(2, 2, "").mentions;
+    let id = desk.model.data.captures.caught[1].id();
+    desk.send(Msg::Oob(OobNews::Recognised(vec![(id, mentions)])));
+    assert!(desk.model.data.captures.caught[1].known().is_some());
+}
+
+#[test]
+fn what_a_grown_book_finds_goes_before_what_is_unknown() {
+    let first = calls(1, 1, "");
+    let text = format!("t={}&u={}", Token::of(1), Token::of(2));
+    let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
+    let both = Caught { capture: Arc::new(capture), ..first };
+    let mut grown = crate::oob::Book::default();
+    assert_eq!(both.mentions_of(&grown), None);
+    grown.take([Arc::new(Payload { token: Token::of(2), ..Payload::default() })]);
+    let now = both.mentions_of(&grown).unwrap();
+    assert_eq!(now.iter().map(|mention| mention.token).collect::<Vec<_>>(), [Token::of(1), Token::of(2)]);
+}
+
+#[test]
+fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
+    desk.send(Msg::Oob(OobNews::Opened(Box::new(OobKept { writable: true, ..OobKept::default() }))));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited);
+    let newest = Arc::new([(LoggerId(1), (CaptureId(3), None))].into());
+    let recalled = Recalled {
+        generation: desk.model.connection.generation,
+        newest: Some(Arc::clone(&newest)),
+        captures: vec![calls(-5, 1, "")],
+        older: Some(true),
+    };
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(Recalled { generation: 99, ..recalled.clone() }))));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Awaited, "of another workspace");
+    desk.send(Msg::Oob(OobNews::Recalled(Box::new(recalled))));
+    assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
+    assert_eq!(desk.shown(Pane::Captures), [-5, 1, 2, 3]);
+    assert!(desk.model.data.captures.older);
+    desk.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::problem::Problem::local("the disk is full")))));
+    assert_eq!(
+        (desk.model.plan().archived, &desk.model.captures.oob.archive),
+        (ArchivedCaptures::Nothing, &Archive::Broken)
+    );
+    assert!(desk.told().contains("captures: the disk is full"), "{}", desk.told());
+}
+
+#[test]
+fn a_logger_that_comes_to_its_end_is_named_once() {
+    let mut desk = Desk::new();
+    let logger = |days, left| Logger {
+        id: LoggerId(1),
+        label: "probe".into(),
+        active_days: days,
+        requests_left: left,
+        ..Logger::default()
+    };
+    desk.feed(Snapshot::Loggers(table([logger(2, 900)])));
+    assert!(desk.told().contains("logger probe: 2 days left"), "{}", desk.told());
+    desk.at += std::time::Duration::from_secs(60);
+    desk.feed(Snapshot::Loggers(table([logger(1, 899)])));
+    assert!(!desk.told().contains("left"), "{}", desk.told());
+    desk.feed(Snapshot::Loggers(table([logger(0, 899)])));
+    assert!(desk.told().contains("logger probe: records no more"), "{}", desk.told());
+}
+
+/// A capture whose body is half a piece of what is asked at once; every other one has a word in it.
+fn long(id: i64) -> Caught {
+    let word = if id % 2 == 0 { "even" } else { "odd" };
+    let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(PIECE / 2 / word.len()));
+    caught(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
+}
+
+/// The ids of the captures shown.
+fn shown(model: &mut Model) -> Vec<i64> {
+    model.cursor(Pane::Captures).shown_ids()
+}
+
+#[test]
+fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    let model = &mut desk.model;
+    let presses = |model: &mut Model, script: &str| -> Vec<Effect> {
+        events(script).into_iter().flat_map(|event| update(model, now, Msg::Key(event))).collect()
+    };
+    let effects = presses(model, "/ 'body:even'");
+    assert_eq!(effects, [Effect::AskOn], "however many keys: one is under way");
+    let before = shown(model);
+    assert!(before.len() < 5 && before.ends_with(&[18]), "{before:?}");
+    presses(model, "ctrl-u");
+    presses(model, "'body:odd' enter");
+    let refused = presses(model, "*");
+    assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
+    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being asked")));
+    let mut pieces = 0;
+    while !update(model, now, Msg::AskOn).is_empty() {
+        pieces += 1;
+    }
+    assert!(pieces > 2, "{pieces}");
+    assert_eq!(shown(model), [11, 13, 15, 17, 19]);
+    assert_eq!(model.selected_id(Pane::Captures), Some(19), "the end was followed throughout");
+    presses(model, "*");
+    assert_eq!(model.lists.captures.marks().len(), 5);
+}
+
+#[test]
+fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    comes(&mut desk, (10..20).map(long).collect());
+    let exported = |effects: Vec<Effect>| -> Option<Vec<i64>> {
+        effects.iter().find_map(|effect| match effect {
+            Effect::ExportCaptures(exported) => Some(exported.sent.iter().map(|sent| sent.capture.id.0).collect()),
+            _ => None,
+        })
+    };
+    assert_eq!(exported(desk.keys(": 'export captures har body:even' enter")), Some(vec![10, 12, 14, 16, 18]));
+    desk.keys("/ 'body:odd' enter");
+    assert_eq!(exported(desk.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
+    assert_eq!(exported(desk.keys(": 'export captures har body:neither' enter")), None);
+    assert!(desk.told().contains("there is no captured request to export"), "{}", desk.told());
+}
+
+#[test]
+fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_said() {
+    let mut desk = Desk::new();
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    for event in events(": 'export captures har body:even' enter") {
+        update(&mut desk.model, now, Msg::Key(event));
+    }
+    assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
+    assert!(desk.told().contains("was not written"), "{}", desk.told());
+}
+
+#[test]
+fn a_file_that_is_still_gathered_is_written_before_the_dashboard_is_left() {
+    let mut desk = Desk::new();
+    comes(&mut desk, (10..20).map(long).collect());
+    let now = desk.model.now;
+    let typed = events(": 'export captures har body:even' enter q");
+    let effects: Vec<Effect> =
+        typed.into_iter().flat_map(|event| update(&mut desk.model, now, Msg::Key(event))).collect();
+    let place = |wanted: fn(&Effect) -> bool| effects.iter().position(wanted).unwrap();
+    let written = place(|effect| matches!(effect, Effect::ExportCaptures(exported) if exported.sent.len() == 5));
+    assert!(written < place(|effect| *effect == Effect::Quit));
+}
+
+#[test]
+fn a_head_stands_for_nothing_before_all_that_it_stands_for_is_known() {
+    let mut desk = Desk::new();
+    desk.keys("5 b s");
+    let now = desk.model.now;
+    comes(&mut desk, (10..20).map(long).collect());
+    let model = &mut desk.model;
+    let presses = |model: &mut Model, script: &str| {
+        events(script).into_iter().for_each(|event| _ = update(model, now, Msg::Key(event)));
+    };
+    presses(model, "/ 'body:even' enter");
+    update(model, now, Msg::AskOn);
+    assert!(model.lists.captures.unasked() > 0 && model.lists.captures.head_at(0).is_some());
+    presses(model, "space n y j");
+    assert!(model.lists.captures.marks().is_empty() && model.overlay.modals.is_empty());
+    while !update(model, now, Msg::AskOn).is_empty() {}
+    presses(model, "space");
+    assert_eq!(model.lists.captures.marks().len(), 5);
+}

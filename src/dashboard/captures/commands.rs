@@ -1,0 +1,58 @@
+//! Commands about captured requests: out into a file, and sent again.
+
+use crate::dashboard::base::effect::{Effect, ExportedCaptures};
+use crate::dashboard::captures::keys::ask_replay;
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::list::stream::gathering::Gathering;
+use crate::dashboard::model::Model;
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::oob::out::{CaptureFormat, CaptureRecord};
+use crate::query::{Kind, Query, query_of};
+use crate::text::file_name;
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new(
+        "export captures",
+        &[
+            ArgumentSlot::needed(ArgumentShape::Choice(CaptureFormat::NAMES, "FORMAT")),
+            ArgumentSlot::optional(ArgumentShape::Query(Kind::Captures)),
+            ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
+        ],
+        "write captured requests to a file: what the query takes, else the marked ones, else those shown",
+        "export captures har method:GET to hits.har",
+        export,
+    ),
+    Command::new(
+        "replay",
+        &[ArgumentSlot::needed(ArgumentShape::Text("URL"))],
+        "send the selected captured request again, to this URL and no other, after a prompt",
+        "replay https://shop.acme.test/search",
+        |model, args, _| ask_replay(model, &args.text().unwrap_or_default()),
+    )
+    .or(Action::Item(ItemAction::Replay)),
+];
+
+/// What the query takes is gathered in pieces; the marked ones are at hand.
+fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let format = args.choice().and_then(CaptureFormat::named).ok_or("which format?")?;
+    let marked: Vec<CaptureRecord> = model.marked_captures().into_iter().map(|caught| model.sent(caught)).collect();
+    let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
+    let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{}", format.ending())));
+    let exported = ExportedCaptures { name, format, sent: marked };
+    let gathering = match args.query() {
+        Some(query) => Gathering::new(Query::parse(&query, Kind::Captures).map_err(|error| error.to_string())?, None),
+        None if exported.sent.is_empty() => {
+            Gathering::new(query_of(&model.lists.captures.filter, Kind::Captures), model.navigation.scope.logger)
+        }
+        None => {
+            effects.push(Effect::ExportCaptures(Box::new(exported)));
+            return Ok(());
+        }
+    };
+    model.captures.exports.push_back((exported, gathering));
+    model.gather(effects);
+    Ok(())
+}

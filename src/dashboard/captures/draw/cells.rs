@@ -1,0 +1,138 @@
+//! The cells of a captured request in the list: what was planted where, how long after it came, what the target added.
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::captures::draw::detail::known;
+use crate::dashboard::list::stream::groups::{CaptureGroup, CaptureGroupKey};
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::oob::request::body_size;
+use crate::oob::source::{Agent, is_own};
+use crate::text;
+use ratatui::text::{Line, Span};
+use std::borrow::Cow;
+
+pub(crate) const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("TIME", 8),
+    TableColumn::flex("PLANTED IN", 14, 2).at_most(60),
+    TableColumn::fixed("AFTER", 6).right(),
+    TableColumn::flex("FROM", 13, 1).at_most(39),
+    TableColumn::fixed("HOW", 6),
+    TableColumn::flex("QUERY", 12, 3).sentence(),
+    TableColumn::flex("LOGGER", 8, 1).at_most(24).from(100),
+    TableColumn::fixed("BODY", 8).right().from(100),
+];
+
+/// Those of a capture.
+pub(crate) fn of_one<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
+    let planted = planted(cx, caught);
+    of(cx, caught, planted)
+}
+
+/// Those of a head: what its captures have in common, how many they are, and the newest of them.
+pub(crate) fn of_group<'a>(cx: &Cx<'a>, group: &CaptureGroup, newest: &'a Caught) -> Vec<Line<'a>> {
+    let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
+    let fold = theme.glyphs.folds[usize::from(group.open)];
+    let mut line = words(format!("{fold} "), theme.key());
+    match &group.key {
+        CaptureGroupKey::Payload(_) => {
+            line.extend(planted(cx, newest).spans);
+            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
+        }
+        CaptureGroupKey::Unknown(_) => line.push_span(Span::styled(format!("unknown, {count} alike"), theme.dim())),
+        CaptureGroupKey::Source(from) => {
+            line.push_span(Span::styled(text::clean(from).into_owned(), theme.text()));
+            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
+        }
+        CaptureGroupKey::Logger(_) => {
+            line.push_span(Span::styled(label(cx, newest).into_owned(), theme.text()));
+            line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
+        }
+    }
+    of(cx, newest, line)
+}
+
+fn of<'a>(cx: &Cx<'a>, caught: &'a Caught, planted: Line<'a>) -> Vec<Line<'a>> {
+    let (theme, capture) = (cx.theme, &*caught.capture);
+    let size = body_size(capture);
+    let cells = vec![
+        words(format::clock(theme, capture.request_date), theme.text()),
+        planted,
+        after(cx, caught),
+        cell(&capture.ip_address),
+        cell(&capture.request_method),
+        query(cx, caught),
+        Line::from(label(cx, caught)),
+        words(if size == 0 { String::new() } else { format::bytes(size) }, theme.text()),
+    ];
+    match stands_back(cx, caught) {
+        true => cells.into_iter().map(|cell| dimmed(cx, cell)).collect(),
+        false => cells,
+    }
+}
+
+/// A bot that looks at every link, or one's own browser: likely no target.
+fn stands_back(cx: &Cx<'_>, caught: &Caught) -> bool {
+    Agent::of(&caught.capture.user_agent).is_some() || is_own(&caught.capture, &cx.model.session.own_addresses)
+}
+
+fn dimmed<'a>(cx: &Cx<'_>, cell: Line<'a>) -> Line<'a> {
+    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, cx.theme.dim()));
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+/// Where the payload was put, as far as anybody wrote that down; else why there is none.
+fn planted<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
+    let theme = cx.theme;
+    let Some((mention, payload)) = known(cx, caught) else {
+        let dash = theme.glyphs.dash;
+        let bot = Agent::of(&caught.capture.user_agent).map(|agent| agent.name.clone());
+        let own = is_own(&caught.capture, cx.model.own_addresses()).then(|| "your own address".to_owned());
+        let unknown = caught.mentions.first().map(|mention| format!("unknown {}", mention.token));
+        let said = bot.or(own).or(unknown).unwrap_or_default();
+        return words(format!("{dash} {said}"), theme.dim());
+    };
+    let place = match payload.place() {
+        place if !place.is_empty() => text::clean(&place).into_owned(),
+        _ if !payload.finding_name.is_empty() => text::clean(&payload.finding_name).into_owned(),
+        _ => mention.token.to_string(),
+    };
+    let mut line = words(place, theme.strong());
+    if !payload.technique.is_empty() {
+        line.push_span(Span::styled(format!("  {}", text::clean(&payload.technique)), theme.text()));
+    }
+    line
+}
+
+fn after<'a>(cx: &Cx<'a>, caught: &Caught) -> Line<'a> {
+    let delay = known(cx, caught)
+        .and_then(|(_, payload)| payload.delay(caught.capture.request_date, cx.model.connection.clock_offset));
+    words(delay.map(|delay| delay.to_string()).unwrap_or_default(), cx.theme.text())
+}
+
+/// Path and query, with what the target added behind the token shown apart.
+fn query<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Line<'a> {
+    let (theme, request) = (cx.theme, crate::dashboard::captures::draw::below_logger(cx, caught));
+    let added = caught.known().map(|mention| mention.added.as_str()).filter(|added| !added.is_empty());
+    let Some(added) = added else { return words(request, theme.text()) };
+    match request.rfind(added) {
+        Some(at) => Line::from(vec![
+            Span::styled(request[..at].to_owned(), theme.text()),
+            Span::styled(request[at..at + added.len()].to_owned(), theme.warn()),
+            Span::styled(request[at + added.len()..].to_owned(), theme.text()),
+        ]),
+        // It stood elsewhere, or encoded.
+        None => Line::from(vec![
+            Span::styled(format!("{request}  "), theme.text()),
+            Span::styled(format!("+{}", text::clean(added)), theme.warn()),
+        ]),
+    }
+}
+
+/// The label as it is now, else as it was.
+fn label<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Cow<'a, str> {
+    match cx.model.data.loggers.value().is_some_and(|loggers| loggers.get(caught.logger).is_some()) {
+        false if !caught.label.is_empty() => text::clean(&caught.label),
+        _ => cx.logger_name(caught.logger),
+    }
+}

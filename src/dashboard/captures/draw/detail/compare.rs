@@ -1,0 +1,95 @@
+//! A capture beside another one.
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::fact;
+use crate::dashboard::ui::theme::Theme;
+use crate::oob::compare::{ComparedPart, Fate, RequestPart, compare, differing};
+use crate::text;
+use ratatui::text::{Line, Span};
+
+/// Differing lines shown of a body.
+const LINES: usize = 40;
+/// Spans before a value.
+pub(crate) const LEADS: usize = 3;
+/// Columns before a value: the name, and what became of it.
+const NAME: usize = 22;
+const FATE: usize = 11;
+
+/// The two part by part, the earlier one first; what differs stands before what does not.
+pub(crate) fn lines(theme: Theme, other: Option<&Caught>, caught: &Caught) -> Vec<Line<'static>> {
+    let Some(other) = other else {
+        let how = "Nothing earlier in memory came from the same address or payload: mark two captures to compare them.";
+        return vec![words(how, theme.dim())];
+    };
+    let when = |caught: &Caught| (caught.capture.request_date, caught.capture.id);
+    let (before, after) = if when(other) <= when(caught) { (other, caught) } else { (caught, other) };
+    let named = |caught: &Caught| {
+        let (time, from) = (format::clock(theme, caught.capture.request_date), text::clean(&caught.capture.ip_address));
+        format!("capture {}   {time} from {from}   {}", caught.capture.id, text::clean(&caught.label))
+    };
+    let parts = compare(&before.capture, &after.capture);
+    let (same, differ): (Vec<&ComparedPart>, Vec<&ComparedPart>) =
+        parts.iter().partition(|part| part.fate() == Fate::Same);
+    let mut lines = vec![fact(theme, "Before", named(before)), fact(theme, "After", named(after)), Line::default()];
+    if differ.is_empty() {
+        lines.push(words("No part differs.", theme.good()));
+    }
+    differ.iter().for_each(|part| part_lines(theme, part, &mut lines));
+    if !differ.is_empty() && !same.is_empty() {
+        lines.push(Line::default());
+    }
+    same.iter().for_each(|part| part_lines(theme, part, &mut lines));
+    lines
+}
+
+fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) {
+    let name = match &one.part {
+        RequestPart::Method => "method".to_owned(),
+        RequestPart::Path => "path".to_owned(),
+        RequestPart::Query(name) => format!("query {}", text::clean(name)),
+        RequestPart::Header(name) => text::clean(name).into_owned(),
+        RequestPart::Body => "body".to_owned(),
+    };
+    let (fate, style) = match one.fate() {
+        Fate::Same => ("same", theme.dim()),
+        Fate::Changed => ("changed", theme.warn()),
+        Fate::OnlyBefore => ("only before", theme.bad()),
+        Fate::OnlyAfter => ("only after", theme.good()),
+    };
+    let name = format!("{} ", text::start(&name, NAME - 1));
+    let mut row = |name: String, fate: &'static str, sign: &'static str, value: &str| {
+        let room = NAME.saturating_sub(text::width(&name));
+        lines.push(Line::from(vec![
+            Span::styled(name + &" ".repeat(room), theme.key()),
+            Span::styled(format!("{fate:<FATE$} "), style),
+            Span::styled(sign, style),
+            Span::styled(
+                text::clean(value).into_owned(),
+                if one.fate() == Fate::Same { theme.dim() } else { theme.text() },
+            ),
+        ]));
+    };
+    let (before, after) = (one.before.as_deref(), one.after.as_deref());
+    match (one.part == RequestPart::Body, before, after) {
+        (true, Some(before), Some(after)) if before != after => {
+            let (head, old, new) = differing(before, after);
+            row(name, fate, "", &format!("from line {} on", head + 1));
+            old.iter().take(LINES).for_each(|line| row(String::new(), "", "- ", line));
+            new.iter().take(LINES).for_each(|line| row(String::new(), "", "+ ", line));
+            let left = old.len().saturating_sub(LINES) + new.len().saturating_sub(LINES);
+            if left > 0 {
+                row(String::new(), "", "", &format!("and {}", format::plural(left, "more line")));
+            }
+        }
+        (true, _, _) => {
+            row(name, fate, "", &format!("{} as it is read", format::bytes(before.or(after).map_or(0, str::len))))
+        }
+        (false, Some(before), Some(after)) if before != after => {
+            row(name, fate, "- ", before);
+            row(String::new(), "", "+ ", after);
+        }
+        (false, _, _) => row(name, fate, "", before.or(after).unwrap_or_default()),
+    }
+}

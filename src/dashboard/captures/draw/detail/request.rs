@@ -1,0 +1,264 @@
+//! What a request says: where its payload was planted, its target decoded, who sent it.
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::captures::draw::detail::{header_line, known, steps};
+use crate::dashboard::input::action::{Action, ItemAction, PayloadAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::{fact, key};
+use crate::dashboard::ui::theme::Theme;
+use crate::oob::decode::{BodyHints, chain, percent};
+use crate::oob::{CaptureSource, Mention, MentionPlace, Payload, request};
+use crate::text;
+use ratatui::text::{Line, Span};
+use std::sync::Arc;
+
+/// Headers that tell who asked for it, shown beside the request itself.
+const TELLING: &[&str] = &[
+    "x-forwarded-for",
+    "forwarded",
+    "x-real-ip",
+    "x-forwarded-host",
+    "via",
+    "referer",
+    "origin",
+    "authorization",
+    "cookie",
+    "metadata-flavor",
+    "x-aws-ec2-metadata-token",
+];
+/// Times of others from the same address.
+const ALSO: usize = 3;
+
+/// The page, with what it takes from the model: made once a text, for much of it is searched for.
+pub(crate) struct Page<'a> {
+    caught: &'a Caught,
+    /// The payload it carries.
+    payload: Option<Arc<Payload>>,
+    delay: Option<String>,
+    source: CaptureSource,
+    /// Name of the finding it is the evidence of.
+    proves: Option<String>,
+    own_key: String,
+    edit_key: String,
+    also: Option<String>,
+}
+
+impl<'a> Page<'a> {
+    pub fn new(cx: &Cx<'a>, caught: &'a Caught) -> Self {
+        let payload = known(cx, caught).map(|(_, payload)| Arc::clone(payload));
+        let came = caught.capture.request_date;
+        let delay = payload.as_ref().and_then(|payload| payload.delay(came, cx.model.connection.clock_offset));
+        Self {
+            caught,
+            payload,
+            delay: delay.map(|delay| delay.to_string()),
+            source: CaptureSource::of(&caught.capture, cx.model.own_addresses(), &cx.model.captures.oob.hosts),
+            proves: cx.model.proven_by(&caught.capture).map(|name| text::clean(name).into_owned()),
+            own_key: key(cx, Context::Captures, Action::Item(ItemAction::New)),
+            edit_key: key(cx, Context::Captures, Action::Payload(PayloadAction::EditPlace)),
+            also: also_from(cx, caught),
+        }
+    }
+
+    pub fn lines(self, theme: Theme) -> Vec<Line<'static>> {
+        let mut lines = self.planted(theme);
+        lines.push(match &self.proves {
+            Some(name) => fact(theme, "Finding", name.clone()),
+            None => {
+                aside(theme, "Finding", format!("none yet   {} makes your own, with this as evidence", self.own_key))
+            }
+        });
+        lines.push(Line::default());
+        self.target(theme, &mut lines);
+        self.elsewhere(theme, &mut lines);
+        lines.push(Line::default());
+        self.sender(theme, &mut lines);
+        if let Some(also) = self.also {
+            lines.push(Line::default());
+            lines.push(words(also, theme.text()));
+        }
+        lines
+    }
+
+    /// Where its payload went, and the finding that it proves.
+    fn planted(&self, theme: Theme) -> Vec<Line<'static>> {
+        let Some(payload) = &self.payload else {
+            let unknown = self.caught.mentions.first();
+            let said = unknown.map_or("no token in it".to_owned(), |mention| {
+                format!("token {}, of no payload here{}", mention.token, added(mention))
+            });
+            return vec![fact(theme, "Planted", said)];
+        };
+        let clean = |outside: &str| text::clean(outside).into_owned();
+        let mut parts: Vec<String> = [payload.place(), payload.technique.to_string(), payload.finding_name.to_string()]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| clean(part))
+            .collect();
+        if parts.is_empty() {
+            parts.push("somewhere: nothing was written about it".to_owned());
+        }
+        parts.push(format::stamp(theme, payload.at));
+        parts.extend(self.delay.as_ref().map(|delay| format!("came {delay}")));
+        let mut lines = vec![fact(theme, "Planted", parts.join(", "))];
+        if !payload.note.is_empty() {
+            lines.push(fact(theme, "", format!("\"{}\"", clean(&payload.note))));
+        }
+        lines.push(aside(theme, "", format!("{} writes down where it went", self.edit_key)));
+        lines
+    }
+
+    /// Path and query, with what the values stand for.
+    fn target(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let capture = &*self.caught.capture;
+        match &capture.path {
+            Some(path) => {
+                lines.push(fact(theme, "Path", text::clean(path).into_owned()));
+                let decoded = percent::decoded(path.as_bytes());
+                if *decoded != *path.as_bytes() {
+                    lines.push(branch(theme, "url", text::clean(&String::from_utf8_lossy(&decoded)).into_owned()));
+                }
+                self.mentioned(theme, &MentionPlace::Path, lines);
+            }
+            None => lines.push(aside(theme, "Path", "unknown: the service does not tell it".to_owned())),
+        }
+        if capture.url_params.is_empty() {
+            return lines.push(aside(theme, "Query", "none".to_owned()));
+        }
+        lines.push(fact(theme, "Query", text::clean(&capture.url_params).into_owned()));
+        for (name, value) in request::pairs(capture) {
+            let shown = |text: &str| {
+                let decoded = percent::decoded_value(text.as_bytes()).into_owned();
+                text::clean(&String::from_utf8_lossy(&decoded)).into_owned()
+            };
+            let name = shown(name);
+            let pair = value.map_or_else(|| name.clone(), |value| format!("{name} = {}", shown(value)));
+            lines.push(branch(theme, "", pair));
+            let place = if value.is_some() { name.as_str() } else { "" };
+            self.mentioned(theme, &MentionPlace::Query(place.into()), lines);
+            let decoded = percent::decoded_value(value.unwrap_or_default().as_bytes());
+            lines.extend(steps::lines(theme, &chain(&decoded, BodyHints::default()), 4));
+        }
+    }
+
+    /// The tokens at a place.
+    fn mentioned(&self, theme: Theme, place: &MentionPlace, lines: &mut Vec<Line<'static>>) {
+        for mention in self.caught.mentions.iter().filter(|mention| mention.place == *place) {
+            lines.push(token_line(theme, mention, ""));
+        }
+    }
+
+    /// The tokens in headers and body.
+    fn elsewhere(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        for mention in self.caught.mentions.iter() {
+            match &mention.place {
+                MentionPlace::Header(name) => {
+                    lines.push(token_line(theme, mention, &format!("in the header {name}: ")))
+                }
+                MentionPlace::Body => lines.push(token_line(theme, mention, "in the body: ")),
+                MentionPlace::Query(_) | MentionPlace::Path => {}
+            }
+        }
+    }
+
+    /// Who sent it, and what tells so.
+    fn sender(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let capture = &*self.caught.capture;
+        let clean = |outside: &str| text::clean(outside).into_owned();
+        let port = capture.remote_port.map(|port| format!(" port {port}")).unwrap_or_default();
+        let mut from = fact(theme, "From", format!("{}{port}", clean(&capture.ip_address)));
+        if self.source.own {
+            from.push_span(Span::styled("   your own address", theme.warn()));
+        }
+        if let Some(target) = self.source.from_target() {
+            from.push_span(Span::styled(format!("   a target of this workspace: {}", clean(target)), theme.good()));
+        }
+        lines.push(from);
+        if !capture.user_agent.is_empty() {
+            let mut agent = fact(theme, "User-Agent", clean(&capture.user_agent));
+            if let Some(bot) = self.source.bot {
+                agent.push_span(Span::styled(format!("   {}: {}", bot.name, bot.does), theme.warn()));
+            }
+            lines.push(agent);
+        }
+        for (name, value) in request::headers(capture) {
+            let named = self.named(&MentionPlace::Header(clean(name).as_str().into()));
+            if named.is_none() && !TELLING.iter().any(|telling| telling.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            let mut line = header_line(theme, name, value);
+            line.extend(named.map(|words| Span::styled(words, theme.good())));
+            lines.push(line);
+        }
+        for named in self
+            .source
+            .targets
+            .iter()
+            .filter(|named| matches!(named.place, Some(MentionPlace::Query(_) | MentionPlace::Body)))
+        {
+            let place = if named.place == Some(MentionPlace::Body) { "the body" } else { "the query" };
+            lines.push(fact(
+                theme,
+                "Names",
+                format!("{}, a target of this workspace, in {place}", clean(&named.target)),
+            ));
+        }
+        let version = capture.http_version.as_deref().unwrap_or_default();
+        for (name, value) in [("System", capture.os.as_str()), ("Version", version)] {
+            if !value.is_empty() {
+                lines.push(fact(theme, name, clean(value)));
+            }
+        }
+        lines.push(fact(theme, "Exact time", format::stamp(theme, capture.request_date)));
+    }
+
+    /// The targets named at a place, in words.
+    fn named(&self, place: &MentionPlace) -> Option<String> {
+        let targets = self.source.targets.iter().filter(|named| named.place.as_ref() == Some(place));
+        let names: Vec<String> = targets.map(|named| text::clean(&named.target).into_owned()).collect();
+        (!names.is_empty()).then(|| format!("   a target of this workspace: {}", names.join(", ")))
+    }
+}
+
+/// What else came from the same address, as far as it is in memory.
+fn also_from(cx: &Cx<'_>, caught: &Caught) -> Option<String> {
+    let (stream, from) = (&cx.model.data.captures, &caught.capture.ip_address);
+    let others = stream.count_from(from).saturating_sub(1);
+    let same = |other: &&Caught| other.capture.ip_address == *from && other.id() != caught.id();
+    let newest = stream.caught.iter().rev().filter(same).take(others.min(ALSO));
+    let mut times: Vec<String> = newest.map(|other| format::clock(cx.theme, other.capture.request_date)).collect();
+    times.reverse();
+    let last = if others > ALSO { " last" } else { "" };
+    let count = format::thousands(others as u64);
+    (others > 0).then(|| format!("Also from {}: {count} more,{last} {}", text::clean(from), times.join(", ")))
+}
+
+fn token_line(theme: Theme, mention: &Mention, place: &str) -> Line<'static> {
+    let wrapped =
+        if mention.wrapped.is_empty() { String::new() } else { format!(" in {}", mention.wrapped.join(" in ")) };
+    let unknown = if mention.known { "" } else { ", of no payload here" };
+    let said = format!("{place}token {}{wrapped}{unknown}{}", mention.token, added(mention));
+    let style = if mention.known { theme.good() } else { theme.warn() };
+    Line::from(vec![Span::styled("      ", theme.dim()), Span::styled(said, style)])
+}
+
+/// What the target put behind it.
+fn added(mention: &Mention) -> String {
+    match mention.added.as_str() {
+        "" => String::new(),
+        added => format!("; added by the target: {added}"),
+    }
+}
+
+/// A line below a fact.
+fn branch(theme: Theme, name: &str, value: String) -> Line<'static> {
+    let name = if name.is_empty() { String::new() } else { format!("{name}  ") };
+    Line::from(vec![Span::styled(format!("  {} {name}", theme.glyphs.branch), theme.dim()), Span::raw(value)])
+}
+
+/// A fact of ours rather than of the request.
+fn aside(theme: Theme, name: &'static str, value: String) -> Line<'static> {
+    Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::styled(value, theme.dim())])
+}

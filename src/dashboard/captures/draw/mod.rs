@@ -1,0 +1,147 @@
+//! Captures: the list of the requests that the loggers recorded, newest last. The detail of one request is in `detail`.
+
+pub mod cells;
+pub mod detail;
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::captures::loggers::draw::HTTP_ONLY;
+use crate::dashboard::input::action::{Action, ListAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, ListState, draw_list as draw_any_list, pane_of};
+use crate::dashboard::ui::widgets::table::TableRow;
+use crate::oob::reach::Reach;
+use crate::oob::request;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let (stream, list) = (&cx.model.data.captures, &cx.model.lists.captures);
+    let pane = ListPane {
+        columns: cells::COLUMNS,
+        note: follow_note(cx),
+        order: about(cx),
+        invitation: invitation(cx),
+        known: ListState::of(&cx.model.data.loggers),
+        filter: &list.filter,
+        // What is folded under a head is not hidden.
+        total: (list.len() + stream.caught.len()).saturating_sub(list.unasked() + list.taken()),
+        shown: list.len(),
+        at: list.at,
+        marks: (list.marks().len(), list.marks_hidden()),
+        place: list.by().map(|by| format!("{} by {}", format::plural(list.taken(), "capture"), by.word())),
+        ..pane_of(Pane::Captures, &cx.model.data.loggers)
+    };
+    let range = list.range_from.and_then(|id| list.place(stream, id));
+    let row = |at: usize, _: &[u16]| {
+        let newest = stream.get(list.rows_at(at).next_back()?)?;
+        let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
+        let marked = !list.marks().is_empty() && list.ids_at(stream, at).all(|id| list.marks().contains(&id));
+        Some(TableRow {
+            cells: match list.head_at(at) {
+                Some(group) => cells::of_group(cx, group, newest),
+                None => cells::of_one(cx, newest),
+            },
+            style: cx.freshness(&cx.model.data.loggers),
+            marked: marked || ranged,
+            selected: at == list.at,
+        })
+    };
+    draw_any_list(cx, buf, slot, &pane, |height| cache.anchors.captures.resolve(list, stream, height), row)
+}
+
+/// `3 loggers · 41 captures · 6 payloads waiting`.
+fn about(cx: &Cx<'_>) -> String {
+    let (model, stream) = (cx.model, &cx.model.data.captures);
+    let loggers = model.data.loggers.value().cloned().unwrap_or_default();
+    let of = match model.navigation.scope.logger.and_then(|id| loggers.get(id)) {
+        Some(logger) => format!("logger {}", text::clean(&logger.label)),
+        None => format::plural(loggers.len(), "logger"),
+    };
+    let count = match model.navigation.scope.logger {
+        Some(_) => model.lists.captures.taken(),
+        None => stream.caught.len(),
+    };
+    let separator = cx.theme.glyphs.separator;
+    let older = if stream.older || stream.dropped > 0 { ", older in the archive" } else { "" };
+    let waiting = match model.payloads_waiting() {
+        0 => String::new(),
+        waiting => format!(" {separator} {} waiting", format::plural(waiting, "payload")),
+    };
+    format!("{of} {separator} {}{older}{waiting}", format::plural(count, "capture"))
+}
+
+/// What an empty list says: what no logger tells, and from where its URL can be called at all.
+fn invitation(cx: &Cx<'_>) -> String {
+    let out = crate::dashboard::ui::labels::key(cx, Context::Captures, Action::List(ListAction::Out));
+    let loggers = cx.model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let only = cx.model.navigation.scope.logger;
+    let urls = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
+    let mut reaches: Vec<String> =
+        urls.filter_map(|logger| Some(Reach::of(&logger.handler_url)?.to_string())).collect();
+    reaches.sort();
+    reaches.dedup();
+    let reached = match reaches.is_empty() {
+        true => String::new(),
+        false => format!(" They can be made {}.", text::clean(&reaches.join(", or "))),
+    };
+    format!(
+        "Nothing captured yet. Requests made to a logger's URL appear here by themselves; {out} shows the loggers.\
+         {reached}\n{HTTP_ONLY}"
+    )
+}
+
+/// `following at the end`, `paused`, `▼ 37 new`; how far the filter was asked, else what fell out of memory.
+fn follow_note(cx: &Cx<'_>) -> Line<'static> {
+    let (theme, list) = (cx.theme, &cx.model.lists.captures);
+    let mut line = Line::default();
+    let stream = &cx.model.data.captures;
+    let held = stream.caught.len();
+    if list.unasked() > 0 {
+        let asked = format::thousands(held.saturating_sub(list.unasked()) as u64);
+        let held = format::thousands(held as u64);
+        line.push_span(Span::styled(format!("{asked} of {held} asked  "), theme.warn()));
+    } else if stream.dropped > 0 {
+        line.push_span(Span::styled(format!("{} older put away  ", format::thousands(stream.dropped)), theme.dim()));
+    }
+    line.push_span(match (list.below(), list.paused, list.follow) {
+        (new @ 1.., paused, _) => {
+            let paused = if paused { "paused, " } else { "" };
+            Span::styled(format!("{paused}{} {new} new", theme.glyphs.more_below), theme.warn())
+        }
+        (0, true, _) => Span::styled("paused", theme.warn()),
+        (0, false, true) if !list.is_empty() => Span::styled("following at the end", theme.dim()),
+        _ => Span::raw(""),
+    });
+    line
+}
+
+/// Path and query without the path of the logger itself, which every request to it begins with.
+fn below_logger(cx: &Cx<'_>, caught: &Caught) -> String {
+    let target = text::clean(&request::target(&caught.capture)).into_owned();
+    let logger = cx.model.data.loggers.value().and_then(|loggers| loggers.get(caught.logger));
+    let base = logger.and_then(|logger| url::Url::parse(&logger.handler_url).ok());
+    let below = base.as_ref().and_then(|base| target.strip_prefix(base.path().trim_end_matches('/')));
+    match below {
+        Some(rest) if rest.is_empty() || rest.starts_with('?') => format!("/{rest}"),
+        Some(rest) if rest.starts_with('/') => rest.to_owned(),
+        _ => target,
+    }
+}
+
+/// For layouts that have one line for the captures: the newest.
+pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
+    let theme = cx.theme;
+    let Some(last) = cx.model.data.captures.caught.back() else { return words("none yet", theme.dim()) };
+    let capture = &last.capture;
+    let method = text::clean(&capture.request_method).into_owned();
+    let from = text::clean(&capture.ip_address).into_owned();
+    let time = format::clock(theme, capture.request_date);
+    let count = format::thousands(cx.model.data.captures.caught.len() as u64);
+    words(format!("{count}, last {time} {method} from {from}"), theme.text())
+}

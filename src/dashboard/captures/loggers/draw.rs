@@ -1,0 +1,83 @@
+//! Loggers: their addresses, what they caught, and how long they go on.
+
+use crate::contract::Logger;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ListAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::fact;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::oob::lifetime::Ending;
+use crate::oob::reach::Reach;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::Line;
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::flex("LOGGER", 8, 2).at_most(40),
+    TableColumn::fixed("CAUGHT", 6).right(),
+    TableColumn::fixed("LEFT", 4).right().expendable(1),
+    TableColumn::fixed("DAYS", 4).right(),
+    TableColumn::flex("URL", 16, 3).expendable(2),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.loggers;
+    let list = &cx.model.lists.loggers;
+    let new = crate::dashboard::ui::labels::key(cx, Context::Loggers, Action::Item(ItemAction::New));
+    let pane = ListPane {
+        columns: COLUMNS,
+        invitation: format!("No logger yet: {new} makes one, a URL that records every request made to it."),
+        ..pane_of(Pane::Loggers, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |logger, _| {
+        vec![
+            cell(&logger.label),
+            words(format::count(logger.num_requests), cx.theme.strong()),
+            words(format::count(logger.requests_left), left_style(cx, logger)),
+            words(format::count(logger.active_days), left_style(cx, logger)),
+            cell(&logger.handler_url),
+        ]
+    })
+}
+
+/// What no logger tells.
+pub(crate) const HTTP_ONLY: &str = "HTTP only: a target that merely looks the name up leaves nothing here.";
+
+fn left_style(cx: &Cx<'_>, logger: &Logger) -> ratatui::style::Style {
+    match Ending::of(logger) {
+        Some(Ending::Over) => cx.theme.bad(),
+        Some(_) => cx.theme.warn(),
+        None => cx.theme.text(),
+    }
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.loggers.value()?;
+    let logger: &Logger = table.get(cx.model.lists.loggers.selected?)?;
+    let theme = cx.theme;
+    let open = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::In));
+    let copy = crate::dashboard::ui::labels::key(cx, Context::Copy, Action::Copy(CopyAction::Url));
+    let head = vec![
+        words(text::clean(&logger.label).into_owned(), theme.strong()),
+        words(text::clean(&logger.handler_url).into_owned(), theme.key()),
+        Line::default(),
+        fact(theme, "Caught", format::plural(logger.num_requests.max(0) as usize, "request")),
+        fact(theme, "Left", format::plural(logger.requests_left.max(0) as usize, "request")),
+        fact(theme, "Records for", format::plural(logger.active_days.max(0) as usize, "more day")),
+        fact(theme, "Reached", Reach::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default()),
+        fact(theme, "Id", logger.id.to_string()),
+    ];
+    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+        vec![
+            words(format!("{open} shows what it caught, y{copy} copies its URL."), theme.dim()),
+            words(HTTP_ONLY, theme.dim()),
+        ]
+    });
+    Some(DetailPane { id: logger.id.0, head, tabs: Vec::new(), text })
+}

@@ -1,0 +1,10 @@
+//! Loggers: their list and detail.
+//!
+//! ```text
+//!   data::snapshots ─► draw (addresses, counts, time left)        keys: core/update
+//! ```
+//!
+//! How long a logger still records is computed in the top-level module `oob` (`lifetime`).
+
+pub mod draw;
+pub mod ending;

@@ -1,0 +1,18 @@
+//! Captured requests: the stream of all loggers, its groups and detail, and the list of the loggers.
+//!
+//! ```text
+//!   poller, archive ─► news ─► data::stream ─► list::stream (query, groups) ─► draw (cells, detail)
+//!   key ─► keys, commands ─► Effect: compare, export, send again
+//! ```
+//!
+//! Tokens, decoding and the archive are in the top-level module `oob`; payloads are in `dashboard/payloads`.
+
+#[cfg(test)]
+mod archive_tests;
+pub mod commands;
+pub mod draw;
+pub mod keys;
+pub mod loggers;
+pub mod news;
+#[cfg(test)]
+mod tests;

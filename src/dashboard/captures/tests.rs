@@ -1,0 +1,241 @@
+//! Captured requests: beside each other, out into files, and sent again.
+
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::testing::*;
+use crate::oob::{Book, Payload, Token, mentions};
+use std::sync::Arc;
+
+/// A capture with a token of the book, from an address.
+fn carrying(id: i64, token: u64, from: &str) -> Capture {
+    Capture { url_params: format!("t={}", Token::of(token)).into(), ip_address: from.into(), ..capture(id) }
+}
+
+/// A desk with captures of two payloads and addresses.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    let mut book = Book::default();
+    book.take((1..=2).map(|token| Arc::new(Payload { token: Token::of(token), ..Payload::default() })));
+    let captures = [
+        carrying(10, 1, "192.0.2.1"),
+        carrying(11, 2, "192.0.2.2"),
+        carrying(12, 1, "192.0.2.3"),
+        carrying(13, 3, "192.0.2.2"),
+        carrying(14, 4, "192.0.2.9"),
+    ];
+    let recognised = |capture: Capture| {
+        let found = mentions(&capture, &book).into();
+        Caught { mentions: found, ..caught(1, capture) }
+    };
+    let new = captures.into_iter().map(recognised).collect();
+    let generation = desk.model.connection.generation;
+    desk.send(Msg::Oob(OobNews::Captures { generation, new }));
+    desk.keys("5 G");
+    desk
+}
+
+fn select(desk: &mut Desk, id: i64) {
+    desk.keys("G");
+    while desk.selected(Pane::Captures) != Some(id) {
+        desk.keys("k");
+    }
+}
+
+fn compared(desk: &Desk) -> Option<i64> {
+    desk.model.compared_capture().map(|caught| caught.capture.id.0)
+}
+
+#[test]
+fn a_capture_is_compared_with_the_one_before_of_the_same_payload_or_address() {
+    let mut desk = desk();
+    for (id, other) in [(12, Some(10)), (13, Some(11)), (14, None), (10, None)] {
+        select(&mut desk, id);
+        assert_eq!(compared(&desk), other, "{id}");
+    }
+    select(&mut desk, 14);
+    desk.keys("d");
+    assert!(!desk.model.navigation.focus.in_detail && desk.told().contains("mark two"), "{}", desk.told());
+    select(&mut desk, 12);
+    desk.keys("d");
+    assert!(desk.model.navigation.focus.in_detail);
+    assert_eq!(desk.model.detail.tab(Pane::Captures), Tab::Compare);
+    desk.keys("esc");
+    assert!(!desk.model.navigation.focus.in_detail);
+}
+
+#[test]
+fn two_marked_captures_are_compared_wherever_the_cursor_is() {
+    let mut desk = desk();
+    select(&mut desk, 10);
+    desk.keys("space");
+    select(&mut desk, 14);
+    desk.keys("space");
+    select(&mut desk, 12);
+    desk.keys("d");
+    assert_eq!((desk.selected(Pane::Captures), compared(&desk)), (Some(14), Some(10)));
+    desk.keys("esc");
+    select(&mut desk, 10);
+    assert_eq!(compared(&desk), Some(14));
+    select(&mut desk, 13);
+    desk.keys("space");
+    desk.keys("d");
+    assert!(desk.told().contains("3 are marked"), "{}", desk.told());
+}
+
+fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
+    match effects.last() {
+        Some(Effect::ExportCaptures(exported)) => {
+            let ids = exported.sent.iter().map(|sent| sent.capture.id.0).collect();
+            (exported.name.clone(), ids, exported.format.written(&exported.sent))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn captures_are_exported_by_query_by_mark_or_as_they_are_shown() {
+    let mut desk = desk();
+    let (name, ids, text) = exported(desk.keys(": 'export captures jsonl from:192.0.2.2 to x.jsonl' enter"));
+    assert_eq!((name.as_str(), ids), ("x.jsonl", vec![11, 13]));
+    assert_eq!(text.lines().count(), 2);
+    let (name, ids, text) = exported(desk.keys(": 'export captures har' enter"));
+    assert_eq!((name.as_str(), ids.len()), ("captures-Acme.har", 8));
+    assert!(text.contains("\"http://127.0.0.1:8766/l/abc/x?t="), "{text}");
+    select(&mut desk, 12);
+    desk.keys("space");
+    assert_eq!(exported(desk.keys(": 'export captures har' enter")).1, [12]);
+    let none = desk.keys(": 'export captures har from:203.0.113.99' enter");
+    assert!(!none.iter().any(|effect| matches!(effect, Effect::ExportCaptures(_))));
+    assert!(desk.told().contains("no captured request"), "{}", desk.told());
+}
+
+#[test]
+fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
+    let mut desk = Desk::new();
+    let secret = Capture {
+        request_method: "POST".into(),
+        http_headers: vec!["Host: h".into(), "Authorization: Bearer s3cret".into()],
+        ..capture(9)
+    };
+    desk.caught(1, vec![secret]);
+    assert_eq!(desk.keys("5 G s"), [], "where to is typed first");
+    assert_eq!(desk.calls("'https://shop.acme.test/x' enter"), []);
+    let question = format!("{:?}", desk.prompt());
+    assert_eq!(desk.prompt().lines[0], "POST to https://shop.acme.test/x");
+    assert!(!question.contains("s3cret"), "{question}");
+    let sent = desk.calls("y");
+    match &sent[0].1 {
+        Call::Replay(replay) => {
+            assert_eq!(replay.url.as_str(), "https://shop.acme.test/x");
+            assert_eq!(replay.headers, [("Authorization".to_owned(), "Bearer s3cret".to_owned())]);
+        }
+        other => panic!("{other:?}"),
+    }
+    desk.answer(&sent, |_| Ok(CallAnswer::Status(403)));
+    assert!(desk.told().contains("POST to https://shop.acme.test/x: answered 403"), "{}", desk.told());
+    let sent = desk.calls(": 'replay 127.0.0.1:9/' enter y");
+    desk.answer(&sent, |_| Err(Problem::local("cannot connect")));
+    assert!(!desk.told().contains("s3cret") && desk.told().contains("cannot connect"), "{}", desk.told());
+    desk.keys(": 'replay ftp://h/' enter");
+    assert!(desk.told().contains("http or https"), "{}", desk.told());
+    let Some(Modal::Command(line)) = desk.model.overlay.modals.last() else { panic!("what was typed is gone") };
+    assert_eq!(line.input.text(), "replay ftp://h/");
+}
+
+#[test]
+fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
+    let mut desk = Desk::new();
+    desk.caught(1, vec![Capture { request_body_base64: "AP8b".into(), path: None, ..capture(9) }]);
+    let effects = desk.keys("5 G y c");
+    let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
+    assert!(desk.told().contains("does not tell the path"), "{}", desk.told());
+    let problem = Err(Problem::local("the disk is full"));
+    assert_eq!(desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }), [], "the command would have no body");
+    let saved = Ok("/tmp/taken-2.bin".into());
+    match desk.send(Msg::BodySaved { sent: sent.clone(), saved }).as_slice() {
+        [Effect::Copy { text, .. }] => assert!(text.contains("--data-binary '@taken-2.bin'"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn marked_captures_are_copied_as_one_array_with_their_payloads() {
+    let mut desk = desk();
+    select(&mut desk, 10);
+    desk.keys("space space");
+    match desk.keys("y j").as_slice() {
+        [Effect::Copy { text, .. }] => {
+            let values: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
+            let payloads: Vec<_> = values.iter().map(|value| value["payload"].as_str().unwrap()).collect();
+            assert_eq!(payloads, [Token::of(1).to_string(), Token::of(2).to_string()]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_capture_keeps_the_url_of_a_logger_that_is_gone() {
+    let mut desk = Desk::new();
+    desk.caught(77, vec![Capture { path: None, ..capture(9) }]);
+    assert!(desk.model.data.loggers.value().unwrap().get(LoggerId(77)).is_none());
+    let copied = |effects: Vec<Effect>| match effects.as_slice() {
+        [Effect::Copy { text, .. }] => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(copied(desk.keys("5 G y y")), "http://127.0.0.1:8766/l/abc/?t=9");
+    assert!(copied(desk.keys("y c")).contains("'http://127.0.0.1:8766/l/abc/?t=9'"));
+    assert!(exported(desk.keys(": 'export captures har' enter")).2.contains("http://127.0.0.1:8766/l/abc/?t=9"));
+}
+
+#[test]
+fn captures_are_found_by_the_target_that_sent_them_or_that_they_name_and_by_one_that_comes_later() {
+    let mut desk = Desk::new();
+    let headers = vec!["Host: t1.acme.test".into(), "X-Forwarded-For: 10.0.0.7, T2.acme.test:8443".into()];
+    let named = Capture { http_headers: headers, ..capture(10) };
+    desk.caught(1, vec![named, carrying(11, 1, "192.0.2.40")]);
+    let taken = |desk: &mut Desk, query: &str| {
+        desk.model.set_query(Pane::Captures, query).unwrap();
+        desk.shown(Pane::Captures)
+    };
+    assert_eq!(taken(&mut desk, "target:t2"), [10]);
+    assert_eq!(taken(&mut desk, "target:t1"), [0; 0], "the Host of a request is the logger's");
+    assert_eq!(taken(&mut desk, "target:192.0.2.40"), [0; 0]);
+    let targets = [target(2, "t2.acme.test"), target(9, "https://192.0.2.40:8443/")];
+    desk.feed(Snapshot::Targets(table(targets)));
+    assert_eq!(desk.shown(Pane::Captures), [11]);
+    assert_eq!(taken(&mut desk, "-target:*"), [1, 2, 3]);
+}
+
+#[test]
+fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
+    let mut desk = desk();
+    desk.keys("space k space");
+    let copied = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text),
+            _ => None,
+        })
+    };
+    let raw = copied(desk.keys("y r")).unwrap();
+    assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
+    desk.keys("y c");
+    assert!(desk.told().contains("of the 2 marked"), "{}", desk.told());
+    desk.keys(": 'unmark method:GET' enter");
+    assert!(desk.told().contains("by hand"), "{}", desk.told());
+    desk.keys("esc : 'unmark' enter");
+    assert!(desk.model.lists.captures.marks().is_empty());
+}
+
+#[test]
+fn what_may_follow_b_is_told_as_it_is_for_captures() {
+    let mut desk = desk();
+    for (keys, context) in [
+        ("5 b", crate::dashboard::input::context::Context::CaptureGroup),
+        ("esc 3 b", crate::dashboard::input::context::Context::Group),
+    ] {
+        desk.keys(keys);
+        assert_eq!(desk.model.keyboard.pending.map(|prefix| desk.model.context_after(prefix)), Some(context), "{keys}");
+    }
+}

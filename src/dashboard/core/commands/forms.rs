@@ -1,0 +1,113 @@
+//! Commands that open a form with what was typed in it: a report, a finding of one's own. The form shows what will
+//! happen, and nothing is made before it is sent.
+
+use crate::contract::{ReportFormat, ReportSource, Risk};
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::core::update::objects;
+use crate::dashboard::findings::{export as out, manual};
+use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::forms::{Form, FormOpening};
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+
+/// The formats by name.
+const FORMATS: &[&str] = &["pdf", "html", "json", "csv", "xlsx", "docx"];
+/// Who makes a report: with the decisions only scandeck does.
+const MAKERS: &[&str] = &["service", "scandeck"];
+/// The risks by name, the worst first.
+const RISKS: &[&str] = &["critical", "high", "medium", "low", "info"];
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new(
+        "report",
+        &[
+            ArgumentSlot::needed(ArgumentShape::Choice(FORMATS, "FORMAT")),
+            ArgumentSlot::after("by", ArgumentShape::Choice(MAKERS, "service|scandeck")),
+            ArgumentSlot::after("on", ArgumentShape::Findings),
+        ],
+        "the form of a report in this format, about what the query takes, else what is chosen; by scandeck with decisions",
+        "report html by scandeck on risk>=high",
+        report,
+    )
+    .or(Action::Item(ItemAction::Report)),
+    Command::new(
+        "own",
+        &[
+            ArgumentSlot::optional(ArgumentShape::Text("NAME")),
+            ArgumentSlot::after("risk", ArgumentShape::Choice(RISKS, "RISK")),
+            ArgumentSlot::after("on", ArgumentShape::Target),
+        ],
+        "the form of a finding of one's own, with its name, risk and target; a name with “on” in it in quotes",
+        "own Stored XSS in the guest book risk high on t1.acme.test",
+        of_ones_own,
+    )
+    .off_when(Model::cannot_decide),
+];
+
+fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let [format, maker] = [FORMATS, MAKERS].map(|words| args.choice_of(words));
+    let mut sets = objects::report_sets(model);
+    if let Some(query) = args.query() {
+        let (ids, words) = out::chosen(model, Some(query))?;
+        if ids.is_empty() {
+            return Err(format!("no finding is {words}"));
+        }
+        let ids = ids.into_iter().map(i64::from).collect();
+        sets.insert(0, objects::id_set(model, &words, ReportSource::Findings, ids));
+    }
+    model.open_form(Form::open(FormOpening::NewReport(sets), model.navigation.scope.workspace));
+    let known = |format: &str| ReportFormat::KNOWN.iter().position(|known| known.as_str() == format);
+    let maker = maker.and_then(|maker| MAKERS.iter().position(|known| *known == maker));
+    choose(model, FieldId::Format, format.and_then(known));
+    choose(model, FieldId::MadeBy, maker);
+    if args.query().is_some() {
+        choose(model, FieldId::Source, ReportSource::KNOWN.iter().position(|known| *known == ReportSource::Findings));
+        choose(model, FieldId::Resources, Some(0));
+    }
+    model.check_form();
+    Ok(())
+}
+
+fn of_ones_own(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    manual::open_new(model);
+    let target = args.target().and_then(|id| model.target_name(id).cloned());
+    let risk = args.choice().and_then(|risk| Risk::DOWN.iter().position(|known| known.as_str() == risk));
+    choose(model, FieldId::Risk, risk);
+    for (id, text) in [
+        (FieldId::Name, args.text().map(|name| name.trim_matches('"').to_owned())),
+        (FieldId::TargetName, target.map(|target| target.to_string())),
+    ] {
+        if let Some((Modal::Form(form), text)) = model.overlay.modals.last_mut().zip(text)
+            && let Some(field) = form.field_mut(id)
+        {
+            field.set_text(&text);
+        }
+    }
+    model.check_form();
+    Ok(())
+}
+
+/// Sets a choice of the form that is open.
+fn choose(model: &mut Model, id: FieldId, at: Option<usize>) {
+    if let Some((Modal::Form(form), at)) = model.overlay.modals.last_mut().zip(at)
+        && let Some(field) = form.field_mut(id)
+    {
+        field.select(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_those_of_the_contract() {
+        assert_eq!(FORMATS, ReportFormat::KNOWN.iter().map(ReportFormat::as_str).collect::<Vec<_>>());
+        assert_eq!(RISKS, Risk::DOWN.map(Risk::as_str));
+    }
+}

@@ -1,0 +1,122 @@
+//! Commands about the list with the focus: its order, its marks, its saved queries.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, ListAction};
+use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::text::plural;
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new(
+        "sort",
+        &[ArgumentSlot::needed(ArgumentShape::Order)],
+        "order the list by these fields, one within the other; - turns one round",
+        "sort risk,-age",
+        sort,
+    )
+    .or(Action::List(ListAction::Sort)),
+    Command::new(
+        "mark",
+        &[ArgumentSlot::needed(ArgumentShape::Here)],
+        "mark the shown rows that the query takes, beside those marked already",
+        "mark risk>=high",
+        |model, args, _| mark(model, args, true),
+    )
+    .or(Action::List(ListAction::Mark))
+    .off_when(unmarkable),
+    Command::new(
+        "unmark",
+        &[ArgumentSlot::optional(ArgumentShape::Here)],
+        "take the marks off the rows that the query takes; without one, all of them",
+        "unmark risk:info",
+        |model, args, _| mark(model, args, false),
+    ),
+    Command::new(
+        "tab",
+        &[ArgumentSlot::needed(ArgumentShape::Tab)],
+        "open a saved query of the findings",
+        "tab High+",
+        open_tab,
+    ),
+    Command::new(
+        "tab save",
+        &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
+        "save the filter of the findings as a tab; a tab of this name gets the query",
+        "tab save Worth a look",
+        |model, args, effects| {
+            model.save_tab(&args.text().unwrap_or_default(), effects)?;
+            model.say(Tone::Good, "saved as a tab");
+            Ok(())
+        },
+    )
+    .off_when(|model| {
+        model.lists.findings.filter.trim().is_empty().then(|| "the findings have no filter to save".to_owned())
+    }),
+    Command::new(
+        "tab rename",
+        &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
+        "rename the tab opened last",
+        "tab rename Later",
+        |model, args, effects| model.rename_tab(&args.text().unwrap_or_default(), effects),
+    ),
+    Command::new(
+        "tab delete",
+        &[],
+        "delete the tab opened last; the filter stays",
+        "tab delete",
+        |model, _, effects| {
+            let gone = model.delete_tab(effects)?;
+            model.say(Tone::Good, format!("the tab {} is gone; it was {}", gone.name, gone.query));
+            Ok(())
+        },
+    ),
+];
+
+fn unmarkable(model: &Model) -> Option<String> {
+    (model.navigation.focus.pane == Pane::Captures).then(|| "not here: captures are marked by hand".to_owned())
+}
+
+fn sort(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let order = args.text().unwrap_or_default();
+    model.set_order(model.navigation.focus.pane, &order).map_err(|error| error.to_string())?;
+    model.say(Tone::Plain, format!("sorted by {order}"));
+    Ok(())
+}
+
+fn open_tab(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let name = args.text().unwrap_or_default();
+    let at = model.settings.tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(&name));
+    let at = at.ok_or_else(|| format!("there is no tab {name}"))?;
+    navigation::go(model, Pane::Findings);
+    model.open_tab(at);
+    Ok(())
+}
+
+/// Marks the shown rows that the query takes, or takes their marks off.
+fn mark(model: &mut Model, args: &Args, on: bool) -> Result<(), String> {
+    let pane = model.navigation.focus.pane;
+    let Some(query) = args.query() else {
+        model.cursor(pane).clear_marks();
+        return Ok(());
+    };
+    if pane == Pane::Captures {
+        return Err("captures are marked by hand, or all that a filter takes (*)".to_owned());
+    }
+    let taken = model.taken(pane, &query)?;
+    let mut cursor = model.cursor(pane);
+    let mut count = 0;
+    for at in 0..cursor.len() {
+        if cursor.is_marked(at) != on && cursor.id_at(at).is_some_and(|id| taken.contains(&id)) {
+            cursor.mark(at, on);
+            count += 1;
+        }
+    }
+    drop(cursor);
+    model.say(Tone::Plain, if on { format!("{count} marked") } else { format!("{} taken off", plural(count, "mark")) });
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! The command line: opening it, typing in it, running a command.
+//!
+//! ```text
+//!   : ─► CommandLine ─ key ─► offers, fault        tab takes an offer, up and down walk the offers or earlier lines
+//!                    └ enter ─► read ─► disabled? ─► added to the history ─► action or function
+//! ```
+//!
+//! Commands of one feature are in the `commands.rs` of that feature; the files here hold those of several lists.
+
+pub mod docs;
+pub mod forms;
+pub mod lists;
+pub mod offers;
+pub mod table;
+#[cfg(test)]
+pub(crate) mod tests;
+pub mod views;
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::core::commands::table::Ready;
+use crate::dashboard::core::update::actions::handle_action;
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::EditAction;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::modal::command_line::{CommandAbout, CommandLine};
+use crate::dashboard::palette::Command;
+use crate::dashboard::text::offers::{Ends, Offers, Recall};
+
+/// The commands that take arguments, of all areas.
+pub(crate) fn command_table() -> Vec<Command> {
+    let areas = [
+        views::COMMANDS,
+        lists::COMMANDS,
+        crate::dashboard::findings::commands::COMMANDS,
+        crate::dashboard::scans::commands::COMMANDS,
+        crate::dashboard::payloads::commands::COMMANDS,
+        crate::dashboard::captures::commands::COMMANDS,
+        crate::dashboard::findings::export::COMMANDS,
+        forms::COMMANDS,
+    ];
+    areas.concat()
+}
+
+/// Opens the line.
+pub(crate) fn open(model: &mut Model) {
+    model.open_command_line("");
+}
+
+/// A key while the line is open.
+pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<EditAction>, effects: &mut Vec<Effect>) {
+    match action {
+        Some(EditAction::Close) => {
+            model.overlay.modals.pop();
+        }
+        Some(EditAction::Accept) => accept(model, effects),
+        Some(EditAction::Complete) => complete(model),
+        Some(EditAction::LineDown) => walk(model, 1),
+        Some(EditAction::LineUp) => walk(model, -1),
+        Some(EditAction::LinePageDown) => walk_offers(model, PAGE),
+        Some(EditAction::LinePageUp) => walk_offers(model, -PAGE),
+        None | Some(EditAction::CompleteBack | EditAction::Yes | EditAction::IncludeHidden) => type_in(model, event),
+    }
+}
+
+fn type_in(model: &mut Model, event: KeyEvent) {
+    let Some(line) = line(model) else { return };
+    if line.input.type_key(event) {
+        line.recall = Recall::default();
+    }
+    think(model);
+}
+
+/// Offers that page up and down go over.
+const PAGE: isize = 8;
+
+/// Text was pasted into the line: nothing runs.
+pub(crate) fn handle_typed(model: &mut Model) {
+    if let Some(line) = line(model) {
+        line.recall = Recall::default();
+        think(model);
+    }
+}
+
+fn line(model: &mut Model) -> Option<&mut CommandLine> {
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Command(line)) => Some(line),
+        _ => None,
+    }
+}
+
+/// Reads a line that was opened and not read yet.
+pub(crate) fn settle(model: &mut Model) {
+    if matches!(model.overlay.modals.last(), Some(Modal::Command(line)) if !line.is_read) {
+        think(model);
+    }
+}
+
+/// Says anew what could be meant, and why the line cannot be run.
+fn think(model: &mut Model) {
+    let Some(Modal::Command(mut line)) = model.overlay.modals.pop() else { return };
+    let text = line.input.text();
+    line.is_read = true;
+    line.command = table::split(&text).map(|(command, _)| CommandAbout {
+        usage: docs::typed(command),
+        words: command.words.to_owned(),
+        off: model.command_off(command),
+    });
+    line.offers = Offers::new(offers::offers(model, line.input.row_before_cursor()));
+    // A name that is still being typed is no error yet.
+    let fault = table::read(model, &text).err();
+    line.fault = fault.filter(|_| line.command.is_some() || line.offers.all.is_empty());
+    model.overlay.modals.push(Modal::Command(line));
+    model.screen.dirty = true;
+}
+
+/// tab: the offer that was walked to, or the first, stands in the line.
+fn complete(model: &mut Model) {
+    let Some(line) = line(model) else { return };
+    if let Some(offer) = line.offers.selected_or_first() {
+        let text = line.with(offer);
+        line.input.set(&text);
+    }
+    think(model);
+}
+
+/// up and down: in an empty line, up brings back what was run; otherwise the offers are walked.
+fn walk(model: &mut Model, by: isize) {
+    let run = model.commands_run();
+    let Some(line) = line(model) else { return };
+    let begins = by < 0 && line.offers.at.is_none() && line.input.text().is_empty();
+    if !line.recall.is_active() && !begins {
+        return walk_offers(model, by);
+    }
+    let text = line.recall.walk(&run, "", -by);
+    line.input.set(&text);
+    think(model);
+}
+
+fn walk_offers(model: &mut Model, by: isize) {
+    if let Some(line) = line(model) {
+        line.offers.walk(by, Ends::Stop);
+    }
+}
+
+/// enter: runs the line, or the offer that was walked to; a name that is not finished is that of the first offer.
+fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(line) = line(model) else { return };
+    let offer = match line.command {
+        Some(_) => line.offers.selected(),
+        None => line.offers.selected_or_first(),
+    };
+    let text = offer.map_or_else(|| line.input.text(), |offer| line.with(offer));
+    match table::read(model, &text) {
+        Ok(ready) => run(model, &text, ready, effects),
+        Err(_) => {
+            if let Some(line) = crate::dashboard::core::commands::line(model) {
+                line.input.set(&text);
+            }
+            think(model);
+        }
+    }
+}
+
+fn run(model: &mut Model, text: &str, ready: Ready, effects: &mut Vec<Effect>) {
+    let Ready { command, args } = ready;
+    if let Some(why) = model.command_off(command) {
+        return model.say(Tone::Plain, format!(":{}: {why}", command.name));
+    }
+    model.overlay.modals.pop();
+    model.keep_command(text.trim_start_matches([' ', ':']).trim_end(), effects);
+    match (command.action, command.run) {
+        (Some(action), run) if run.is_none() || args.values.is_empty() => handle_action(model, action, effects),
+        (_, Some(run)) => {
+            if let Err(why) = run(model, &args, effects) {
+                model.say(Tone::Bad, format!(":{}: {why}", command.name));
+            }
+        }
+        (_, None) => {}
+    }
+}

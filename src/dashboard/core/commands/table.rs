@@ -1,0 +1,104 @@
+//! The table of all commands, and how a line is read with it.
+
+use crate::dashboard::input::action::{Action, AppAction, ListAction, TextAction, ViewAction};
+use crate::dashboard::input::keymap::Keymap;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::command_line::Fault;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::{Command, places, slot, trimmed};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// A line that can be run.
+#[derive(Debug)]
+pub struct Ready {
+    /// Which command.
+    pub command: &'static Command,
+    /// With what.
+    pub args: Args,
+}
+
+/// Every command: those with arguments first, then the actions.
+pub fn all() -> &'static [Command] {
+    static TABLE: LazyLock<Vec<Command>> = LazyLock::new(|| {
+        let mut table = crate::dashboard::core::commands::command_table();
+        let keymap = Keymap::builtin();
+        for &action in Action::ALL.iter().filter(|&&action| is_typed(&keymap, action)) {
+            let command = Command::of_action(action);
+            if table.iter().all(|other| other.name != command.name && other.action != Some(action)) {
+                table.push(command);
+            }
+        }
+        table
+    });
+    &TABLE
+}
+
+/// The actions that make sense from a line: not those that move a cursor or belong to what is typed.
+pub(crate) fn is_typed(keymap: &Keymap, action: Action) -> bool {
+    let moves = match action {
+        Action::Move(_) | Action::Form(_) | Action::Edit(_) => true,
+        Action::View(action) => matches!(action, ViewAction::Back | ViewAction::OtherDown | ViewAction::OtherUp),
+        Action::App(action) => !matches!(action, AppAction::Refresh | AppAction::Redraw | AppAction::Suspend),
+        Action::Text(action) => !matches!(action, TextAction::Shown | TextAction::MarkThis | TextAction::Search),
+        Action::List(action) => action == ListAction::Range,
+        Action::Payload(_)
+        | Action::Go(_)
+        | Action::Copy(_)
+        | Action::Shape(_)
+        | Action::Group(_)
+        | Action::Item(_)
+        | Action::Verdict(_)
+        | Action::Decide(_)
+        | Action::Review(_)
+        | Action::Setup(_) => false,
+    };
+    !moves && !places(keymap, action).is_empty()
+}
+
+/// The command at the beginning of a line, and where its arguments begin. A colon before it does not count.
+pub fn split(text: &str) -> Option<(&'static Command, usize)> {
+    let start = text.len() - text.trim_start_matches([' ', ':']).len();
+    let named = |command: &'static Command| Some((command, start + after(&text[start..], &command.name)?));
+    all().iter().filter_map(named).max_by_key(|(command, _)| command.name.len())
+}
+
+/// Where a text that begins with a name goes on after it.
+pub(crate) fn after(text: &str, name: &str) -> Option<usize> {
+    let mut at = 0;
+    for letter in name.chars() {
+        let rest = &text[at..];
+        if letter == ' ' {
+            let blank = rest.len() - rest.trim_start_matches([' ', '_', '-']).len();
+            (blank > 0).then_some(())?;
+            at += blank;
+        } else {
+            let found = rest.chars().next().filter(|found| found.eq_ignore_ascii_case(&letter))?;
+            at += found.len_utf8();
+        }
+    }
+    text[at..].chars().next().is_none_or(char::is_whitespace).then_some(at)
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// The place and the reason why it cannot be run.
+pub fn read(model: &Model, text: &str) -> Result<Ready, Fault> {
+    let (command, from) = split(text).ok_or_else(|| unknown(text))?;
+    if command.action.is_some() && text[from..].trim().is_empty() {
+        return Ok(Ready { command, args: Args::default() });
+    }
+    slot::read_all(model, command.slots, text, from).map(|args| Ready { command, args })
+}
+
+pub(crate) fn unknown(text: &str) -> Fault {
+    let Range { start, end } = trimmed(text, 0..text.len());
+    let typed = &text[start..end];
+    let fault = Fault::new(start..end, if typed.is_empty() { "a command".to_owned() } else { "no command".to_owned() });
+    let first = typed.split_whitespace().next().unwrap_or_default();
+    match crate::query::error::nearest(first, all().iter().map(|command| command.name.as_ref())) {
+        Some(name) if !first.is_empty() => fault.with_hint(format!("{name}?")),
+        _ => fault,
+    }
+}

@@ -1,0 +1,119 @@
+//! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::core::update::links;
+use crate::dashboard::input::action::{Action, ViewAction};
+use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::query::Kind;
+
+/// A view with a query.
+macro_rules! view {
+    ($name:literal, $pane:ident, $words:literal, $example:literal) => {
+        Command::new(
+            $name,
+            &[ArgumentSlot::optional(ArgumentShape::Query(Kind::$pane))],
+            $words,
+            $example,
+            |model, args, _| show(model, Pane::$pane, args),
+        )
+    };
+}
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    view!("findings", Findings, "go to Findings; with a query, filter it", "findings risk>=high")
+        .or(Action::View(ViewAction::Findings)),
+    view!("scans", Scans, "go to Scans; with a query, filter it", "scans status:running")
+        .or(Action::View(ViewAction::Scans)),
+    view!("targets", Targets, "go to Targets; with a query, filter it", "targets risk>=high")
+        .or(Action::View(ViewAction::Targets)),
+    view!("workspaces", Workspaces, "go to Workspaces; with a query, filter it", "workspaces acme")
+        .or(Action::View(ViewAction::Workspaces)),
+    view!("captures", Captures, "go to Captures; with a query, filter it", "captures method:POST")
+        .or(Action::View(ViewAction::Captures)),
+    view!("loggers", Loggers, "go to the loggers; with a query, filter it", "loggers label:probe"),
+    view!("reports", Reports, "go to Reports; with a query, filter it", "reports format:html")
+        .or(Action::View(ViewAction::Reports)),
+    view!("wordlists", Wordlists, "go to Word lists; with a query, filter it", "wordlists words>100")
+        .or(Action::View(ViewAction::Wordlists)),
+    Command::new(
+        "workspace",
+        &[ArgumentSlot::needed(ArgumentShape::Workspace)],
+        "work in this workspace",
+        "workspace Acme",
+        workspace,
+    ),
+    Command::new(
+        "target",
+        &[ArgumentSlot::needed(ArgumentShape::Target)],
+        "show what was found on this target: its chip, as enter on it",
+        "target t1.acme.test",
+        target,
+    ),
+    Command::new(
+        "logger",
+        &[ArgumentSlot::needed(ArgumentShape::Logger)],
+        "show what this logger captured: its chip, as enter on it",
+        "logger probe",
+        logger,
+    ),
+    Command::new("scan", &[ArgumentSlot::needed(ArgumentShape::Scan)], "open this scan", "scan 1", scan),
+    Command::new(
+        "finding",
+        &[ArgumentSlot::needed(ArgumentShape::Finding)],
+        "open the finding of this id, or the first one with these words in its name",
+        "finding private key",
+        finding,
+    ),
+];
+
+/// Goes to a list and filters it; without a query only goes there.
+fn show(model: &mut Model, pane: Pane, args: &Args) -> Result<(), String> {
+    navigation::go(model, pane);
+    match args.query() {
+        // Without a logger there are no captures to go to.
+        Some(query) => model.set_query(model.navigation.focus.pane, &query).map_err(|error| error.to_string()),
+        None => Ok(()),
+    }
+}
+
+fn workspace(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    if let Some(id) = args.workspace() {
+        model.work_in(id);
+        navigation::go(model, Pane::Targets);
+    }
+    Ok(())
+}
+
+fn target(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    navigation::go(model, Pane::Findings);
+    navigation::set_scope(model, Scope { target: args.target(), scan: None, ..model.navigation.scope.clone() });
+    Ok(())
+}
+
+fn logger(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    navigation::go(model, Pane::Captures);
+    navigation::set_scope(model, Scope { logger: args.logger(), ..model.navigation.scope.clone() });
+    Ok(())
+}
+
+fn scan(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    open(model, Pane::Scans, args.scan().map(|id| id.0))
+}
+
+fn finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    open(model, Pane::Findings, args.finding().map(|id| id.0))
+}
+
+/// Goes to a row and opens its detail.
+fn open(model: &mut Model, pane: Pane, id: Option<i64>) -> Result<(), String> {
+    let id = id.ok_or("which one?")?;
+    navigation::go(model, pane);
+    links::reveal(model, pane, id);
+    model.navigation.focus.in_detail = model.selected_id(pane) == Some(id);
+    Ok(())
+}

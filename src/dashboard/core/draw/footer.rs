@@ -1,0 +1,250 @@
+//! The last line: what the keys do here. It is made from the key table, never written down again.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::input::action::{
+    Action, DecideAction, EditAction, FormAction, ItemAction, ListAction, PayloadAction, ReviewAction, TextAction,
+    VerdictAction, ViewAction,
+};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice};
+use crate::dashboard::model::review::Review;
+use crate::dashboard::prompts::{Prompt, PromptAnswer};
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::labels::numbered;
+use crate::dashboard::ui::layout::indented;
+use crate::dashboard::ui::widgets::hints::{Hint, hint_line};
+use crate::dashboard::ui::widgets::lines::draw_line;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+pub(crate) fn draw_footer(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let area = indented(area);
+    let room = area.width.saturating_sub(1);
+    let (hints, last) = hints(cx);
+    draw_line(buf, area, &hint_line(cx.theme, &hints, &last, room));
+}
+
+/// Hints for what has the keys, and those that stay at the end.
+fn hints(cx: &Cx<'_>) -> (Vec<Hint>, Vec<Hint>) {
+    let of = |context| own_hints(cx, context);
+    match cx.model.overlay.modals.last() {
+        Some(Modal::Form(_)) => (of(Context::Form), Vec::new()),
+        Some(Modal::Rules(rules)) if rules.edit.is_some() => (of(Context::Line), Vec::new()),
+        Some(Modal::Rules(_)) => (of(Context::Rules), Vec::new()),
+        Some(Modal::Alerts(_)) => (of(Context::Alerts), Vec::new()),
+        Some(Modal::Decide(menu)) => decide_hints(cx, menu),
+        Some(Modal::Prompt(prompt)) => (prompt_hints(cx, prompt), Vec::new()),
+        Some(Modal::Setup(_)) => (of(Context::Setup), Vec::new()),
+        Some(Modal::Help(_) | Modal::Line(_) | Modal::Command(_)) => (of(Context::Line), Vec::new()),
+        Some(Modal::Text(_)) => (Vec::new(), vec![closing(cx)]),
+        None if cx.model.keyboard.pending.is_some() => (Vec::new(), vec![closing(cx)]),
+        None => (pane_hints(cx), vec![everywhere(cx, Action::View(ViewAction::Help))]),
+    }
+}
+
+/// The pane's own actions, then those of lists or texts, then those of everywhere.
+fn pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
+    let focus = cx.model.navigation.focus;
+    if let Some(review) = cx.model.reviewing() {
+        return review_hints(cx, review);
+    }
+    let mut all = own_hints(cx, focus.pane.context());
+    if focus.pane == Pane::Board {
+        let named =
+            [(Action::Verdict(VerdictAction::Fix), "fixed"), (Action::Verdict(VerdictAction::Reopen), "still open")];
+        let key = |action| cx.model.keyboard.keymap.key_of(Context::Board, action);
+        let own = named.into_iter().filter_map(|(action, does)| Some(Hint::new(key(action)?, does)));
+        all.splice(0..0, own);
+    }
+    if matches!(focus.pane, Pane::Payloads | Pane::Captures | Pane::Loggers) {
+        all.insert(0, everywhere(cx, Action::Payload(PayloadAction::Plant)));
+    }
+    if focus.pane == Pane::Findings {
+        all.insert(0, verdicts(cx));
+        if cx.model.can_undo() {
+            all.insert(2, everywhere(cx, Action::Decide(DecideAction::Undo)));
+        }
+        if cx.model.lists.findings.selected.is_some_and(|id| cx.model.offered(id).is_some()) {
+            all.insert(
+                1,
+                Hint::new(
+                    crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::TakeOver)),
+                    "take over",
+                ),
+            );
+        }
+    }
+    all.extend(own_hints(cx, if focus.in_detail { Context::Text } else { Context::Lists }));
+    if cx.model.detail.search.is_some() && focus.in_detail {
+        all.extend(own_hints(cx, Context::Search));
+    }
+    let shown_last = [Action::View(ViewAction::Help)];
+    let everywhere = cx.model.keyboard.keymap.hints(Context::Everywhere).into_iter();
+    all.extend(everywhere.filter(|hint| !shown_last.contains(&hint.action)).map(|hint| drawn(cx, &hint)));
+    let mut seen = Vec::new();
+    all.retain(|hint| {
+        let new = !seen.contains(&hint.keys);
+        seen.push(hint.keys.clone());
+        new
+    });
+    all
+}
+
+/// The keys of a card; on the summary those that end it.
+fn review_hints(cx: &Cx<'_>, review: &Review) -> Vec<Hint> {
+    let keymap = &cx.model.keyboard.keymap;
+    let key = |action| keymap.key_of(Context::Review, action).unwrap_or_default();
+    if review.card().is_none() {
+        let undo = keymap.key_of(Context::Everywhere, Action::Decide(DecideAction::Undo)).unwrap_or_default();
+        let end = Hint::new(key(Action::Review(ReviewAction::Close)), "end the review");
+        return vec![
+            end,
+            Hint::new(key(Action::Review(ReviewAction::Back)), "back to the cards"),
+            Hint::new(undo, "undo all of it"),
+        ];
+    }
+    let verdicts = keymap.entries(Context::Review).filter(|entry| matches!(entry.action, Action::Verdict(_)));
+    let keys: Vec<String> = verdicts.filter_map(|entry| Some(entry.keys.first()?.to_string())).collect();
+    let mut all = vec![Hint::new(keys.join(" "), "decide and next")];
+    if review.tab == Tab::Where {
+        all.push(Hint::new(key(Action::Review(ReviewAction::Exclude)), "leave out, take in"));
+    }
+    all.extend(
+        own_hints(cx, Context::Review).into_iter().filter(|hint| hint.keys != key(Action::Review(ReviewAction::Open))),
+    );
+    let of = |context, action| keymap.key_of(context, action).unwrap_or_default();
+    all.push(Hint::new(of(Context::Everywhere, Action::Decide(DecideAction::Undo)), "undo"));
+    all.push(Hint::new(of(Context::Text, Action::Text(TextAction::TabRight)), "tabs"));
+    all.push(Hint::new(of(Context::Everywhere, Action::View(ViewAction::Back)), "pause"));
+    all
+}
+
+fn own_hints(cx: &Cx<'_>, context: Context) -> Vec<Hint> {
+    cx.model.keyboard.keymap.hints(context).iter().map(|hint| drawn(cx, hint)).collect()
+}
+
+/// `c f a w x i decide`, with marks also how many.
+fn verdicts(cx: &Cx<'_>) -> Hint {
+    let given = [
+        VerdictAction::Confirm,
+        VerdictAction::FalsePositive,
+        VerdictAction::AcceptRisk,
+        VerdictAction::NotApplicable,
+        VerdictAction::Fix,
+        VerdictAction::InReview,
+    ];
+    let keys = given
+        .into_iter()
+        .filter_map(|action| cx.model.keyboard.keymap.key_of(Context::Findings, Action::Verdict(action)));
+    let does = match marked(cx) {
+        0 | 1 => "decide".to_owned(),
+        marked => format!("decide {marked}"),
+    };
+    Hint { keys: keys.collect::<Vec<_>>().join(" "), does, off: cx.model.cannot_decide().is_some() }
+}
+
+/// With marks a hint carries their number: `scan 12`.
+fn drawn(cx: &Cx<'_>, hint: &crate::dashboard::input::keymap::KeyHint) -> Hint {
+    let does = match marked(cx) {
+        marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
+        _ => hint.label.to_owned(),
+    };
+    Hint { keys: hint.key.clone(), does, off: cx.model.session.read_only && hint.action.changes() }
+}
+
+fn takes_marks(action: Action) -> bool {
+    use ItemAction::{Delete, Download, Report, Retest, Scan, ScanAgain, Stop};
+    matches!(
+        action,
+        Action::Item(Scan | ScanAgain | Retest | Stop | Delete | Report | Download)
+            | Action::Decide(DecideAction::More)
+    )
+}
+
+/// Marked rows of the focused list.
+fn marked(cx: &Cx<'_>) -> usize {
+    cx.model.lists.count_marks(cx.model.navigation.focus.pane)
+}
+
+fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
+    Hint::new(crate::dashboard::ui::labels::key(cx, Context::Everywhere, action), action.short())
+}
+
+/// While an option is typed, the keys of that; the menu tells its own letters.
+fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
+    let key = |context, action| cx.model.keyboard.keymap.key_of(context, action).unwrap_or_default();
+    let hint = |context, action, does: &str| Hint::new(key(context, action), does);
+    let hints = match menu.entry.as_ref().map(|entry| entry.choice) {
+        None => vec![
+            Hint::new("letter", "decides"),
+            hint(Context::Decide, Action::Edit(EditAction::Accept), "options without a verdict"),
+            hint(Context::Decide, Action::List(ListAction::TakeBack), "undo a choice"),
+            hint(Context::Decide, Action::Edit(EditAction::Close), "leave it alone"),
+        ],
+        Some(MenuChoice::Note) => vec![
+            hint(Context::Form, Action::Form(FormAction::Send), "done"),
+            hint(Context::Form, Action::Form(FormAction::Editor), "$EDITOR"),
+            hint(Context::Form, Action::Edit(EditAction::Close), "leave it"),
+        ],
+        Some(_) => vec![
+            hint(Context::Line, Action::Edit(EditAction::Accept), "take"),
+            hint(Context::Line, Action::Edit(EditAction::LineDown), "choose"),
+            hint(Context::Line, Action::Edit(EditAction::Close), "leave it"),
+        ],
+    };
+    (hints, Vec::new())
+}
+
+/// What answers a prompt depends on the prompt.
+fn prompt_hints(cx: &Cx<'_>, prompt: &Prompt) -> Vec<Hint> {
+    let wider = prompt.wider.is_some();
+    if matches!(prompt.answer, PromptAnswer::Type { .. }) {
+        return own_hints(cx, Context::Line);
+    }
+    let unused =
+        cx.model.keyboard.keymap.key_of(Context::Prompt, Action::Edit(EditAction::IncludeHidden)).filter(|_| !wider);
+    let mut hints = own_hints(cx, Context::Prompt);
+    hints.retain(|hint| Some(&hint.keys) != unused.as_ref());
+    if let (PromptAnswer::Enter, Some(yes)) = (&prompt.answer, hints.first_mut()) {
+        "enter".clone_into(&mut yes.keys);
+    }
+    hints
+}
+
+fn closing(cx: &Cx<'_>) -> Hint {
+    Hint::new(crate::dashboard::ui::labels::key(cx, Context::Everywhere, Action::View(ViewAction::Back)), "close")
+}
+
+/// The line of tabs of the layout that shows one pane at a time: names, and how many there are of each.
+pub(crate) fn draw_tabs(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let theme = cx.theme;
+    let mut line = Line::default();
+    for pane in [
+        Pane::Workspaces,
+        Pane::Targets,
+        Pane::Findings,
+        Pane::Scans,
+        cx.model.navigation.fifth,
+        Pane::Reports,
+        Pane::Wordlists,
+    ] {
+        let count = cx
+            .model
+            .data
+            .count(pane)
+            .map(|count| format!(" {}", crate::dashboard::ui::format::count(count as i64)))
+            .unwrap_or_default();
+        if pane == cx.model.navigation.focus.pane {
+            line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));
+            line.push_span(Span::styled(format!("{}{count}", numbered(pane)), theme.strong()));
+            line.push_span(Span::styled(theme.glyphs.tab_close, theme.key()));
+        } else {
+            line.push_span(Span::styled(format!(" {}", numbered(pane)), theme.text()));
+            line.push_span(Span::styled(format!("{count} "), theme.dim()));
+        }
+    }
+    draw_line(buf, area, &line);
+}

@@ -1,0 +1,147 @@
+//! The first line: where one is, what is wrong or new, and the connection.
+//!
+//! ```text
+//!  Acme external › findings · demo        ✗2 !1 ▶12 …4   3 new      stale 2m · retry in 8s
+//! ```
+//!
+//! The left part gives way in the middle; what is wrong never does before the screen is narrower than it.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::Link;
+use crate::dashboard::base::screen::Layout;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::indented;
+use crate::dashboard::ui::widgets::lines::{draw_line, joined};
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// The rate budget is named when less than this part of it is left, in percent.
+const LOW_BUDGET: u32 = 30;
+/// Conflicts and what came back are counted on screens of at least so many columns.
+const REOPENED_FROM: u16 = 90;
+
+pub(crate) fn draw_header(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let area = indented(area);
+    let right = joined([mode(cx), trouble(cx), link(cx)], "  ");
+    let wanted = (right.width() as u16).min(area.width);
+    let left_room = (area.width - wanted).saturating_sub(2);
+    draw_line(buf, Rect { width: left_room, ..area }, &place(cx, left_room));
+    let x = area.right().saturating_sub(wanted + u16::from(area.width > wanted));
+    draw_line(buf, Rect { x, width: wanted, ..area }, &right);
+}
+
+/// Workspace, pane, service.
+fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
+    let theme = cx.theme;
+    if let Some(review) = cx.model.reviewing() {
+        return crate::dashboard::findings::review::draw::place(cx, review);
+    }
+    let workspace = cx.model.navigation.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
+    let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
+    let mut pane = cx.model.navigation.focus.pane.title().to_lowercase();
+    if let (Pane::Findings, Some(by)) = (cx.model.navigation.focus.pane, cx.model.lists.groups.by) {
+        pane.push_str(&format!(" by {}", by.word()));
+    }
+    let wide = cx.model.layout() == Layout::Wide;
+    let session = text::clean(&cx.model.session.name);
+    let mut tail = String::new();
+    if !wide || cx.model.navigation.focus.zoomed {
+        tail = format!(" {} {pane}", theme.glyphs.path);
+    }
+    if !session.is_empty() {
+        tail.push_str(&format!(" {} {session}", theme.glyphs.separator));
+    }
+    let name = named.unwrap_or_else(|| "scandeck".to_owned());
+    let name_room = usize::from(room).saturating_sub(text::width(&tail)).max(usize::from(room.min(8)));
+    let name = text::middle_with(&name, name_room, theme.glyphs.ellipsis).into_owned();
+    Line::from(vec![Span::styled(name, theme.strong()), Span::styled(tail, theme.dim())])
+}
+
+/// What is off in this session.
+fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    if cx.model.session.read_only {
+        spans.push(Span::styled("READ ONLY", cx.theme.warn()));
+    }
+    if cx.model.findings.triage.pen.is_none() && cx.model.findings.triage.problem.is_some() {
+        let gap = if spans.is_empty() { "" } else { "  " };
+        spans.push(Span::styled(format!("{gap}NO DECISIONS"), cx.theme.bad()));
+    }
+    if let Some(ending) = cx.model.ending() {
+        let gap = if spans.is_empty() { "" } else { "  " };
+        spans.push(Span::styled(format!("{gap}logger: {ending}"), cx.theme.warn()));
+    }
+    spans
+}
+
+/// Failed, stalled, running, waiting; new captures. In words where there is room.
+fn trouble(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
+    let long = cx.model.screen.size.columns >= 120;
+    let tally = cx.model.scans.tally;
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut tell = |number: usize, glyph: &str, word: &str, style| {
+        if number > 0 {
+            let gap = if spans.is_empty() {
+                ""
+            } else if long {
+                "   "
+            } else {
+                " "
+            };
+            let words = if long { format!("{gap}{glyph} {number} {word}") } else { format!("{gap}{glyph}{number}") };
+            spans.push(Span::styled(words, style));
+        }
+    };
+    tell(tally.failed, glyphs.failed, "failed", theme.bad());
+    tell(tally.stalled, glyphs.stalled, "stalled", theme.warn());
+    tell(tally.running, glyphs.running, "running", theme.active());
+    tell(tally.waiting, glyphs.waiting, "waiting", theme.dim());
+    // Said where there is room: on a narrow screen the rows tell it.
+    let reopened = cx.model.findings.triage.again;
+    if cx.model.screen.size.columns >= REOPENED_FROM {
+        tell(reopened.conflicts, glyphs.conflict, "in conflict", theme.warn());
+        tell(reopened.regressions, glyphs.back, "came back", theme.warn());
+    }
+    let new = if cx.model.captures.new_captures == 1 { "new capture" } else { "new captures" };
+    tell(cx.model.captures.new_captures as usize, glyphs.more_below, new, theme.warn());
+    match (cx.model.captures.payloads.unseen, long) {
+        (0, _) => {}
+        (hits, true) => {
+            let words = format!("   {}", format::plural(hits as usize, "known payload"));
+            spans.push(Span::styled(words, theme.good()));
+        }
+        (hits, false) => {
+            let words = format!(" {}", format::plural(hits as usize, "hit"));
+            spans.push(Span::styled(words, theme.good()));
+        }
+    }
+    spans
+}
+
+/// The connection, and the budget when little is left.
+fn link(cx: &Cx<'_>) -> Vec<Span<'static>> {
+    let (theme, dot) = (cx.theme, cx.theme.glyphs.link);
+    let mut spans = match &cx.model.connection.link {
+        Link::Connecting => vec![Span::styled(format!("{dot} connecting"), theme.dim())],
+        Link::Live { .. } => vec![Span::styled(format!("{dot} live"), theme.good())],
+        Link::Retrying { next, .. } => {
+            let wait = (next.as_second() - cx.model.now.wall.as_second()).max(0);
+            vec![Span::styled(format!("{dot} no answer {} retry in {wait}s", theme.glyphs.separator), theme.bad())]
+        }
+        Link::Down { problem } => {
+            let why = text::clean(&problem.message).into_owned();
+            vec![Span::styled(format!("{dot} {}", text::start(&why, 40)), theme.bad())]
+        }
+    };
+    if let Some(budget) = cx.model.connection.budget
+        && budget.remaining * 100 < budget.limit.saturating_mul(LOW_BUDGET)
+    {
+        let left = format!("{} of {} calls left  ", format::count(budget.remaining.into()), budget.limit);
+        spans.insert(0, Span::styled(left, theme.warn()));
+    }
+    spans
+}

@@ -1,0 +1,106 @@
+//! Drawing: the model goes in, cells come out. Nothing here changes the model.
+//!
+//! ```text
+//!   draw(&Model, &mut Frame, &mut ViewCache)
+//!     ├─ ui/layout   which areas exist at this size            (all numbers)
+//!     ├─ header, footer, panes, modals                         one file per part of the screen
+//!     │    └─ draw of the features   columns, cells, details
+//!     └─ ui          lists, texts, forms, widgets              ui/theme: all colours and glyphs
+//! ```
+
+pub mod footer;
+pub mod header;
+pub mod modals;
+pub mod panes;
+
+use crate::dashboard::base::batch::Batch;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::screen::{Measures, Size};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::layout::{LEAST, Places, take_bottom};
+use crate::dashboard::ui::widgets::lines::draw_line;
+use crate::dashboard::ui::widgets::toast::Toasts;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+pub use crate::dashboard::ui::cache::ViewCache;
+pub use crate::dashboard::ui::theme::{Scheme, Theme};
+
+/// Draws the whole screen. What it measured is in the cache afterwards.
+pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {
+    let area = frame.area();
+    draw_into(model, frame.buffer_mut(), area, cache);
+}
+
+/// As [`draw`], into any buffer.
+pub fn draw_into(model: &Model, buf: &mut Buffer, area: Rect, cache: &mut ViewCache) {
+    cache.measures = Measures::default();
+    if area.is_empty() {
+        return;
+    }
+    let size = Size { columns: area.width, rows: area.height };
+    if size.columns < LEAST.columns || size.rows < LEAST.rows {
+        let need = format!("scandeck needs {}x{}", LEAST.columns, LEAST.rows);
+        return draw_line(buf, area, &Line::raw(need));
+    }
+    let facts = cache.facts_of(&model.data);
+    let cx = Cx::new(model, cache.theme, facts);
+    let notices = notices(&cx, area);
+    // The last one stands beside the key hints; where it would stand over the command line, above it.
+    let beside_hints = !matches!(model.overlay.modals.last(), Some(Modal::Command(_)));
+    let rows = notices.rows().saturating_sub(u16::from(beside_hints));
+    let places = Places {
+        fifth: model.navigation.fifth,
+        detail: model.detail_pane(),
+        since: model.settings.since.is_shown(),
+        notices: rows,
+    };
+    let areas = crate::dashboard::ui::layout::areas(size, model.navigation.focus, places);
+    header::draw_header(&cx, buf, areas.header);
+    crate::dashboard::settings::draw::since::draw_since(&cx, buf, areas.since);
+    footer::draw_tabs(&cx, buf, areas.tabs);
+    for slot in &areas.slots {
+        panes::draw_slot(&cx, buf, slot, cache);
+    }
+    let taken = if beside_hints { notices.columns() } else { 0 };
+    footer::draw_footer(&cx, buf, Rect { width: areas.footer.width - taken, ..areas.footer });
+    modals::draw_modals(&cx, buf, take_bottom(area, rows).0);
+    notices.draw(buf, area);
+}
+
+/// Notices and the progress of what is under way, lower right. They cover nothing: panes give up their rows for them.
+fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
+    let theme = cx.theme;
+    let mut notices: Vec<_> = cx
+        .model
+        .overlay
+        .notices
+        .iter()
+        .map(|notice| {
+            let style = match notice.tone {
+                Tone::Plain => theme.chosen(),
+                Tone::Good => theme.good().patch(theme.chosen()),
+                Tone::Bad => theme.bad().patch(theme.chosen()),
+            };
+            (style, text_of(&notice.text))
+        })
+        .collect();
+    notices.extend(cx.model.calls.batches.iter().filter_map(under_way).map(|text| (theme.chosen(), text)));
+    Toasts::of(&notices, area)
+}
+
+fn text_of(outside: &str) -> String {
+    crate::text::clean(outside).into_owned()
+}
+
+/// `delete: 12 of 60` for calls that take more than a moment.
+fn under_way(batch: &Batch) -> Option<String> {
+    let progress = batch.progress();
+    let refused = if progress.refused > 0 { format!(", {} refused", progress.refused) } else { String::new() };
+    (progress.total > 1 && !batch.is_over())
+        .then(|| format!("{}: {} of {}{refused}", batch.verb, progress.done, progress.total))
+}

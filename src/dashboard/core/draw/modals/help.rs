@@ -1,0 +1,144 @@
+//! The help: every key from the key table, every command from theirs, typed to filter.
+
+use crate::dashboard::core::commands::table;
+use crate::dashboard::input::keymap::HelpSection;
+use crate::dashboard::model::modal::Help;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::layout::{popup, take_top};
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::input::input_spans;
+use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::widgets::pop_up::draw_box;
+use crate::dashboard::ui::widgets::wrap::wrap;
+use crate::text;
+use crate::text::quoted;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// Columns of the keys.
+const KEYS: usize = 18;
+
+pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, help: &Help) {
+    let theme = cx.theme;
+    let spot = popup(area, area.width, area.height.saturating_sub(2));
+    let inner = draw_box(buf, spot, theme, "Keys", Line::default());
+    let (line, rest) = take_top(inner, 1);
+    let mut filter = Line::from(Span::styled("filter: ", theme.dim()));
+    filter.extend(input_spans(theme, &help.filter));
+    draw_line(buf, line, &filter);
+    let lines = help_lines(cx, &help.filter.text(), rest.width);
+    let last = (lines.len() as u32).saturating_sub(u32::from(rest.height));
+    let first = help.scroll.min(last) as usize;
+    for (y, line) in lines.iter().skip(first).take(usize::from(rest.height)).enumerate() {
+        draw_line(buf, row_of(rest, y as u16), line);
+    }
+    if (first as u32) < last {
+        let more = words(format!(" {} more ", theme.glyphs.more_below), theme.dim());
+        let x = spot.right().saturating_sub(more.width() as u16 + 2);
+        draw_line(
+            buf,
+            Rect { x, y: spot.bottom() - 1, width: more.width() as u16, height: 1 }.intersection(spot),
+            &more,
+        );
+    }
+}
+
+/// Sections and their lines; with a filter only the lines that have all its words.
+fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
+    let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+    let theme = cx.theme;
+    let mut lines = practice_lines(cx, &wanted, width);
+    for section in sections(cx) {
+        let matches = |keys: &str, does: &str| has_all(&wanted, &format!("{} {keys} {does}", section.title));
+        let shown: Vec<_> = section.lines.iter().filter(|(keys, does)| matches(keys, does)).collect();
+        if shown.is_empty() {
+            continue;
+        }
+        lines.push(Line::default());
+        lines.push(words(section.title, theme.strong()));
+        lines.extend(shown.into_iter().flat_map(|(keys, does)| entry_lines(theme, keys, does, width)));
+    }
+    lines.extend(command_lines(theme, &wanted, width));
+    if lines.is_empty() {
+        lines.push(words("no key does that", theme.dim()));
+    }
+    lines
+}
+
+/// The commands that take arguments.
+fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+    const TITLE: &str = "Commands: these, and every action above by its name";
+    let commands = table::all().iter().filter(|command| command.run.is_some());
+    let told = commands.map(|command| (crate::dashboard::core::commands::docs::typed(command), command.words));
+    let shown: Vec<_> = told.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::default(), words(TITLE, theme.strong())];
+    for (typed, does) in shown {
+        if text::width(&typed) < KEYS {
+            lines.extend(entry_lines(theme, &typed, does, width));
+        } else {
+            lines.extend(wrap(vec![words(format!("  {typed}"), theme.key())], width));
+            lines.extend(entry_lines(theme, "", does, width));
+        }
+    }
+    lines
+}
+
+/// The sections of the key table, those of the focused pane first.
+fn sections(cx: &Cx<'_>) -> Vec<HelpSection> {
+    let first = cx.model.help_contexts();
+    let mut sections = cx.model.keyboard.keymap.help();
+    sections.sort_by_key(|section| first.iter().position(|context| *context == section.context).unwrap_or(first.len()));
+    sections
+}
+
+fn has_all(wanted: &[String], text: &str) -> bool {
+    let text = text.to_lowercase();
+    wanted.iter().all(|word| text.contains(word))
+}
+
+/// Where the demo's practice target is mended and broken, and where it requests what it is given.
+fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
+    let Some(practice) = &cx.model.session.practice else { return Vec::new() };
+    let told = [
+        (
+            "Control address of the demo's practice target",
+            format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(&practice.control)),
+        ),
+        (
+            "Addresses to be requested by the demo's practice target",
+            format!(
+                "{} requests what it is given, in eight ways, from the demo's loggers alone",
+                text::clean(&practice.fetch)
+            ),
+        ),
+        (
+            "For scripts on the demo: its address, key, decisions and payloads",
+            format!(". {}", quoted(&practice.script_file)),
+        ),
+    ];
+    let mut lines = Vec::new();
+    for (title, told) in told.into_iter().filter(|(title, told)| has_all(wanted, &format!("{title} {told}"))) {
+        lines.extend([Line::default(), words(title, cx.theme.strong())]);
+        lines.extend(wrap(vec![words(told, cx.theme.text())], width));
+    }
+    lines
+}
+
+/// Keys left, what they do right, wrapped below itself.
+fn entry_lines(theme: Theme, keys: &str, does: &'static str, width: u16) -> Vec<Line<'static>> {
+    let room = width.saturating_sub(KEYS as u16 + 2);
+    let does = wrap(vec![Line::raw(does)], if room < 20 { width } else { room });
+    let mut lines = Vec::new();
+    for (at, part) in does.into_iter().enumerate() {
+        let keys = if at == 0 { keys } else { "" };
+        let pad = KEYS.saturating_sub(text::width(keys)).max(1);
+        let mut line = Line::from(Span::styled(format!("  {keys}{}", " ".repeat(pad)), theme.key()));
+        line.extend(part.spans);
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,84 @@
+//! The first-start question: where do the scans run?
+
+use crate::dashboard::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::model::modal::Setup;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::labels::key;
+use crate::dashboard::ui::layout::indented;
+use crate::dashboard::ui::list::problem_lines;
+use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, row_of};
+use crate::dashboard::ui::widgets::wrap::wrap;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+const CHOICES: [(Action, &str); 3] = [
+    (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you leave"),
+    (Action::Setup(SetupAction::Hosted), "I have a base URL and an API key"),
+    (Action::Setup(SetupAction::Demo), "a throw-away world on loopback, gone when you quit"),
+];
+
+const FIRST_KEYS: [(Context, Action, &str); 5] = [
+    (Context::Lists, Action::Move(MoveAction::Down), "move"),
+    (Context::Lists, Action::List(ListAction::In), "open"),
+    (Context::Everywhere, Action::View(ViewAction::Back), "back"),
+    (Context::Lists, Action::List(ListAction::Filter), "filter"),
+    (Context::Everywhere, Action::View(ViewAction::Help), "all keys"),
+];
+
+pub(crate) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setup) {
+    let theme = cx.theme;
+    let body = Rect { height: area.height.saturating_sub(1), ..area };
+    Clear.render(body, buf);
+    let body = indented(body);
+    draw_sides(
+        buf,
+        row_of(body, u16::from(body.height > 12)),
+        &words("scandeck", theme.title(true)),
+        &words("nothing set up yet ", theme.dim()),
+    );
+    let lines = wrap(setup_lines(cx, setup), body.width);
+    let top = if body.height > 12 { 3 } else { 1 };
+    for (y, line) in lines.iter().enumerate().take(usize::from(body.height.saturating_sub(top))) {
+        draw_line(buf, row_of(body, top + y as u16), line);
+    }
+}
+
+fn setup_lines(cx: &Cx<'_>, setup: &Setup) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let mut lines = vec![words("Where do your scans run?", theme.strong()), Line::default()];
+    for (at, (action, what)) in CHOICES.into_iter().enumerate() {
+        lines.push(choice_line(cx, action, what, setup.at == at));
+    }
+    lines.push(Line::default());
+    if let Some(busy) = setup.busy {
+        lines.push(words(busy, theme.active()));
+    } else if let Some(problem) = &setup.problem {
+        lines.extend(problem_lines(cx, problem));
+    }
+    lines.push(Line::default());
+    lines.push(words("Five keys to begin with", theme.strong()));
+    let mut keys = Line::from("  ");
+    for (context, action, does) in FIRST_KEYS {
+        keys.push_span(Span::styled(key(cx, context, action), theme.key()));
+        keys.push_span(Span::raw(format!(" {does}    ")));
+    }
+    lines.push(keys);
+    lines.push(Line::default());
+    lines.push(words("Nothing is sent anywhere before you choose.", theme.text()));
+    lines
+}
+
+fn choice_line(cx: &Cx<'_>, action: Action, what: &'static str, chosen: bool) -> Line<'static> {
+    let theme = cx.theme;
+    let bar = if chosen { theme.glyphs.selected } else { " " };
+    let name = format!("{:<8}", action.short());
+    Line::from(vec![
+        Span::styled(format!("{bar} "), theme.key()),
+        Span::styled(format!("{}  ", key(cx, Context::Setup, action)), theme.key()),
+        Span::styled(name, if chosen { theme.chosen() } else { theme.strong() }),
+        Span::raw(format!(" {what}")),
+    ])
+}

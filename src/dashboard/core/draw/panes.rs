@@ -1,0 +1,96 @@
+//! The panes: which feature draws which pane, their titles, and helpers that all of them use.
+//!
+//! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a list or a detail is
+//! framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::Cx;
+pub(crate) use crate::dashboard::ui::labels::numbered;
+use crate::dashboard::ui::layout::{Slot, SlotPart};
+use crate::dashboard::ui::text::DetailPane;
+use crate::dashboard::ui::widgets::lines::draw_sides;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+/// Draws a slot. What it measured goes into the cache.
+pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) {
+    match slot.part {
+        SlotPart::List => {
+            let rows = (view_of(slot.pane).list)(cx, buf, slot, cache);
+            if slot.pane == cx.model.navigation.focus.pane {
+                cache.measures.list_rows = rows;
+                cache.measures.row = cx.model.row_id(slot.pane).filter(|_| rows > 0);
+            }
+        }
+        SlotPart::Detail => {
+            match cx.model.reviewing() {
+                Some(review) => crate::dashboard::findings::review::draw::draw(cx, buf, slot.area, review, cache),
+                None => crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of),
+            }
+            if cx.model.navigation.focus.in_detail {
+                cache.measures.row = cx.model.row_id(slot.pane);
+            }
+        }
+        SlotPart::Line => draw_summary(cx, buf, slot),
+    }
+}
+
+/// Draws a list; how many rows were visible.
+type DrawList = fn(&Cx<'_>, &mut Buffer, &Slot, &mut ViewCache) -> u16;
+/// What the detail of the selected row says.
+type DetailOf = for<'a> fn(&Cx<'a>, &mut ViewCache) -> Option<DetailPane<'a>>;
+/// A pane in one line, in layouts that have no more room for it.
+type Summary = for<'a> fn(&Cx<'a>) -> Line<'a>;
+
+/// How a pane is drawn.
+struct PaneView {
+    list: DrawList,
+    detail: DetailOf,
+    summary: Summary,
+}
+
+fn view(list: DrawList, detail: DetailOf) -> PaneView {
+    PaneView { list, detail, summary: |_| Line::default() }
+}
+
+/// The registry of drawing, a line a pane.
+fn view_of(pane: Pane) -> PaneView {
+    use crate::dashboard::captures::{draw as captures, loggers::draw as loggers};
+    use crate::dashboard::findings::{draw as findings, retest::draw as board};
+    use crate::dashboard::{payloads, reports, scans, targets, wordlists, workspaces};
+    match pane {
+        Pane::Workspaces => view(workspaces::draw::draw_list, |_, _| None),
+        Pane::Targets => view(targets::draw::draw_list, targets::draw::detail),
+        Pane::Findings => PaneView { summary: findings::summary, ..view(findings::draw_list, findings::detail_of_row) },
+        Pane::Scans => PaneView { summary: scans::draw::summary, ..view(scans::draw::draw_list, scans::draw::detail) },
+        Pane::Captures => {
+            PaneView { summary: captures::summary, ..view(captures::draw_list, captures::detail::detail) }
+        }
+        Pane::Loggers => PaneView { summary: captures::summary, ..view(loggers::draw_list, loggers::detail) },
+        Pane::Reports => view(reports::draw::draw_list, reports::draw::detail),
+        Pane::Wordlists => view(wordlists::draw::draw_list, wordlists::draw::detail),
+        Pane::Board => view(board::draw_list, board::detail),
+        Pane::Payloads => view(payloads::draw::draw_list, payloads::draw::detail),
+    }
+}
+
+/// The detail of the selected row of a pane, if there is one.
+pub(crate) fn detail_of<'a>(cx: &Cx<'a>, pane: Pane, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+    (view_of(pane).detail)(cx, cache)
+}
+
+/// A pane in one line: `─ 4 scans ── ▶ 3 running  ✗ 1 failed ───`.
+fn draw_summary(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) {
+    let theme = cx.theme;
+    let summary = (view_of(slot.pane).summary)(cx);
+    let rule = theme.glyphs.rule;
+    let mut line = Line::from(Span::styled(format!("{rule} "), theme.dim()));
+    line.push_span(Span::styled(numbered(slot.pane), theme.strong()));
+    line.push_span(Span::styled(format!(" {rule}{rule} "), theme.dim()));
+    line.extend(summary.spans);
+    line.push_span(Span::raw(" "));
+    let rest = usize::from(slot.area.width).saturating_sub(line.width());
+    line.push_span(Span::styled(rule.repeat(rest), theme.dim()));
+    draw_sides(buf, slot.area, &line, &Line::default());
+}

@@ -1,0 +1,27 @@
+//! Routing: the only folder of the dashboard that names all features.
+//!
+//! ```text
+//!   Msg (key, update of the poller, answer to a call, timer)
+//!     └─► update(&mut Model, Now, Msg) ─► Vec<Effect>        no I/O, no clock, no tokio in here
+//!                     │
+//!                     ├─► draw(&Model)       header, panes, modals, footer
+//!                     ├─► Model::plan()      which data the poller should fetch, and how fresh
+//!                     └─► Model::wake_at()   when the screen changes next without a message
+//! ```
+//!
+//! `update` routes messages and keys, `commands` holds the command line, `draw` puts the features on the screen. The
+//! state is in `dashboard/model`; the work on one list is in the folder of its feature.
+//!
+//! Reading order: `msg`, `update`, `draw`, `commands`.
+
+pub mod commands;
+#[cfg(feature = "dashboard")]
+pub mod draw;
+pub mod msg;
+pub mod update;
+
+pub use crate::dashboard::base::effect::{Call, CallAnswer, Effect, Ticket};
+pub use crate::dashboard::base::plan::{ListKind, PollPlan, Update};
+pub use crate::dashboard::base::time::Now;
+pub use crate::dashboard::core::update::update;
+pub use crate::dashboard::model::Model;

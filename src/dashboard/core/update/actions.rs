@@ -1,0 +1,96 @@
+//! What an action asks for where the keys are: a review comes first, then each area has its function.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::core::commands;
+use crate::dashboard::core::update::{copies, groups, links, navigation, objects, steps};
+use crate::dashboard::findings::decide::keys as decide;
+use crate::dashboard::findings::review;
+use crate::dashboard::input::action::{
+    Action, AppAction, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
+};
+use crate::dashboard::input::prefix::Prefix;
+use crate::dashboard::model::Model;
+use crate::dashboard::payloads::keys as payloads;
+
+/// Carries out an action on the panes, or on the review that is open.
+pub(crate) fn handle_action(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
+    match model.reviewing().map(|review| (review.card().is_none(), review.tab == Tab::Where)) {
+        Some((on_summary, on_where)) => on_review(model, action, on_summary, on_where, effects),
+        None => in_panes(model, action, effects),
+    }
+}
+
+/// What means something else on a review; the rest means what it means in the panes.
+fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool, effects: &mut Vec<Effect>) {
+    match action {
+        Action::View(ViewAction::Back) if model.detail.search.is_some() => in_panes(model, action, effects),
+        Action::View(ViewAction::Back | ViewAction::Quit) => review::leave(model, effects),
+        Action::View(ViewAction::PreviousTab) | Action::Text(TextAction::TabLeft) => review::walk_tabs(model, -1),
+        Action::View(ViewAction::NextTab) | Action::Text(TextAction::TabRight) => review::walk_tabs(model, 1),
+        Action::View(ViewAction::Zoom) | Action::Text(TextAction::MarkThis) | Action::App(AppAction::CopyPrefix) => {
+            model.say(Tone::Plain, "no use on a review card");
+        }
+        Action::Review(ReviewAction::Exclude) if !on_where => steps::handle_move(model, MoveAction::PageDown),
+        Action::Review(action) => review::handle_review(model, action, effects),
+        Action::Decide(DecideAction::Undo) if on_summary => review::ask_undo_all(model),
+        Action::Verdict(_) | Action::Decide(DecideAction::Again) if on_summary => {
+            model.say(Tone::Plain, "this is the summary: K goes back to the cards");
+        }
+        Action::Move(action) if on_where => review::walk_members(model, action),
+        Action::Go(GoAction::Top) if on_where => review::walk_members(model, MoveAction::Top),
+        action => in_panes(model, action, effects),
+    }
+}
+
+fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
+    match action {
+        Action::View(action) => navigation::handle_view(model, action, effects),
+        Action::App(action) => handle_app(model, action),
+        Action::Payload(action) => payloads::handle_payload(model, action, effects),
+        Action::Go(action) => links::handle_go(model, action),
+        Action::Copy(action) => copies::handle_copy(model, action, effects),
+        Action::Shape(action) => payloads::copy_as(model, action.shape(), effects),
+        Action::Group(action) => groups::handle_group(model, action),
+        Action::Move(action) => steps::handle_move(model, action),
+        Action::List(action) => steps::handle_list(model, action, effects),
+        Action::Text(action) => steps::handle_text(model, action),
+        Action::Item(action) => objects::handle_item(model, action, effects),
+        Action::Verdict(action) => decide::handle_verdict(model, action, effects),
+        Action::Decide(action) => decide::handle_decide(model, action, effects),
+        Action::Review(ReviewAction::Open) => review::handle_review(model, ReviewAction::Open, effects),
+        // Those of a card, of forms and lines, and of the first-start question.
+        Action::Review(
+            ReviewAction::Skip | ReviewAction::Back | ReviewAction::Exclude | ReviewAction::End | ReviewAction::Close,
+        )
+        | Action::Form(_)
+        | Action::Edit(_)
+        | Action::Setup(_) => model.say_no_use(action),
+    }
+}
+
+fn handle_app(model: &mut Model, action: AppAction) {
+    match action {
+        AppAction::Refresh => refresh(model),
+        AppAction::GoPrefix => model.keyboard.pending = Some(Prefix::Go),
+        AppAction::CopyPrefix => model.keyboard.pending = Some(Prefix::Copy),
+        AppAction::GroupPrefix => model.keyboard.pending = Some(Prefix::Group),
+        AppAction::Commands => commands::open(model),
+        // Their keys are taken before they come here.
+        AppAction::Cancel | AppAction::Redraw | AppAction::Suspend => model.say_no_use(Action::App(action)),
+    }
+}
+
+/// Reads what is on the screen anew.
+fn refresh(model: &mut Model) {
+    for list in model.visible() {
+        model.ask(list);
+    }
+    model.lists.findings.kept.clear();
+    model.lists.board.kept.clear();
+    for pane in Pane::ALL {
+        model.show_rows(pane);
+    }
+}

@@ -1,0 +1,282 @@
+//! Every action in every place: a table of what each does, made by pressing one key that stands for the action
+//! everywhere.
+
+use crate::dashboard::base::pane::Focus;
+use crate::dashboard::base::plan::ListKind;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::input::context::Context;
+use crate::dashboard::input::{Action, Keymap};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::LinePurpose;
+use crate::dashboard::testing::*;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// Keys that lead to the places of the table.
+const PLACES: &[&str] = &[
+    // marks, a search, a chip
+    "3 space space",
+    "3 enter / 'key' enter",
+    "2 enter",
+    "5 home j space space",
+    // groups: on a folded head, an unfolded one, a member
+    "3 b t",
+    "3 b t enter",
+    "3 b t enter enter",
+    "5 b s",
+    "5 b s enter",
+    "5 b s enter enter",
+    // a review: a card, a search in it, its findings, a decided card, the summary
+    "3 B",
+    "3 b t B / 'git' enter",
+    "3 b t B ] ]",
+    "3 b t B c",
+    "3 b t B c S",
+    // what lies over the panes
+    "?",
+    "3 / 'risk'",
+    "3 enter / 'k'",
+    ": 'ref'",
+    "3 t",
+    "3 t s",
+    "3 t T 'web'",
+    "3 e 'seen'",
+    "3 t j c g r",
+    "3 t j c g r e",
+    ": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter",
+    "1 n 'Lab'",
+    "4 n tab tab",
+    "2 D wait",
+];
+
+/// A key that no table has.
+const KEY: &str = "f12";
+
+#[test]
+fn every_action_in_every_pane_has_the_recorded_outcome() {
+    insta::assert_snapshot!("every_action_in_every_pane", matrix(&panes()));
+}
+
+#[test]
+fn every_action_after_every_script_has_the_recorded_outcome() {
+    insta::assert_snapshot!("every_action_after_every_script", matrix(&scripts()));
+}
+
+/// A row for each action and a column for each place: `.` where the action has no use, `=` where it does nothing, else
+/// a digest of the outcome.
+fn matrix(places: &[Place]) -> String {
+    let mut legend = String::new();
+    let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (number, (place, desk)) in places.iter().enumerate() {
+        writeln!(legend, "{number} {place}").unwrap();
+        for (action, outcome) in outcomes_at(desk) {
+            rows.entry(action).or_default().push(cell(&outcome));
+        }
+    }
+    let rows: String = rows.iter().map(|(action, cells)| format!("{action:21}{}\n", cells.join(" "))).collect();
+    legend + &rows
+}
+
+fn cell(outcome: &str) -> String {
+    match outcome {
+        "“ACTION” has no use here" => ".".to_owned(),
+        "" => "=".to_owned(),
+        _ => format!("{:04x}", digest(outcome) & 0xffff),
+    }
+}
+
+type Place = (String, Box<dyn Fn() -> Desk>);
+
+/// List and detail of each pane.
+fn panes() -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for pane in Pane::ALL {
+        for in_detail in [false, true] {
+            let place = format!("{} {}", pane.title(), if in_detail { "detail" } else { "list" });
+            places.push((place, Box::new(move || focused(pane, in_detail))));
+        }
+    }
+    let read_only = || {
+        let mut desk = focused(Pane::Findings, false);
+        desk.model.session.read_only = true;
+        desk
+    };
+    places.push(("Findings, read only".to_owned(), Box::new(read_only)));
+    places
+}
+
+/// What lies over the panes without keys that open it, and where the scripts lead.
+fn scripts() -> Vec<Place> {
+    let setup = || {
+        let mut desk = Desk::blank(200, 60);
+        desk.model = desk.model.with_setup(None);
+        desk
+    };
+    let text = || {
+        let mut desk = desk();
+        desk.model.show_text("Words", "admin\n".repeat(200));
+        press(&mut desk, "pgdn");
+        desk
+    };
+    let mut places: Vec<Place> =
+        vec![("first start".to_owned(), Box::new(setup)), ("a text".to_owned(), Box::new(text))];
+    for keys in PLACES {
+        let pressed = || {
+            let mut desk = desk();
+            press(&mut desk, keys);
+            desk
+        };
+        places.push(((*keys).to_owned(), Box::new(pressed)));
+    }
+    places
+}
+
+/// With a payload in the book.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    press(&mut desk, "5 p 3");
+    desk
+}
+
+fn focused(pane: Pane, in_detail: bool) -> Desk {
+    let mut desk = desk();
+    if pane == Pane::Board {
+        press(&mut desk, "3 space space s wait y");
+    }
+    if pane == Pane::Payloads {
+        press(&mut desk, "g p");
+    }
+    desk.model.navigation.focus = Focus { pane, in_detail, zoomed: false };
+    desk.at += Duration::from_secs(20);
+    desk.send(Msg::Woke);
+    desk
+}
+
+/// Presses keys as a person does who looks at each row first; `wait` lets a question become open.
+fn press(desk: &mut Desk, script: &str) {
+    for part in script.split(" wait ") {
+        desk.at += Duration::from_secs(2);
+        desk.keys(part.trim_end_matches(" wait"));
+    }
+    desk.at += Duration::from_secs(20);
+    desk.send(Msg::Woke);
+}
+
+/// What each action does in a place: what is said, the effects, and how the state changes.
+fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
+    static KEYMAPS: LazyLock<Vec<(Action, Arc<Keymap>)>> = LazyLock::new(|| {
+        let mut actions = Action::ALL.to_vec();
+        actions.sort_by_key(|action| action.name());
+        actions.into_iter().map(|action| (action, keymap_of(action))).collect()
+    });
+    let mut outcomes = Vec::new();
+    let mut unchanged: Option<Desk> = None;
+    for (action, keymap) in KEYMAPS.iter() {
+        let mut desk = unchanged.take().unwrap_or_else(place);
+        let before = state(&mut desk.model);
+        desk.model.keyboard.keymap = keymap.clone();
+        let effects = desk.keys(KEY);
+        let after = state(&mut desk.model);
+        let is_same = effects.is_empty() && after == before;
+        let mut outcome = desk.told().replace(&action.name().replace('_', " "), "ACTION");
+        for effect in &effects {
+            write!(outcome, " ! {}", shortened(&format!("{effect:?}"))).unwrap();
+        }
+        for (before, after) in before.lines().zip(after.lines()).filter(|(before, after)| before != after) {
+            write!(outcome, " [{} → {}]", shortened(before), shortened(after)).unwrap();
+        }
+        outcomes.push((action.name(), outcome.trim().to_owned()));
+        if is_same {
+            // Its notice leaves, and the next action is tried on it.
+            desk.at += Duration::from_secs(20);
+            desk.send(Msg::Woke);
+            unchanged = Some(desk);
+        }
+    }
+    outcomes
+}
+
+/// A table with one key that asks for an action, wherever it is pressed.
+fn keymap_of(action: Action) -> Arc<Keymap> {
+    let sections = Context::ALL.map(|context| format!("[{}]\n{} = [\"{KEY}\"]\n", context.name(), action.name()));
+    Arc::new(Keymap::parse(&sections.concat()).unwrap())
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.replace('\n', "\\n");
+    match text.char_indices().nth(110) {
+        Some((end, _)) => format!("{}… {:016x}", &text[..end], digest(&text)),
+        None => text,
+    }
+}
+
+fn digest(text: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+/// What an action can change, a line each.
+fn state(model: &mut Model) -> String {
+    let mut text =
+        format!("{:?}\npending {:?}\n{:?}\n", model.navigation.focus, model.keyboard.pending, model.navigation.scope);
+    let asked: Vec<(&ListKind, &u32)> = model.connection.asked.iter().collect();
+    writeln!(text, "asked {asked:?}").unwrap();
+    for pane in Pane::ALL {
+        let mut cursor = model.cursor(pane);
+        let place = (cursor.at(), cursor.len(), cursor.selected_id(), cursor.marked(), cursor.range());
+        writeln!(text, "{pane:?} {place:?} {:?}", cursor.filter()).unwrap();
+    }
+    let detail = &model.detail;
+    let search = detail.search.as_ref().map(|search| (&search.words, search.at, search.follow));
+    writeln!(text, "scroll {} {} {search:?}", detail.scroll, detail.sideways).unwrap();
+    writeln!(text, "{:?}", Pane::ALL.map(|pane| detail.tab(pane))).unwrap();
+    writeln!(text, "tab {} grouped {:?}", model.settings.tabs.at, model.lists.groups.by).unwrap();
+    let captures = &model.lists.captures;
+    writeln!(text, "captures {:?} paused {} follow {}", captures.by(), captures.paused, captures.follow).unwrap();
+    writeln!(text, "board {:?}", model.lists.board.sort).unwrap();
+    let review = model.findings.review.as_ref();
+    let progress = review.map(|review| (review.open, review.tab, review.row, &review.progress));
+    // The name of the type is no part of the outcome.
+    writeln!(text, "{}", format!("review {progress:?}").replace("ReviewProgress", "Progress")).unwrap();
+    let verdicts: Vec<_> =
+        model.findings.triage.stances.iter().map(|stance| (stance.verdict, stance.tags.len())).collect();
+    writeln!(text, "verdicts {verdicts:?}").unwrap();
+    writeln!(text, "batches {} cancelled {}", model.calls.batches.len(), model.keyboard.cancelled.is_some()).unwrap();
+    writeln!(text, "drafts {:?}", model.overlay.drafts.keys().collect::<Vec<_>>()).unwrap();
+    let modals: Vec<String> = model.overlay.modals.iter().map(modal).collect();
+    writeln!(text, "open {}", modals.join(" ")).unwrap();
+    text
+}
+
+fn modal(modal: &Modal) -> String {
+    match modal {
+        Modal::Help(help) => format!("help {:?} {}", help.filter.text(), help.scroll),
+        Modal::Prompt(prompt) => format!("prompt {:?} {:?}", prompt.question, prompt.lines),
+        Modal::Form(form) => {
+            let fields: Vec<String> = form.fields.iter().map(|field| field.text()).collect();
+            format!("form {:?} {} {} {:?} {fields:?}", form.tag, form.at, form.tried, form.sending)
+        }
+        Modal::Decide(menu) => {
+            let entry =
+                menu.entry.as_ref().map(|entry| (entry.choice, entry.input.text(), entry.offers.at, &entry.error));
+            format!("decide {entry:?} {:?} {:?} {:?}", menu.preview, menu.before.len(), menu.draft)
+        }
+        Modal::Rules(rules) => {
+            let edit = rules.edit.as_ref().map(|edit| (edit.input.text(), &edit.finds));
+            format!("rules {} {edit:?}", rules.list.at)
+        }
+        Modal::Alerts(list) => format!("alerts {}", list.at),
+        Modal::Text(text) => format!("text {:?} {}", text.title, text.scroll),
+        Modal::Line(line) => {
+            let search = line.purpose == LinePurpose::Search;
+            let help =
+                (&line.help.error, line.help.offers.all.len(), line.help.offers.at, line.help.recall.is_active());
+            format!("line {search} {:?} {help:?}", line.input.text())
+        }
+        Modal::Command(line) => {
+            format!("command {:?} {:?} {}", line.input.text(), line.offers.at, line.recall.is_active())
+        }
+        Modal::Setup(setup) => format!("setup {} {:?}", setup.at, setup.busy),
+    }
+}

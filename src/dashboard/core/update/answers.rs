@@ -1,0 +1,86 @@
+//! What came of the effects: calls, copies, files, the editor, the first-start choice.
+
+use crate::client::problem::Problem;
+use crate::dashboard::base::effect::{CallAnswer, CopyFailed, Effect, Ticket};
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::session::Session;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use std::path::PathBuf;
+
+/// A call was answered.
+pub(crate) fn handle_called(
+    model: &mut Model,
+    ticket: Ticket,
+    result: Result<CallAnswer, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    model.screen.dirty = true;
+    let Some(at) = model.calls.batches.iter().position(|batch| batch.holds(ticket)) else { return };
+    let mut batch = model.calls.batches.remove(at);
+    batch.answer(ticket, result);
+    model.keep_retested(&batch, effects);
+    model.send_next(&mut batch, effects);
+    if batch.is_over() {
+        model.conclude(batch);
+    } else {
+        model.calls.batches.insert(at, batch);
+    }
+}
+
+/// A copy was made, or not.
+pub(crate) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed>) {
+    match result {
+        Ok(how) => model.say(Tone::Good, how),
+        Err(CopyFailed { why, text }) => model.show_text(format!("Not copied: {why}"), text),
+    }
+}
+
+/// A file was written, or not.
+pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, effects: &mut Vec<Effect>) {
+    match result {
+        Ok(path) => {
+            let what = crate::dashboard::payloads::keys::hear_of_sheet(model, &path, effects)
+                .unwrap_or_else(|| "written".to_owned());
+            model.say(Tone::Good, format!("{what}: {}", path.display()));
+        }
+        Err(problem) => {
+            // What is written next is another file.
+            model.captures.payloads.sheet = None;
+            model.say_problem("not written", &problem);
+        }
+    }
+}
+
+/// The editor was left.
+pub(crate) fn handle_edited(model: &mut Model, result: Result<String, Problem>) {
+    model.screen.dirty = true;
+    match result {
+        Ok(text) => crate::dashboard::core::update::keys::handle_edited(model, &text),
+        Err(problem) => model.say_problem("the editor", &problem),
+    }
+}
+
+/// The first-start choice was carried out.
+pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Problem>) {
+    model.screen.dirty = true;
+    match result {
+        Ok(session) => {
+            model.session = session;
+            model.overlay.modals.clear();
+            model.overlay.drafts.remove(&crate::dashboard::base::form_tag::FormTag::Connect);
+        }
+        Err(problem) => {
+            model.overlay.modals.retain(|modal| matches!(modal, Modal::Setup(_) | Modal::Form(_)));
+            if let Some(Modal::Form(form)) = model.overlay.modals.last_mut() {
+                form.land(problem.clone());
+            }
+            for modal in &mut model.overlay.modals {
+                if let Modal::Setup(setup) = modal {
+                    setup.busy = None;
+                    setup.problem = Some(problem.clone());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Prompts and the calls they guard.
+
+use crate::dashboard::base::plan::ListKind;
+use crate::dashboard::testing::*;
+use crate::oob::ReadOutCounts;
+
+#[test]
+fn deleting_a_target_names_it_and_what_goes_with_it() {
+    let mut desk = Desk::new();
+    desk.keys("2 D");
+    assert_eq!(desk.prompt().question, "Delete target t1.acme.test on local?");
+    assert_eq!(desk.prompt().lines, ["With it go 1 scan and 2 findings."]);
+    let sent = desk.calls("y");
+    assert_eq!(sent[0].1, Call::DeleteTarget(TargetId(1)));
+    desk.answer(&sent, |_| Ok(CallAnswer::Done));
+    assert_eq!(desk.model.connection.asked.get(&ListKind::Targets), Some(&1));
+    assert!(desk.told().contains("delete: target t1.acme.test"), "{}", desk.told());
+}
+
+#[test]
+fn the_ids_of_a_prompt_are_those_of_the_moment_it_was_opened() {
+    let mut desk = Desk::new();
+    desk.keys("2 D");
+    desk.feed(Snapshot::Targets(table([target(9, "a.first.test"), target(1, "t1.acme.test")])));
+    assert_eq!(desk.calls("y")[0].1, Call::DeleteTarget(TargetId(1)));
+}
+
+#[test]
+fn anything_but_y_is_no() {
+    for key in ["n", "Y", "enter", "esc", "space"] {
+        let mut desk = Desk::new();
+        assert_eq!(desk.calls(&format!("2 D {key}")), [], "{key}");
+        assert!(desk.model.overlay.modals.is_empty(), "{key}");
+    }
+}
+
+#[test]
+fn marked_rows_that_are_hidden_go_only_when_asked_for() {
+    let mut desk = Desk::new();
+    desk.keys("2 space space / 't2' enter D");
+    assert!(desk.prompt().lines.iter().any(|line| line.contains("1 marked but not shown")), "{:?}", desk.prompt());
+    assert_eq!(desk.calls("y").len(), 1);
+    let mut desk = Desk::new();
+    desk.keys("2 space space / 't2' enter D a");
+    assert_eq!(desk.calls("y").len(), 2);
+}
+
+#[test]
+fn over_twenty_things_take_their_number_instead_of_y() {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Targets(table((1..=25).map(|id| target(id, &format!("t{id}.test"))))));
+    desk.keys("2 * D");
+    assert_eq!(desk.calls("y enter"), []);
+    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
+    let first = desk.calls("backspace '25' enter");
+    assert_eq!(first.len(), 4, "four at a time");
+    let mut sent = first;
+    let mut total = 0;
+    while !sent.is_empty() {
+        total += sent.len();
+        sent = calls(desk.answer(&sent, |_| Ok(CallAnswer::Done)));
+    }
+    assert_eq!(total, 25);
+    assert!(desk.told().contains("delete: 25 done"), "{}", desk.told());
+}
+
+#[test]
+fn a_workspace_takes_its_name() {
+    let mut desk = Desk::new();
+    desk.keys("1 D");
+    assert!(desk.prompt().lines[0].contains("5 targets, 4 scans"), "{:?}", desk.prompt().lines);
+    assert_eq!(desk.calls("y enter"), []);
+    assert_eq!(desk.calls("backspace 'Acme' enter")[0].1, Call::DeleteWorkspace(WorkspaceId(1)));
+}
+
+#[test]
+fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
+    let mut desk = Desk::new();
+    desk.keys("4 D");
+    assert!(desk.told().contains("stop first"), "{}", desk.told());
+    assert_eq!(desk.calls("S y")[0].1, Call::StopScan(ScanId(2)));
+    desk.keys("G S");
+    assert!(desk.told().contains("nothing to stop"), "{}", desk.told());
+    desk.keys("D");
+    assert_eq!(desk.prompt().question, "Delete scan 1, Website of t1.acme.test on local?");
+    assert_eq!(desk.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
+}
+
+#[test]
+fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
+    let mut desk = Desk::new();
+    desk.keys("5 D");
+    assert_eq!(
+        desk.prompt().lines,
+        [
+            "The service forgets its requests for good: 3 when it was asked last.",
+            "All of it is archived here first, also what was not read yet."
+        ]
+    );
+    let sent = desk.calls("y");
+    assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
+    desk.answer(&sent, |_| Ok(CallAnswer::Emptied(ReadOutCounts { requests: 37, archived: 37 })));
+    assert!(desk.told().contains("cleared logger probe: 37 requests, all archived"), "{}", desk.told());
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
+}
+
+#[test]
+fn predefined_word_lists_are_not_offered_for_deletion() {
+    let mut desk = Desk::new();
+    desk.keys("7 D");
+    assert!(desk.told().contains("cannot be deleted"), "{}", desk.told());
+    assert_eq!(desk.calls("j D y")[0].1, Call::DeleteWordlist(WordlistId(2)));
+}
+
+#[test]
+fn words_are_looked_at_and_reports_downloaded_under_their_name() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("7 enter");
+    assert_eq!(sent[0].1, Call::WordlistContents(WordlistId(1)));
+    desk.answer(&sent, |_| Ok(CallAnswer::Text("admin\nbackup".into())));
+    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "admin\nbackup"));
+    let sent = desk.calls("esc 6 d");
+    assert_eq!(sent[0].1, Call::DownloadReport(ReportId(1), "acme.html".into()));
+    desk.answer(&sent, |_| Ok(CallAnswer::Saved("/tmp/acme.html".into())));
+    assert!(desk.told().contains("/tmp/acme.html"), "{}", desk.told());
+    let sent = desk.calls("d");
+    desk.answer(&sent, |_| Ok(CallAnswer::NotReady));
+    assert!(desk.told().contains("not made yet"), "{}", desk.told());
+}
+
+#[test]
+fn a_refused_call_says_the_words_of_the_service() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 j D y");
+    let refused = Problem { status: Some(409), message: "the target has running scans".into(), ..Problem::default() };
+    desk.answer(&sent, |_| Err(refused.clone()));
+    assert!(desk.told().contains("the target has running scans (409)"), "{}", desk.told());
+}
+
+#[test]
+fn the_same_scan_again_has_the_same_tool_target_and_parameters() {
+    let mut desk = Desk::new();
+    let params = serde_json::json!({"scan_type": "deep"});
+    let done = Scan { tool_params: Some(params.clone()), ..scan(8, 3, ScanStatus::Finished, 100) };
+    desk.feed(Snapshot::Scans(table([done])));
+    match &desk.calls("4 s y")[0].1 {
+        Call::StartScan(scan) => {
+            assert_eq!((scan.tool_id, scan.target_id, &scan.tool_params), (170, Some(TargetId(3)), &Some(params)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_read_only_session_changes_nothing_and_says_why() {
+    let mut desk = Desk::new();
+    desk.model.session.read_only = true;
+    for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
+        assert_eq!(desk.keys(keys), [], "{keys}");
+        assert!(desk.model.overlay.modals.is_empty(), "{keys}");
+        assert!(desk.told().contains("read only"), "{keys}");
+    }
+}
+
+#[test]
+fn marks_that_are_all_hidden_delete_nothing() {
+    let mut desk = Desk::new();
+    desk.keys("2 space / 't5' enter D");
+    assert!(desk.model.overlay.modals.is_empty() && desk.told().contains("none of them shown"), "{}", desk.told());
+}
+
+#[test]
+fn a_chip_goes_with_what_was_deleted_here_without_a_word() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 enter 2 D y");
+    desk.answer(&sent, |_| Ok(CallAnswer::Done));
+    assert_eq!(desk.model.navigation.scope.target, None);
+    desk.feed(Snapshot::Targets(table([target(2, "t2.acme.test")])));
+    assert!(!desk.told().contains("chip"), "{}", desk.told());
+}

@@ -1,0 +1,254 @@
+//! `y`, then what: texts for the clipboard, made of the rows under the cursor or marked.
+//!
+//! Text from outside passes the door of [`crate::text`] before it leaves: nothing in it acts on a shell or terminal
+//! that it is pasted into.
+
+use crate::client::problem::Problem;
+use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::CopyAction;
+use crate::dashboard::model::Model;
+use crate::dashboard::payloads::keys as payloads;
+use crate::oob::out;
+use crate::oob::out::CaptureRecord;
+use crate::query::{Expr, Query};
+use crate::text;
+use crate::text::quoted;
+use crate::triage::CaseId;
+use std::path::PathBuf;
+
+const NOTHING: &str = "this row has nothing of that kind to copy";
+
+/// Copies something of the present row, or of what is marked.
+pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
+    let of_captures = model.navigation.focus.pane == Pane::Captures;
+    let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
+    if of_many && of_captures && model.head_must_wait() {
+        return;
+    }
+    let made = match action {
+        CopyAction::Obvious => obvious(model),
+        CopyAction::Url => url(model).map(|url| ("URL".to_owned(), url)),
+        CopyAction::Curl if of_captures => return copy_captured(model, effects),
+        CopyAction::Curl => curl(model).map(|curl| ("curl".to_owned(), curl)),
+        CopyAction::Json => json(model).map(|(what, text)| (format!("JSON of {what}"), text)),
+        CopyAction::Command => Some(("the command of this view".to_owned(), command(model))),
+        CopyAction::File => return save_json(model, effects),
+        CopyAction::Shapes => return payloads::ask_shape(model),
+        CopyAction::Raw => raw(model).map(|raw| ("raw HTTP".to_owned(), raw)),
+    };
+    match made {
+        Some((what, text)) => effects.push(copy(what, &text)),
+        None => model.say(Tone::Plain, NOTHING),
+    }
+}
+
+fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
+    match json(model) {
+        Some((what, text)) => {
+            let name = text::file_name(&format!("{what}.json"));
+            effects.push(Effect::Save { name, content: text.into_bytes().into() });
+        }
+        None => model.say(Tone::Plain, "nothing is selected here"),
+    }
+}
+
+fn copy(what: impl Into<String>, text: &str) -> Effect {
+    Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned() }
+}
+
+/// What one copies most: the URL of a logger or capture, the name of what has one, else the id.
+fn obvious(model: &Model) -> Option<(String, String)> {
+    let pane = model.navigation.focus.pane;
+    match pane {
+        Pane::Loggers | Pane::Captures | Pane::Payloads => url(model).map(|url| ("URL".to_owned(), url)),
+        Pane::Targets => {
+            let name = model.target_name(model.lists.targets.selected?)?;
+            Some(("name".to_owned(), name.to_string()))
+        }
+        _ => model.selected_id(pane).map(|id| ("id".to_owned(), model.service_id(pane, id).to_string())),
+    }
+}
+
+/// The URL of what is selected: its own where it is one, else that of the API.
+fn url(model: &Model) -> Option<String> {
+    match model.navigation.focus.pane {
+        Pane::Loggers => {
+            let logger = model.data.loggers.value()?.get(model.lists.loggers.selected?)?;
+            Some(logger.handler_url.to_string())
+        }
+        Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
+        Pane::Captures => match model.lists.captures.current(&model.data.captures) {
+            Some(caught) => Some(model.sent(caught).went().url),
+            // Nothing was caught yet: what is wanted is the URL to send something to.
+            None => {
+                let loggers = model.data.loggers.value()?;
+                let logger = model.navigation.scope.logger.and_then(|id| loggers.get(id));
+                let logger = logger.or_else(|| loggers.items().first().filter(|_| loggers.len() == 1))?;
+                Some(logger.handler_url.to_string())
+            }
+        },
+        _ => api_path(model).map(|path| format!("{}{path}", model.session.base_url.trim_end_matches('/'))),
+    }
+}
+
+/// The path of the selected row in the API.
+fn api_path(model: &Model) -> Option<String> {
+    let pane = model.navigation.focus.pane;
+    let noun = match pane {
+        Pane::Captures => return Some(format!("/http_loggers/{}/data", model.lists.captures.selected?.logger)),
+        Pane::Payloads => return None,
+        Pane::Loggers => "http_loggers".to_owned(),
+        _ => noun(pane),
+    };
+    Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
+}
+
+/// What a pane lists, as the API and the commands without a screen name it.
+fn noun(pane: Pane) -> String {
+    pane.kind().word().replace(' ', "")
+}
+
+/// The API call that reads what is selected, the key left to the environment.
+fn curl(model: &Model) -> Option<String> {
+    let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
+    let url = quoted(&url);
+    Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
+}
+
+/// A captured request as curl; a body that is no plain text goes into a file first, whose name the command then has.
+fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(sent) = model.selected_capture().map(|caught| model.sent(caught)) else {
+        return model.say(Tone::Plain, NOTHING);
+    };
+    let marked = model.lists.captures.marks().len();
+    if marked > 1 {
+        model.say(Tone::Plain, format!("of the {marked} marked the one under the cursor: a command sends one request"));
+    }
+    if !sent.went().path_known {
+        model.say(Tone::Plain, "the service does not tell the path: that of the logger stands for it");
+    }
+    effects.push(match out::body_file(&sent) {
+        Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },
+        None => copy("curl", &out::curl(&sent, None)),
+    });
+}
+
+/// The body of a captured request was written, or not: without it the command would send something else.
+pub(crate) fn handle_body_saved(
+    model: &mut Model,
+    sent: &CaptureRecord,
+    saved: Result<PathBuf, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    match saved {
+        Ok(path) => {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            effects.push(copy("curl", &out::curl(sent, file.as_deref())));
+            model.say(Tone::Good, format!("its body is in {}", path.display()));
+        }
+        Err(problem) => model.say_problem("not written", &problem),
+    }
+}
+
+/// Captured requests as they may have gone over the wire: the marked ones, else the selected one.
+fn raw(model: &Model) -> Option<String> {
+    if model.navigation.focus.pane != Pane::Captures {
+        return None;
+    }
+    let all: Vec<String> = model.chosen_captures().iter().map(out::raw).collect();
+    (!all.is_empty()).then(|| all.join("\n\n"))
+}
+
+/// What is chosen as JSON: one object, or an array of the marked; with words for it.
+fn json(model: &mut Model) -> Option<(String, String)> {
+    let pane = model.navigation.focus.pane;
+    if pane == Pane::Captures {
+        return captures_json(&model.chosen_captures());
+    }
+    let chosen = model.chosen(pane);
+    let values: Vec<serde_json::Value> = chosen.ids.iter().filter_map(|&id| value(model, pane, id)).collect();
+    let nouns = noun(pane);
+    let noun = nouns.trim_end_matches('s');
+    match values.as_slice() {
+        [] => None,
+        [one] => {
+            Some((format!("{noun}-{}", model.service_id(pane, chosen.ids[0])), serde_json::to_string_pretty(one).ok()?))
+        }
+        many => Some((format!("{nouns}-{}", many.len()), serde_json::to_string_pretty(many).ok()?)),
+    }
+}
+
+fn captures_json(chosen: &[CaptureRecord]) -> Option<(String, String)> {
+    match chosen {
+        [] => None,
+        [one] => Some((format!("capture-{}", one.capture.id), serde_json::to_string_pretty(&out::value(one)).ok()?)),
+        many => {
+            let values: Vec<serde_json::Value> = many.iter().map(out::value).collect();
+            Some((format!("captures-{}", many.len()), serde_json::to_string_pretty(&values).ok()?))
+        }
+    }
+}
+
+fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
+    let data = &model.data;
+    let value = match pane {
+        Pane::Workspaces => serde_json::to_value(data.workspaces.value()?.get(WorkspaceId(id))?),
+        Pane::Targets => serde_json::to_value(data.targets.value()?.get(TargetId(id))?),
+        Pane::Findings | Pane::Board => serde_json::to_value(&data.findings.value()?.get(CaseId(id))?.finding),
+        Pane::Scans => serde_json::to_value(data.scans.value()?.get(ScanId(id))?),
+        Pane::Loggers => serde_json::to_value(data.loggers.value()?.get(LoggerId(id))?),
+        Pane::Reports => serde_json::to_value(data.reports.value()?.get(ReportId(id))?),
+        Pane::Wordlists => serde_json::to_value(data.wordlists.value()?.get(WordlistId(id))?),
+        Pane::Payloads => serde_json::to_value(model.captures.oob.book.get(model.payload_at_hand()?.token)?),
+        Pane::Captures => return None,
+    };
+    value.ok()
+}
+
+/// The command that shows the present view: without a screen where there is one for it, else the dashboard here.
+fn command(model: &mut Model) -> String {
+    let mut words = vec!["scandeck".to_owned()];
+    let headless = headless(model);
+    words.extend(headless.iter().flat_map(|(noun, _)| noun).cloned());
+    if !model.session.base_url.is_empty() {
+        words.extend(["--base-url".to_owned(), quoted(&model.session.base_url)]);
+    }
+    if let Some(workspace) = model.workspace() {
+        words.extend(["--workspace".to_owned(), quoted(&workspace.name)]);
+    }
+    if let Some(query) = headless.map(|(_, query)| query).filter(|query| !query.is_empty()) {
+        words.extend(["--query".to_owned(), quoted(&query)]);
+    }
+    words.join(" ")
+}
+
+/// The command without a screen that lists what is shown here, and the query for it.
+fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
+    let pane = model.navigation.focus.pane;
+    if matches!(pane, Pane::Captures | Pane::Board) {
+        return None;
+    }
+    let command = |verb: &str| vec![noun(pane), verb.to_owned()];
+    if model.navigation.focus.in_detail && matches!(pane, Pane::Findings | Pane::Scans) {
+        let id = model.service_id(pane, model.selected_id(pane)?);
+        return Some(([command("show"), vec![id.to_string()]].concat(), String::new()));
+    }
+    let filter = model.cursor(pane).filter().0.trim().to_owned();
+    if pane == Pane::Findings {
+        let alone = model.navigation.scope.target.is_none() && model.navigation.scope.scan.is_none();
+        let has_or = Query::parse(&filter, pane.kind()).is_ok_and(|query| matches!(query.root(), Expr::Any(_)));
+        let filter = if alone || !has_or { filter } else { format!("({filter})") };
+        let chips = [
+            model.navigation.scope.target.map(|target| format!("target_id:{target}")),
+            model.navigation.scope.scan.map(|scan| format!("scan:{scan}")),
+        ];
+        let clauses: Vec<String> = chips.into_iter().flatten().chain(Some(filter)).collect();
+        return Some((command("list"), clauses.join(" ").trim_end().to_owned()));
+    }
+    // The other lists take no query there.
+    let whole = filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
+    whole.then(|| (command("list"), String::new()))
+}

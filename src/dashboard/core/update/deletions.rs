@@ -1,0 +1,265 @@
+//! The questions before what cannot be undone. Each names the object and what goes with it, and holds the calls as
+//! they were when the key was pressed.
+
+use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
+use crate::dashboard::base::batch::Job;
+use crate::dashboard::base::effect::Call;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::model::Model;
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::text::plural;
+
+/// More things than this are not deleted by a `y`: their number is typed.
+const BY_NUMBER: usize = 20;
+
+/// Names in a question before "… and N more".
+const NAMED: usize = 4;
+
+/// What becomes of captures that the service is told to forget.
+const ARCHIVED: &str = "All of it is archived here first, also what was not read yet.";
+
+/// What a question is about.
+#[derive(Default)]
+struct Matter {
+    /// The calls, each about one thing.
+    jobs: Vec<Job>,
+    /// What goes with them.
+    lines: Vec<String>,
+    /// A word to type instead of `y`.
+    word: Option<(String, &'static str)>,
+}
+
+/// `D`: deletes what is chosen in the pane.
+pub(crate) fn ask_delete(model: &mut Model) {
+    let matter: fn(&Model, &[i64]) -> Matter = match model.navigation.focus.pane {
+        Pane::Workspaces => workspaces,
+        Pane::Targets => targets,
+        Pane::Scans => scans,
+        Pane::Loggers => loggers,
+        Pane::Reports => reports,
+        Pane::Wordlists => wordlists,
+        Pane::Findings => return crate::dashboard::findings::manual::ask_off(model),
+        Pane::Captures | Pane::Board | Pane::Payloads => {
+            return model.say(Tone::Plain, "these cannot be deleted one by one");
+        }
+    };
+    let pane = model.navigation.focus.pane;
+    ask(model, pane, "Delete", "delete", matter);
+}
+
+/// `S`: stops the chosen scans.
+pub(crate) fn ask_stop(model: &mut Model) {
+    ask(model, Pane::Scans, "Stop", "stop", stops);
+}
+
+/// `D` in the captures: clears the logger of the chip, else that of the selected capture.
+pub(crate) fn ask_clear(model: &mut Model) {
+    let selected = model.lists.captures.selected.map(|id| id.logger);
+    let Some(id) = model.navigation.scope.logger.or(selected) else {
+        return model.say(Tone::Plain, "no logger is selected here");
+    };
+    let logger = model.data.loggers.value().and_then(|all| all.get(id));
+    let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
+    let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
+    let known = logger.map(|logger| format!(": {} when it was asked last", logger.num_requests.max(0)));
+    let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
+        .with_line(format!("The service forgets its requests for good{}.", known.unwrap_or_default()))
+        .with_line(ARCHIVED);
+    model.open_prompt(prompt);
+}
+
+/// Starts scans again.
+pub(crate) fn ask_start(model: &mut Model, jobs: Vec<Job>) {
+    if jobs.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    let matter = Matter { jobs, ..Matter::default() };
+    let prompt = question(model, "Start again", "start", matter);
+    model.open_prompt(prompt);
+}
+
+/// Asks about what is chosen; the marked rows that the filter hides are in the wider question.
+fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str, of: fn(&Model, &[i64]) -> Matter) {
+    let chosen = model.chosen(pane);
+    if chosen.ids.is_empty() && chosen.hidden.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    if chosen.ids.is_empty() {
+        let count = chosen.hidden.len();
+        return model.say(Tone::Plain, format!("{count} marked, none of them shown: backspace takes the filter off"));
+    }
+    let matter = of(model, &chosen.ids);
+    if matter.jobs.is_empty() && chosen.hidden.is_empty() {
+        let why = matter.lines.first().cloned().unwrap_or_else(|| "nothing is selected here".to_owned());
+        return model.say(Tone::Plain, why);
+    }
+    let mut prompt = question(model, verb_of_question, verb, matter);
+    if !chosen.hidden.is_empty() {
+        let all = [chosen.ids, chosen.hidden.clone()].concat();
+        let wider = question(model, verb_of_question, verb, of(model, &all));
+        prompt = prompt.with_line(format!("{} marked but not shown; a takes them too.", chosen.hidden.len()));
+        prompt.wider = Some(Box::new(wider));
+    }
+    model.open_prompt(prompt);
+}
+
+fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: Matter) -> Prompt {
+    let Matter { jobs, lines, word } = matter;
+    let mut named: Vec<&str> = jobs.iter().take(NAMED).map(|job| job.about.as_str()).collect();
+    let more = format!("{} more", jobs.len().saturating_sub(NAMED));
+    if jobs.len() > NAMED {
+        named.push(&more);
+    }
+    let what = match jobs.len() {
+        1 => named.join(""),
+        count => format!("{count} things: {}", named.join("; ")),
+    };
+    let number = (jobs.len() > BY_NUMBER).then(|| (jobs.len().to_string(), "their number"));
+    let mut prompt = Prompt::new(format!("{verb_of_question} {what}{}?", place(model)), Then::Call { verb, jobs });
+    for line in lines {
+        prompt = prompt.with_line(line);
+    }
+    match word.or(number) {
+        Some((word, what)) => prompt.with_word(word, what),
+        None => prompt,
+    }
+}
+
+/// Where it happens, as every prompt repeats.
+fn place(model: &Model) -> String {
+    match model.session.name.as_str() {
+        "" => String::new(),
+        name => format!(" on {name}"),
+    }
+}
+
+/// One workspace at a time: its name is typed.
+fn workspaces(model: &Model, ids: &[i64]) -> Matter {
+    if ids.len() > 1 {
+        return Matter { lines: vec!["workspaces are deleted one at a time".to_owned()], ..Matter::default() };
+    }
+    let Some(id) = ids.first().map(|&id| WorkspaceId(id)) else { return Matter::default() };
+    let name = model.workspace_words(id);
+    let workspace = model.data.workspaces.value().and_then(|all| all.get(id));
+    let with = workspace.map(|workspace| {
+        let (targets, scans) = (
+            plural(workspace.target_count.max(0) as usize, "target"),
+            plural(workspace.scan_count.max(0) as usize, "scan"),
+        );
+        format!("With it go {targets}, {scans}, their findings, and its loggers with what they recorded.")
+    });
+    Matter {
+        jobs: vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))],
+        lines: with.into_iter().chain(["What its loggers recorded is archived here first.".to_owned()]).collect(),
+        word: Some((name, "its name")),
+    }
+}
+
+fn targets(model: &Model, ids: &[i64]) -> Matter {
+    let ids: Vec<TargetId> = ids.iter().map(|&id| TargetId(id)).collect();
+    let of = |id: &TargetId| model.data.scans.value().and_then(|scans| scans.of_target(*id));
+    let scans: usize = ids.iter().filter_map(of).map(|of| of.positions.len()).sum();
+    let found = |id: &TargetId| model.data.findings.value().and_then(|findings| findings.of_target(*id));
+    let findings: usize = ids.iter().filter_map(found).map(|of| of.positions.len()).sum();
+    let with = if ids.len() == 1 { "it" } else { "them" };
+    let mut lines = vec![format!("With {with} go {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
+    let active = active_scans(model, |target| ids.contains(&target));
+    if active > 0 {
+        lines.push(format!(
+            "{} still active: the service refuses until they have ended.",
+            plural(active.max(0) as usize, "scan")
+        ));
+    }
+    let jobs = ids.into_iter().map(|id| {
+        let name = model.target_name(id).map_or_else(|| id.to_string(), ToString::to_string);
+        Job::new(format!("target {name}"), Call::DeleteTarget(id))
+    });
+    Matter { jobs: jobs.collect(), lines, word: None }
+}
+
+fn active_scans(model: &Model, of: impl Fn(TargetId) -> bool) -> i64 {
+    let scans = model.data.scans.value().map(|all| all.items()).unwrap_or_default();
+    scans.iter().filter(|scan| scan.is_active() && of(scan.target_id)).count() as i64
+}
+
+/// Scans that are active stay: the service would refuse them.
+fn scans(model: &Model, ids: &[i64]) -> Matter {
+    let Some(all) = model.data.scans.value() else { return Matter::default() };
+    let chosen = ids.iter().filter_map(|&id| all.get(ScanId(id)));
+    let (active, ended): (Vec<_>, Vec<_>) = chosen.partition(|scan| scan.is_active());
+    let found = |id: ScanId| {
+        let findings = model.data.findings.value().map(|all| all.items()).unwrap_or_default();
+        findings.iter().filter(|finding| finding.task_id == Some(id)).count()
+    };
+    let findings: usize = ended.iter().map(|scan| found(scan.id)).sum();
+    let mut lines = Vec::new();
+    if !ended.is_empty() {
+        let with = if ended.len() == 1 { "it goes its" } else { "them go their" };
+        lines.push(format!("With {with} output and {}.", plural(findings, "finding")));
+    }
+    if !active.is_empty() {
+        lines.push(format!("{} still active and left out: stop first (S).", plural(active.len(), "scan")));
+    }
+    let jobs = ended.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::DeleteScan(scan.id))).collect();
+    Matter { jobs, lines, word: None }
+}
+
+fn stops(model: &Model, ids: &[i64]) -> Matter {
+    let Some(all) = model.data.scans.value() else { return Matter::default() };
+    let active = ids.iter().filter_map(|&id| all.get(ScanId(id))).filter(|scan| !scan.has_ended());
+    let jobs: Vec<Job> = active.map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
+    let line = if jobs.is_empty() {
+        "this scan has ended: there is nothing to stop"
+    } else {
+        "A stopped scan cannot go on. What it has found so far stays."
+    };
+    Matter { jobs, lines: vec![line.to_owned()], word: None }
+}
+
+fn loggers(model: &Model, ids: &[i64]) -> Matter {
+    let Some(all) = model.data.loggers.value() else { return Matter::default() };
+    let chosen: Vec<_> = ids.iter().filter_map(|&id| all.get(LoggerId(id))).collect();
+    let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
+    let line = match chosen.len() {
+        1 => format!("With it go {}; its URL answers no more.", plural(requests.max(0) as usize, "recorded request")),
+        _ => {
+            format!("With them go {}; their URLs answer no more.", plural(requests.max(0) as usize, "recorded request"))
+        }
+    };
+    let jobs = chosen
+        .iter()
+        .map(|logger| {
+            let call = Call::DeleteLogger { logger: logger.id, workspace: model.workspace_name() };
+            Job::new(format!("logger {}", logger.label), call)
+        })
+        .collect();
+    Matter { jobs, lines: vec![line, ARCHIVED.to_owned()], word: None }
+}
+
+fn reports(model: &Model, ids: &[i64]) -> Matter {
+    let Some(all) = model.data.reports.value() else { return Matter::default() };
+    let chosen = ids.iter().filter_map(|&id| all.get(ReportId(id)));
+    let jobs = chosen.map(|report| {
+        let name =
+            if report.download_name.is_empty() { report.id.to_string() } else { report.download_name.to_string() };
+        Job::new(format!("report {name}"), Call::DeleteReport(report.id))
+    });
+    Matter { jobs: jobs.collect(), lines: vec!["Files that were downloaded stay.".to_owned()], word: None }
+}
+
+/// Predefined ones stay: the service never gives them up.
+fn wordlists(model: &Model, ids: &[i64]) -> Matter {
+    let Some(all) = model.data.wordlists.value() else { return Matter::default() };
+    let chosen = ids.iter().filter_map(|&id| all.get(WordlistId(id)));
+    let (predefined, own): (Vec<_>, Vec<_>) = chosen.partition(|list| list.predefined);
+    let mut lines = Vec::new();
+    if !predefined.is_empty() {
+        lines.push(format!("{} predefined and cannot be deleted", plural(predefined.len(), "word list")));
+    }
+    let jobs = own.iter().map(|list| {
+        let about = format!("word list {} with {}", list.name, plural(list.num_words.max(0) as usize, "word"));
+        Job::new(about, Call::DeleteWordlist(list.id))
+    });
+    Matter { jobs: jobs.collect(), lines, word: None }
+}

@@ -1,0 +1,96 @@
+//! The filter line of a list: every key shows its result at once, as long as the text is a query; with completion of
+//! what can be written there, and the queries typed before.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::{Line, Modal, QueryHelp};
+use crate::dashboard::text::offers::{Ends, Offers};
+use crate::query::complete::{Completion, complete};
+use crate::query::{Evaluator, Query};
+
+/// The text of the line was changed by hand.
+pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
+    let help = QueryHelp { offers: Offers::new(offers(model, pane, &text)), ..QueryHelp::default() };
+    show(model, pane, text, help);
+}
+
+/// Shows what a text takes. One that is no query changes nothing but the line.
+fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
+    help.error = Query::parse(&text, pane.kind()).err();
+    if help.error.is_none() {
+        set(model, pane, text.trim_end().to_owned());
+    }
+    if let Some(line) = line(model) {
+        line.help = help;
+    }
+}
+
+/// Filters a pane by a text that is known to be a query.
+pub(crate) fn set(model: &mut Model, pane: Pane, text: String) {
+    let before = std::mem::replace(model.cursor(pane).filter().0, text.clone());
+    if before != text {
+        model.apply_filter(pane);
+    }
+}
+
+fn line(model: &mut Model) -> Option<&mut Line> {
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Line(line)) => Some(line),
+        _ => None,
+    }
+}
+
+/// enter: the filter stays, and backspace brings the one before back. A text that is no query stays open.
+pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
+    let Some(line) = line(model) else { return };
+    if let Some(error) = line.help.error.clone() {
+        return model.say(Tone::Bad, format!("no query: {error}"));
+    }
+    let (before, text) = (line.before.clone(), line.input.text());
+    model.overlay.modals.pop();
+    let text = text.trim().to_owned();
+    if text != before.trim() {
+        if !before.is_empty() {
+            model.cursor(pane).filter().1.push(before);
+        }
+        model.typed(pane, &text, effects);
+    }
+}
+
+/// What can be written where the cursor is.
+fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
+    let cursor = line(model).map_or(0, |line| line.input.row_before_cursor().len());
+    model
+        .ask_list(pane, |evaluator: &mut Evaluator, source| complete(text, cursor, evaluator, source))
+        .unwrap_or_default()
+}
+
+/// tab: the next of what can be written stands in the line.
+pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
+    let Some(line) = line(model) else { return };
+    let mut help = std::mem::take(&mut line.help);
+    if help.offers.at.is_none() {
+        help.completed = line.input.text();
+    }
+    help.offers.walk(by, Ends::Around);
+    let Some(offer) = help.offers.selected() else {
+        line.help = help;
+        return model.say(Tone::Plain, "nothing to complete here");
+    };
+    let (before, after) = (&help.completed[..offer.at.start], &help.completed[offer.at.end..]);
+    line.input.set_around_cursor(&[before, &offer.text].concat(), after);
+    let text = line.input.text();
+    show(model, pane, text, help);
+}
+
+/// up and down: the queries typed before.
+pub(crate) fn recall(model: &mut Model, pane: Pane, by: isize) {
+    let typed = model.settings.tabs.typed(pane).to_vec();
+    let Some(line) = line(model) else { return };
+    let mut recall = std::mem::take(&mut line.help.recall);
+    let text = recall.walk(&typed, &line.input.text(), by);
+    line.input.set(&text);
+    show(model, pane, text, QueryHelp { recall, ..QueryHelp::default() });
+}

@@ -1,0 +1,68 @@
+//! `b`, then by what: findings and captures in groups, folding and unfolding them.
+
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::data::board::BY_NOW;
+use crate::dashboard::input::action::GroupAction;
+use crate::dashboard::list::groups::FindingGroupBy;
+use crate::dashboard::list::stream;
+use crate::dashboard::model::Model;
+
+/// Groups the findings or the captures, or no more; the board has an order instead.
+pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
+    match action {
+        GroupAction::Class => group(model, Some(FindingGroupBy::Class)),
+        GroupAction::Target => group(model, Some(FindingGroupBy::Target)),
+        GroupAction::Cve => group(model, Some(FindingGroupBy::Cve)),
+        GroupAction::Cwe => group(model, Some(FindingGroupBy::Cwe)),
+        GroupAction::Owasp => group(model, Some(FindingGroupBy::Owasp)),
+        GroupAction::Port => group(model, Some(FindingGroupBy::Port)),
+        GroupAction::Now => order_by_now(model),
+        GroupAction::Payload => group_captures(model, Some(stream::groups::CaptureGroupBy::Payload)),
+        GroupAction::Source => group_captures(model, Some(stream::groups::CaptureGroupBy::Source)),
+        GroupAction::Logger => group_captures(model, Some(stream::groups::CaptureGroupBy::Logger)),
+        GroupAction::None => match model.navigation.focus.pane {
+            Pane::Board => order_board(model, 0),
+            Pane::Captures => group_captures(model, None),
+            _ => group(model, None),
+        },
+    }
+}
+
+fn order_by_now(model: &mut Model) {
+    match model.navigation.focus.pane {
+        Pane::Board => order_board(model, BY_NOW),
+        _ => model.say(Tone::Plain, "NOW stands on the board of a retest: s on findings opens it"),
+    }
+}
+
+fn order_board(model: &mut Model, sort: usize) {
+    model.lists.board.sort = sort;
+    model.show_rows(Pane::Board);
+}
+
+/// Groups the captures, or no more. The cursor stays on its capture, or goes to the head that holds it.
+fn group_captures(model: &mut Model, by: Option<stream::groups::CaptureGroupBy>) {
+    model.navigation.focus.pane = Pane::Captures;
+    model.navigation.focus.in_detail = false;
+    model.lists.captures.group(by);
+    model.show_rows(Pane::Captures);
+}
+
+/// Groups the findings, or no more. The cursor stays on its finding, or goes to the head that holds it; from a head
+/// it goes by the first member.
+pub(crate) fn group(model: &mut Model, by: Option<FindingGroupBy>) {
+    let Some(table) = model.data.findings.value().cloned() else {
+        model.lists.groups.by = by;
+        return;
+    };
+    let lists = &mut model.lists;
+    let head = lists.findings.selected.and_then(|id| lists.groups.head(id));
+    if let Some(&first) = head.and_then(|head| lists.groups.members(head).first()) {
+        lists.findings.selected = Some(table.items()[first as usize].id);
+    }
+    lists.groups.by = by;
+    model.navigation.focus.pane = Pane::Findings;
+    model.navigation.focus.in_detail = false;
+    model.show_rows(Pane::Findings);
+}

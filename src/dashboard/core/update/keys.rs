@@ -1,0 +1,126 @@
+//! From a key to what it asks for: who has the keys, what the key means there, who carries it out.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::core::commands;
+use crate::dashboard::core::update::actions::handle_action;
+use crate::dashboard::core::update::{forms, lines, prompts};
+use crate::dashboard::findings::decide::{menu_keys, rules_keys};
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::{Action, AppAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::input::key::KeyChord;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::payloads::keys as payloads;
+use crate::dashboard::settings::alerts;
+
+/// ctrl-c a second time within this long leaves at once.
+const TWICE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// A key was pressed.
+pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect>) {
+    let key = KeyChord::from(event);
+    model.screen.dirty = true;
+    model.keyboard.key = Some(key);
+    // Before and after: the pane that had the keys, and the one that has them now.
+    model.hold(model.navigation.focus.pane);
+    route(model, key, event, effects);
+    model.hold(model.navigation.focus.pane);
+}
+
+fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Effect>) {
+    let action = model.keyboard.keymap.action(&model.contexts(), key);
+    // Also while something is typed, but never a key that types.
+    let anywhere = model.keyboard.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
+    match anywhere {
+        _ if key == KeyChord::ctrl('c') => return cancel(model, effects),
+        Some(Action::App(AppAction::Cancel)) => return cancel(model, effects),
+        Some(Action::App(AppAction::Suspend)) => return effects.push(Effect::Suspend),
+        Some(Action::App(AppAction::Redraw)) => return effects.push(Effect::Redraw),
+        _ => {}
+    }
+    let edit = action.and_then(Action::edit);
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, edit, effects),
+        Some(Modal::Line(_) | Modal::Help(_)) => lines::handle_key(model, event, edit, effects),
+        Some(Modal::Command(_)) => commands::handle_key(model, event, edit, effects),
+        Some(Modal::Decide(_)) => menu_keys::handle_key(model, event, action, effects),
+        Some(Modal::Rules(_)) => rules_keys::handle_key(model, event, action, effects),
+        Some(Modal::Alerts(_)) => alerts::handle_key(model, action, effects),
+        Some(Modal::Text(_)) => lines::handle_text_box(model, action),
+        Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
+        Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
+        None => handle_pane_key(model, key, action, effects),
+    }
+}
+
+/// Text was pasted: it goes where text is typed, and never runs keys.
+pub(crate) fn handle_paste(model: &mut Model, text: &str) {
+    model.screen.dirty = true;
+    let modal = model.overlay.modals.last_mut();
+    let in_form = matches!(modal, Some(Modal::Form(_)));
+    match modal.and_then(Modal::input) {
+        Some(input) => {
+            input.paste(text);
+            handle_typed(model);
+        }
+        None if in_form => {}
+        None => model.say(Tone::Plain, "pasted text goes nowhere here: open a form or a filter first"),
+    }
+}
+
+/// The editor was left with this text.
+pub(crate) fn handle_edited(model: &mut Model, text: &str) {
+    if let Some(input) = model.overlay.modals.last_mut().and_then(Modal::input) {
+        input.set_edited(text);
+        handle_typed(model);
+    }
+}
+
+/// What is typed is another text, but not by a key.
+fn handle_typed(model: &mut Model) {
+    match model.overlay.modals.last() {
+        Some(Modal::Form(_)) => forms::handle_typed(model),
+        Some(Modal::Decide(_)) => menu_keys::handle_typed(model),
+        Some(Modal::Rules(_)) => rules_keys::count(model),
+        Some(Modal::Command(_)) => commands::handle_typed(model),
+        Some(Modal::Line(_) | Modal::Help(_)) => lines::apply(model),
+        Some(Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Setup(_)) | None => {}
+    }
+}
+
+fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let prefix = model.keyboard.pending.take();
+    if prefix.is_none() && payloads::take_fresh(model, key) {
+        return payloads::edit_last(model);
+    }
+    match action {
+        Some(action) => match model.off(action) {
+            Some(why) => model.say(Tone::Plain, format!("{key}: {why}")),
+            None => handle_action(model, action, effects),
+        },
+        None if prefix.is_some() && key == KeyChord::plain(crate::dashboard::input::KeyCode::Esc) => {}
+        None => {
+            let first = prefix.and_then(|prefix| model.context_after(prefix).prefix()).unwrap_or_default();
+            model.say(Tone::Plain, format!("{first}{key} does nothing here; ? shows the keys"));
+        }
+    }
+}
+
+/// ctrl-c: cancels what is open or under way; twice in a second leaves at once.
+fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
+    let now = model.now.mono;
+    if model.keyboard.cancelled.replace(now).is_some_and(|last| now < last + TWICE) {
+        effects.push(Effect::Quit);
+        return;
+    }
+    if model.keyboard.pending.take().is_some() || lines::close(model) {
+        return;
+    }
+    let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::batch::Batch::cancel).sum();
+    match waiting {
+        0 => model.say(Tone::Plain, "nothing is under way; ctrl-c again leaves"),
+        _ => model.say(Tone::Plain, format!("{waiting} not sent; what was sent goes on; ctrl-c again leaves")),
+    }
+}

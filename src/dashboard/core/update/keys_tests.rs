@@ -1,0 +1,342 @@
+//! Keys that move between views, close layers, copy, and leave.
+
+use crate::dashboard::base::effect::ConnectionChoice;
+use crate::dashboard::base::plan::{ListKind, ScanPart};
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::core::update::Msg;
+use crate::dashboard::input::context::Context;
+use crate::dashboard::testing::*;
+
+#[test]
+fn numbers_and_tab_go_to_the_panes_and_z_zooms() {
+    let mut desk = Desk::new();
+    for (key, pane) in [
+        ("1", Pane::Workspaces),
+        ("2", Pane::Targets),
+        ("4", Pane::Scans),
+        ("tab", Pane::Captures),
+        ("tab", Pane::Workspaces),
+        ("shift-tab", Pane::Captures),
+        ("6", Pane::Reports),
+        ("7", Pane::Wordlists),
+        ("q", Pane::Findings),
+    ] {
+        desk.keys(key);
+        assert_eq!(desk.model.navigation.focus.pane, pane, "{key}");
+    }
+    desk.keys("z");
+    assert_eq!(desk.model.on_screen(), [Pane::Findings]);
+}
+
+#[test]
+fn the_fifth_pane_is_the_loggers_while_there_is_none() {
+    let mut desk = Desk::new();
+    desk.keys("5 h");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
+    desk.keys("enter");
+    assert_eq!(
+        (desk.model.navigation.focus.pane, desk.model.navigation.scope.logger),
+        (Pane::Captures, Some(LoggerId(1)))
+    );
+    let mut desk = Desk::blank(200, 60);
+    desk.feed(Snapshot::Loggers(table([])));
+    desk.keys("5");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Loggers);
+}
+
+#[test]
+fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
+    let mut desk = Desk::new();
+    desk.keys("space v enter z / 'key' enter");
+    let state = |desk: &Desk| {
+        let model = &desk.model;
+        (
+            model.detail.search.is_some(),
+            model.lists.findings.range_from.is_some(),
+            model.navigation.focus.zoomed,
+            model.navigation.focus.in_detail,
+        )
+    };
+    assert_eq!(state(&desk), (true, true, true, true));
+    let steps = [(false, true, true, true), (false, false, true, true), (false, false, false, true)];
+    for expected in steps.into_iter().chain([(false, false, false, false)]) {
+        desk.keys("esc");
+        assert_eq!(state(&desk), expected);
+    }
+    desk.keys("esc");
+    assert!(desk.told().contains("q leaves"));
+    assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "marks stay");
+}
+
+#[test]
+fn h_and_l_walk_the_tabs_of_a_detail_and_h_on_the_first_goes_out() {
+    let mut desk = Desk::new();
+    desk.keys("4 enter l l");
+    assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, 2, Tab::Output)));
+    assert_eq!(desk.model.plan().scan_part, Some((ScanId(2), ScanPart::Output)));
+    desk.keys("h h");
+    assert!(desk.model.navigation.focus.in_detail);
+    desk.keys("h");
+    assert!(!desk.model.navigation.focus.in_detail);
+    desk.keys("> >");
+    assert_eq!(desk.model.detail.tab(Pane::Scans), Tab::Output, "from the list too");
+}
+
+#[test]
+fn j_scrolls_a_detail_within_its_length_and_upper_case_j_walks_the_list() {
+    let mut desk = Desk::new();
+    desk.model.screen.measures.detail_lines = 12;
+    desk.keys("enter j j j j");
+    assert_eq!(desk.model.detail.scroll, 2);
+    desk.keys("J");
+    assert_eq!((desk.selected(Pane::Findings), desk.model.detail.scroll), (Some(2), 0));
+    desk.keys("esc J");
+    assert_eq!((desk.selected(Pane::Findings), desk.model.detail.scroll), (Some(2), 1));
+}
+
+#[test]
+fn a_key_without_use_says_so_and_changes_nothing() {
+    let mut desk = Desk::new();
+    desk.keys("8");
+    assert!(desk.told().contains("8 does nothing here"), "{}", desk.told());
+    desk.keys("Q");
+    assert!(desk.told().contains("Q does nothing here"), "{}", desk.told());
+    desk.keys("g x");
+    assert!(desk.told().contains("gx does nothing here"), "{}", desk.told());
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+}
+
+#[test]
+fn the_keys_belong_to_what_lies_on_top() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.contexts()[0], Context::Findings);
+    desk.keys("g");
+    assert_eq!(desk.model.contexts(), [Context::Go]);
+    desk.keys("esc 2 n");
+    assert_eq!(desk.model.contexts(), [Context::Form]);
+    desk.keys("f1");
+    assert_eq!(desk.model.contexts(), [Context::Line]);
+    desk.keys("esc esc 2 D");
+    assert_eq!(desk.model.contexts(), [Context::Prompt]);
+}
+
+#[test]
+fn pasted_text_never_runs_keys() {
+    let mut desk = Desk::new();
+    desk.send(Msg::Paste("q\nDy".into()));
+    assert!(desk.model.overlay.modals.is_empty() && desk.told().contains("nowhere"));
+    desk.keys("/");
+    desk.send(Msg::Paste("git\nrepository".into()));
+    assert_eq!(desk.shown(Pane::Findings), [2]);
+}
+
+#[test]
+fn ctrl_c_closes_what_is_open_and_twice_in_a_second_leaves() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.keys("2 n ctrl-c"), []);
+    assert!(desk.model.overlay.modals.is_empty());
+    desk.at += Duration::from_secs(2);
+    assert_eq!(desk.keys("ctrl-c"), []);
+    assert_eq!(desk.keys("ctrl-c"), [Effect::Quit]);
+}
+
+#[test]
+fn q_leaves_the_detail_then_scandeck_and_the_demo_asks_first() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.keys("enter q"), []);
+    assert_eq!(desk.keys("q"), [Effect::Quit]);
+    let mut desk = Desk::new();
+    desk.model.session.demo = true;
+    assert_eq!(desk.keys("q"), []);
+    assert!(desk.prompt().lines[0].contains("demo ends"));
+    assert_eq!(desk.keys("y"), [Effect::Quit]);
+}
+
+#[test]
+fn r_asks_the_poller_for_what_is_on_the_screen() {
+    let mut desk = Desk::new();
+    desk.model.screen.size = Size { columns: 80, rows: 24 };
+    desk.keys("6 r");
+    assert_eq!(desk.model.plan().asked.get(&ListKind::Reports), Some(&1));
+    assert_eq!(desk.model.plan().asked.get(&ListKind::Findings), None);
+}
+
+#[test]
+fn y_copies_without_the_key_of_the_service() {
+    let mut desk = Desk::new();
+    let copied = |desk: &mut Desk, keys: &str| match desk.keys(keys).remove(0) {
+        Effect::Copy { text, .. } => text,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(copied(&mut desk, "y y"), "1");
+    assert_eq!(copied(&mut desk, "y u"), "http://127.0.0.1:8765/api/v2/findings/1");
+    let curl = copied(&mut desk, "y c");
+    assert!(curl.contains("Bearer $SCANDECK_API_KEY\" 'http://127.0.0.1:8765/api/v2/findings/1'"), "{curl}");
+    assert!(copied(&mut desk, "y j").contains("\"name\": \"Private key\""));
+    assert_eq!(copied(&mut desk, "2 y y"), "t1.acme.test");
+    assert_eq!(copied(&mut desk, "5 h y u"), "http://127.0.0.1:8766/l/abc/");
+    assert_eq!(copied(&mut desk, "5 y u"), "http://127.0.0.1:8766/l/abc/x?t=3");
+    assert!(copied(&mut desk, "y r").starts_with("GET /l/abc/x?t=3 HTTP/1.1\n"));
+    assert_eq!(copied(&mut desk, "y v"), "scandeck --base-url 'http://127.0.0.1:8765/api/v2' --workspace 'Acme'");
+}
+
+#[test]
+fn a_captured_request_as_curl_reads_no_file_and_asks_for_one_url() {
+    let mut desk = Desk::new();
+    let mut curl = |id: i64, header: &str, body: &str| {
+        use base64::Engine;
+        let caught = Capture {
+            url_params: "a=[1-9]{x,y}".into(),
+            http_headers: vec![header.into()],
+            request_body_base64: base64::engine::general_purpose::STANDARD.encode(body).as_str().into(),
+            ..capture(id)
+        };
+        desk.caught(1, vec![caught]);
+        match desk.keys("5 G y c").remove(0) {
+            Effect::Copy { text, .. } => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    let hostile = curl(10, "@/etc/passwd", "@/etc/shadow");
+    assert!(hostile.starts_with("curl --globoff --path-as-is -X 'GET' "), "{hostile}");
+    assert!(hostile.contains(" --data-raw '@/etc/shadow' '"), "{hostile}");
+    assert!(!hostile.contains("passwd"), "{hostile}");
+    let plain = curl(11, "a: b", "");
+    assert!(plain.contains("-H 'a: b' ") && !plain.contains("--data"), "{plain}");
+}
+
+#[test]
+fn y_f_writes_the_marked_rows_into_one_file() {
+    let mut desk = Desk::new();
+    match desk.keys("space space y f").remove(0) {
+        Effect::Save { name, content } => {
+            let value: serde_json::Value = serde_json::from_slice(&content).unwrap();
+            assert_eq!((name.as_str(), value.as_array().unwrap().len()), ("findings-2.json", 2));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
+    let mut desk = Desk::new();
+    let hostile = Capture {
+        http_headers: vec!["X: '$(rm -rf /)'\u{1b}]52;c;eA\u{7}".into()],
+        request_body_base64: "J2lkJw==".into(),
+        ..capture(9)
+    };
+    desk.caught(1, vec![hostile]);
+    match desk.keys("5 y c").remove(0) {
+        Effect::Copy { text, .. } => {
+            assert!(!text.chars().any(char::is_control), "{text:?}");
+            assert!(text.contains(r"'X: '\''$(rm -rf /)'\''"), "{text}");
+            assert!(text.contains(r"--data-raw ''\''id'\'''"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_leave_shows_its_text() {
+    let mut desk = Desk::new();
+    let failed = crate::dashboard::base::effect::CopyFailed { why: "no way out".into(), text: "abc".into() };
+    desk.send(Msg::Copied(Err(failed)));
+    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "abc"));
+    desk.keys("q");
+    assert!(desk.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn the_first_start_asks_once_and_sends_nothing_before_the_choice() {
+    let mut desk = Desk::blank(80, 24);
+    desk.model = desk.model.with_setup(None);
+    assert!(desk.model.on_screen().is_empty());
+    assert_eq!(desk.keys("esc j k"), []);
+    assert_eq!(desk.keys("l"), [Effect::Connect(ConnectionChoice::Here)]);
+    assert_eq!(desk.keys("d"), [], "one choice at a time");
+    desk.send(Msg::Connected(Err(Problem::local("no port"))));
+    let effects = desk.keys("h backspace 'x.test/' tab 'k1' ctrl-o");
+    match effects.as_slice() {
+        [Effect::Connect(ConnectionChoice::Hosted { base_url, key })] => {
+            assert_eq!((base_url.as_str(), key.0.as_str()), ("https:/x.test/", "k1"));
+        }
+        other => panic!("{other:?}"),
+    }
+    desk.send(Msg::Connected(Ok(Session::default())));
+    assert!(desk.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn something_will_wake_the_screen_when_it_changes_by_itself() {
+    let mut desk = Desk::new();
+    desk.model.findings.triage.pen = None;
+    desk.keys("Q");
+    let wake = desk.model.wake_at().unwrap();
+    assert!(wake <= desk.at + Duration::from_secs(3), "the notice leaves");
+    desk.at = wake;
+    desk.send(Msg::Woke);
+    assert_eq!(desk.told(), "");
+    assert!(desk.model.wake_at().unwrap() > desk.at);
+}
+
+#[test]
+fn ctrl_z_suspends_and_ctrl_l_draws_anew_even_while_something_is_typed() {
+    for keys in ["", "1 n", "/", "2 D", "?"] {
+        let mut desk = Desk::new();
+        desk.keys(keys);
+        assert_eq!(desk.keys("ctrl-z ctrl-l"), [Effect::Suspend, Effect::Redraw], "{keys}");
+    }
+}
+
+#[test]
+fn pane_five_turns_to_the_captures_when_the_first_logger_is_there() {
+    let mut desk = Desk::blank(200, 60);
+    desk.feed(Snapshot::Loggers(table([])));
+    assert_eq!(desk.model.navigation.fifth, Pane::Loggers);
+    let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+    desk.feed(Snapshot::Loggers(table([logger])));
+    assert_eq!(desk.model.navigation.fifth, Pane::Captures);
+}
+
+#[test]
+fn y_u_copies_the_url_of_a_logger_that_has_caught_nothing_yet() {
+    let mut desk = Desk::new();
+    desk.keys("5 h n");
+    let probe = |id, label: &str| Logger {
+        id: LoggerId(id),
+        label: label.into(),
+        handler_url: format!("http://127.0.0.1:1/l/{label}/").as_str().into(),
+        ..Logger::default()
+    };
+    desk.keys("esc");
+    desk.feed(Snapshot::Loggers(table([probe(1, "a"), probe(2, "b")])));
+    let copied = desk.keys("G enter y u");
+    assert!(matches!(&copied[0], Effect::Copy { text, .. } if text == "http://127.0.0.1:1/l/b/"), "{copied:?}");
+}
+
+#[test]
+fn a_typed_key_is_not_printed_with_its_form() {
+    let mut desk = Desk::blank(80, 24);
+    desk.model = desk.model.with_setup(None);
+    desk.keys("h tab 'hush-hush'");
+    let printed = format!("{:?}", desk.model);
+    assert!(printed.contains("https://") && !printed.contains("hush"), "{printed}");
+}
+
+#[test]
+fn a_text_over_the_panes_is_scrolled_to_its_end_and_not_beyond() {
+    let mut desk = Desk::new();
+    let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
+    let failed = crate::dashboard::base::effect::CopyFailed { why: "no way out".into(), text: body };
+    desk.send(Msg::Copied(Err(failed)));
+    let scroll = |desk: &Desk| match desk.model.overlay.modals.last() {
+        Some(Modal::Text(text)) => text.scroll,
+        other => panic!("{other:?}"),
+    };
+    desk.keys("j j k");
+    assert_eq!(scroll(&desk), 1);
+    desk.keys("G j");
+    assert_eq!(scroll(&desk), 148);
+    desk.keys("g");
+    assert_eq!(scroll(&desk), 0);
+}

@@ -1,0 +1,171 @@
+//! Lines that are typed over the panes (filter, search, the filter of the help), and texts that are read there.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::core::update::filters;
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::{Action, AppAction, EditAction, MoveAction, TextAction, ViewAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::{Line, LinePurpose, Modal, QueryHelp};
+use crate::dashboard::text::Search;
+use crate::dashboard::text::input::TextInput;
+
+/// Opens the line for the filter of the focused list.
+pub(crate) fn open_filter(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    let before = model.cursor(pane).filter().0.clone();
+    // What is typed next is a part of its own.
+    let text = if before.is_empty() { String::new() } else { format!("{} ", before.trim_end()) };
+    open(model, LinePurpose::Filter(pane), &text, before);
+}
+
+/// Opens the line for a search in the detail.
+pub(crate) fn open_search(model: &mut Model) {
+    let words = model.detail.search.as_ref().map(|search| search.words.clone()).unwrap_or_default();
+    open(model, LinePurpose::Search, &words.clone(), words);
+}
+
+fn open(model: &mut Model, purpose: LinePurpose, text: &str, before: String) {
+    model.overlay.modals.push(Modal::Line(Line {
+        purpose,
+        input: TextInput::line(text),
+        before,
+        help: QueryHelp::default(),
+    }));
+}
+
+/// A key while a line is typed.
+pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<EditAction>, effects: &mut Vec<Effect>) {
+    let page = page(model) as isize;
+    let filtered = match model.overlay.modals.last() {
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => Some(*pane),
+        _ => None,
+    };
+    match (action, filtered) {
+        (Some(EditAction::Close), _) => {
+            close(model);
+        }
+        (Some(EditAction::Accept), Some(pane)) => filters::accept(model, pane, effects),
+        (Some(EditAction::Accept), None) => {
+            model.overlay.modals.pop();
+        }
+        (Some(EditAction::Complete), Some(pane)) => filters::walk_offers(model, pane, 1),
+        (Some(EditAction::CompleteBack), Some(pane)) => filters::walk_offers(model, pane, -1),
+        // Only a filter has something to complete.
+        (Some(EditAction::Complete | EditAction::CompleteBack), None) => {}
+        (Some(EditAction::LineUp), Some(pane)) => filters::recall(model, pane, 1),
+        (Some(EditAction::LineDown), Some(pane)) => filters::recall(model, pane, -1),
+        (Some(EditAction::LineUp), None) => walk(model, -1),
+        (Some(EditAction::LineDown), None) => walk(model, 1),
+        (Some(EditAction::LinePageDown), _) => walk(model, page),
+        (Some(EditAction::LinePageUp), _) => walk(model, -page),
+        (None | Some(EditAction::Yes | EditAction::IncludeHidden), _) => type_in(model, event),
+    }
+}
+
+fn type_in(model: &mut Model, event: KeyEvent) {
+    if let Some(input) = model.overlay.modals.last_mut().and_then(Modal::input) {
+        input.type_key(event);
+    }
+    apply(model);
+}
+
+/// Every key shows its result at once, and so does pasted text.
+pub(crate) fn apply(model: &mut Model) {
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), input, .. })) => {
+            let (pane, text) = (*pane, input.text());
+            filters::typed(model, pane, text);
+        }
+        Some(Modal::Line(Line { purpose: LinePurpose::Search, input, .. })) => {
+            let words = input.text();
+            model.detail.search = (!words.is_empty()).then_some(Search { words, at: 0, follow: true });
+        }
+        Some(Modal::Help(help)) => help.scroll = 0,
+        _ => {}
+    }
+}
+
+/// Closes the topmost layer; what a line changed is taken back. False when nothing was open.
+pub(crate) fn close(model: &mut Model) -> bool {
+    match model.overlay.modals.pop() {
+        None => false,
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), before, .. })) => {
+            filters::set(model, pane, before);
+            true
+        }
+        Some(Modal::Line(Line { purpose: LinePurpose::Search, .. })) => {
+            model.detail.search = None;
+            true
+        }
+        // The first-start question cannot be put away: without an answer there is nothing behind it.
+        Some(setup @ Modal::Setup(_)) => {
+            model.overlay.modals.push(setup);
+            false
+        }
+        Some(Modal::Form(form)) => {
+            if form.is_touched() {
+                model.overlay.drafts.insert(form.tag, *form);
+            }
+            true
+        }
+        Some(
+            Modal::Help(_)
+            | Modal::Alerts(_)
+            | Modal::Decide(_)
+            | Modal::Rules(_)
+            | Modal::Command(_)
+            | Modal::Prompt(_)
+            | Modal::Text(_),
+        ) => true,
+    }
+}
+
+/// down and up while typing: the list below moves, or the help.
+fn walk(model: &mut Model, by: isize) {
+    let keys: usize = model.keyboard.keymap.help().iter().map(|section| section.lines.len() + 2).sum();
+    let lines = keys + 2 * crate::dashboard::core::commands::table::all().len();
+    let most = last_first_line(model, lines);
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Help(help)) => help.scroll = help.scroll.saturating_add_signed(by as i32).min(most),
+        Some(Modal::Line(Line { purpose: LinePurpose::Filter(pane), .. })) => {
+            let pane = *pane;
+            let mut cursor = model.cursor(pane);
+            let at = cursor.at().saturating_add_signed(by);
+            cursor.select(at);
+        }
+        _ => {}
+    }
+}
+
+/// A key while a text is read.
+pub(crate) fn handle_text_box(model: &mut Model, action: Option<Action>) {
+    let Some(Modal::Text(text)) = model.overlay.modals.last() else { return };
+    let most = i64::from(last_first_line(model, text.body.lines().count()));
+    let page = page(model) as isize;
+    let Some(Modal::Text(text)) = model.overlay.modals.last_mut() else { return };
+    let by = match action {
+        Some(Action::Move(action)) => action.rows(page),
+        Some(Action::App(AppAction::GoPrefix)) => MoveAction::Top.rows(page),
+        Some(Action::View(ViewAction::Back | ViewAction::Quit) | Action::Text(TextAction::TabLeft)) => {
+            model.overlay.modals.pop();
+            return;
+        }
+        // A text is only read.
+        Some(_) | None => 0,
+    };
+    let to = i64::from(text.scroll).saturating_add(by as i64).clamp(0, most);
+    text.scroll = u32::try_from(to).unwrap_or(0);
+}
+
+/// Rows that what lies over the panes has at the most, less its frame and its heads.
+const AROUND: u16 = 8;
+
+fn page(model: &Model) -> i64 {
+    i64::from(model.screen.size.rows.saturating_sub(AROUND).max(2))
+}
+
+/// How far a text of so many lines can be scrolled; what is drawn is held to its end exactly.
+fn last_first_line(model: &Model, lines: usize) -> u32 {
+    let rows = usize::from(model.screen.size.rows.saturating_sub(AROUND));
+    u32::try_from(lines.saturating_sub(rows)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,343 @@
+//! Selection, filter, marks, scope, and what updates leave alone.
+
+use crate::dashboard::base::plan::{Link, ListKind};
+use crate::dashboard::core::update::Msg;
+use crate::dashboard::testing::*;
+
+#[test]
+fn the_first_workspace_with_targets_is_worked_in_and_findings_have_the_keys() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(1)));
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+    assert_eq!(desk.shown(Pane::Findings), [1, 2, 3, 4, 6, 5], "by risk, then the newest first");
+    assert_eq!(desk.model.plan().workspace, Some(WorkspaceId(1)));
+}
+
+#[test]
+fn a_refresh_leaves_the_selection_on_its_id_wherever_that_is_now() {
+    let mut desk = Desk::new();
+    desk.keys("j j");
+    assert_eq!(desk.selected(Pane::Findings), Some(3));
+    let more = (7..20).map(|id| finding(id, 1, "New", Risk::Critical));
+    desk.feed(Snapshot::Findings(table(more.chain([finding(3, 2, "Git ignored", Risk::Medium)]))));
+    assert_eq!((desk.selected(Pane::Findings), desk.model.lists.findings.at), (Some(3), 13));
+    desk.feed(Snapshot::Findings(table([finding(1, 1, "a", Risk::Low), finding(2, 1, "b", Risk::Low)])));
+    assert_eq!(desk.selected(Pane::Findings), Some(1), "its place is taken when the id has gone");
+}
+
+#[test]
+fn the_filter_holds_with_every_key_and_knows_the_names_of_targets() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'git'");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    desk.keys("space 't2.ac'");
+    assert_eq!(desk.shown(Pane::Findings), [3]);
+    desk.keys("enter");
+    assert!(desk.model.overlay.modals.is_empty());
+    desk.keys("/ backspace backspace backspace backspace backspace backspace enter");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    desk.keys("backspace");
+    assert_eq!(desk.shown(Pane::Findings), [3], "backspace takes the last step back");
+    desk.keys("backspace");
+    assert_eq!(desk.shown(Pane::Findings).len(), 6);
+}
+
+#[test]
+fn esc_while_a_filter_is_typed_brings_the_one_before_back() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'git' enter / 'x'");
+    assert_eq!(desk.shown(Pane::Findings), [0i64; 0]);
+    desk.keys("esc");
+    assert_eq!(desk.shown(Pane::Findings), [2, 3]);
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided git");
+}
+
+#[test]
+fn enter_on_a_target_is_a_chip_that_backspace_takes_off() {
+    let mut desk = Desk::new();
+    desk.keys("2 j enter");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+    assert_eq!(desk.model.navigation.scope.target, Some(TargetId(2)));
+    assert_eq!(desk.shown(Pane::Findings), [3, 4]);
+    assert_eq!(desk.shown(Pane::Scans), [2, 3]);
+    desk.keys("backspace");
+    assert_eq!((desk.model.navigation.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+}
+
+#[test]
+fn enter_on_a_workspace_works_in_it_and_late_answers_for_the_old_one_are_dropped() {
+    let mut desk = Desk::new();
+    let old = desk.model.connection.generation;
+    desk.keys("1 j enter");
+    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    assert!(desk.model.data.findings.value().is_none());
+    let late = Update {
+        generation: old,
+        at: stamp(),
+        event: Snapshot::Findings(table([finding(9, 1, "late", Risk::Low)])).into(),
+    };
+    desk.send(Msg::Update(late));
+    assert!(desk.model.data.findings.value().is_none());
+    assert_ne!(desk.model.plan().generation, old);
+}
+
+#[test]
+fn targets_sort_by_their_worst_findings_and_scans_by_need() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.shown(Pane::Targets), [1, 2, 3, 4, 5]);
+    assert_eq!(desk.shown(Pane::Scans), [2, 3, 4, 1]);
+    desk.feed(Snapshot::Scans(table([
+        scan(1, 1, ScanStatus::Finished, 100),
+        scan(2, 2, ScanStatus::Running, 50),
+        scan(3, 2, ScanStatus::ConnectionError, 0),
+    ])));
+    assert_eq!(desk.shown(Pane::Scans), [3, 2, 1], "failed and not yet looked at is first");
+    assert_eq!(desk.model.scans.tally.failed, 1);
+    desk.keys("4 home");
+    desk.at += Duration::from_millis(1_100);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.scans.tally.failed, 0, "its detail was on the screen for a second");
+}
+
+#[test]
+fn marks_stay_on_their_ids_and_those_not_shown_are_counted() {
+    let mut desk = Desk::new();
+    desk.keys("space space / 'git' enter");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (2, 1));
+    assert_eq!(desk.chosen(Pane::Findings), (vec![2], vec![1]));
+    desk.keys("!");
+    assert_eq!(desk.chosen(Pane::Findings), (vec![3], vec![1]));
+    desk.keys("* *");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (0, 0));
+}
+
+#[test]
+fn a_range_is_chosen_while_it_is_open_and_marked_when_it_ends() {
+    let mut desk = Desk::new();
+    desk.keys("v j j");
+    assert_eq!(desk.chosen(Pane::Findings).0, [1, 2, 3]);
+    desk.keys("v");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0));
+    desk.keys("v j esc");
+    assert_eq!(desk.model.cursor(Pane::Findings).marked(), (3, 0), "esc ends a range, never marks");
+}
+
+#[test]
+fn a_stream_follows_its_end_only_from_there() {
+    let mut desk = Desk::new();
+    desk.keys("5");
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(3));
+    desk.capture(1, 4..=5);
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(5));
+    desk.keys("k k");
+    desk.capture(1, 6..=8);
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(3), 3));
+    desk.keys("G");
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 0));
+    desk.keys("=");
+    desk.capture(1, 9..=9);
+    assert_eq!((desk.model.selected_id(Pane::Captures), desk.model.lists.captures.below()), (Some(8), 1));
+    desk.keys("=");
+    assert_eq!(desk.model.selected_id(Pane::Captures), Some(9));
+}
+
+#[test]
+fn two_loggers_are_one_stream_in_the_order_of_time() {
+    let mut desk = Desk::new();
+    desk.capture(1, 10..=10);
+    desk.capture(2, 5..=6);
+    assert_eq!(desk.shown(Pane::Captures), [1, 2, 3, 5, 6, 10]);
+}
+
+/// The list of loggers 1, 2, … with these counts of requests.
+fn loggers(counts: &[i64]) -> Snapshot {
+    let logger = |(id, &count): (i64, &i64)| Logger {
+        id: LoggerId(id),
+        num_requests: count,
+        active_days: 90,
+        requests_left: 1000,
+        ..Logger::default()
+    };
+    Snapshot::Loggers(table((1..).zip(counts).map(logger)))
+}
+
+#[test]
+fn only_what_the_loggers_caught_since_one_looked_counts_as_new() {
+    let mut desk = Desk::new();
+    desk.model.screen.size = Size { columns: 120, rows: 40 };
+    assert_eq!(desk.model.captures.new_captures, 0, "what was there at the start is no news");
+    for (counts, new) in [(&[5, 1][..], 3), (&[5, 2], 4), (&[1, 2], 2), (&[2, 2], 3)] {
+        desk.feed(loggers(counts));
+        assert_eq!(desk.model.captures.new_captures, new, "{counts:?}");
+    }
+    desk.keys("5");
+    assert_eq!(desk.model.captures.new_captures, 0);
+    desk.feed(loggers(&[3, 2]));
+    assert_eq!(desk.model.captures.new_captures, 0, "one is looking");
+    desk.keys("3");
+    desk.feed(loggers(&[4, 2]));
+    assert_eq!(desk.model.captures.new_captures, 1);
+}
+
+#[test]
+fn what_comes_into_a_stream_that_is_seen_and_follows_is_not_new() {
+    let mut desk = Desk::new();
+    desk.feed(loggers(&[5, 1]));
+    assert_eq!(desk.model.captures.new_captures, 0, "all five panes are on the screen");
+    desk.keys("5 = 3");
+    desk.feed(loggers(&[9, 1]));
+    assert_eq!(desk.model.captures.new_captures, 4, "paused: nobody sees it come");
+    desk.keys("5 G");
+    assert_eq!(desk.model.captures.new_captures, 0);
+    desk.keys("g l enter");
+    desk.feed(loggers(&[9, 3]));
+    assert_eq!(desk.model.captures.new_captures, 2, "the chip shows another logger");
+    desk.keys("3 z");
+    desk.feed(loggers(&[10, 3]));
+    assert_eq!(desk.model.captures.new_captures, 3, "zoomed: the stream is not on the screen");
+}
+
+#[test]
+fn captures_that_belong_between_older_ones_count_below_too() {
+    let mut desk = Desk::new();
+    desk.capture(1, 10..=10);
+    desk.keys("5 k k");
+    desk.capture(2, 5..=6);
+    assert_eq!(desk.model.lists.captures.below(), 2);
+}
+
+#[test]
+fn a_scan_that_stalls_moves_up_though_nothing_is_heard_of_it() {
+    let mut desk = Desk::new();
+    let running = |id, progress| scan(id, 1, ScanStatus::Running, progress);
+    desk.feed(Snapshot::Scans(table([running(1, 90), running(2, 10)])));
+    desk.at += Duration::from_secs(30);
+    desk.feed(Snapshot::Scans(table([running(1, 95), running(2, 10)])));
+    assert_eq!(desk.shown(Pane::Scans), [1, 2]);
+    desk.at += Duration::from_secs(15);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.shown(Pane::Scans), [2, 1]);
+}
+
+#[test]
+fn a_workspace_asked_for_that_is_not_there_is_told() {
+    let mut desk = Desk::blank(120, 40);
+    desk.model.session.workspace = Some("Prod".into());
+    let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
+    desk.feed(Snapshot::Workspaces(table([lab])));
+    assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
+    assert!(desk.told().contains("no workspace Prod"), "{}", desk.told());
+}
+
+#[test]
+fn what_the_service_failed_to_tell_stays_as_it_was() {
+    let mut desk = Desk::new();
+    desk.feed(PollEvent::Failed(ListKind::Findings, Arc::new(Problem::local("down"))));
+    assert_eq!(desk.shown(Pane::Findings).len(), 6);
+    assert_eq!(desk.model.data.findings.problem().map(|problem| problem.message.as_str()), Some("down"));
+}
+
+#[test]
+fn a_chip_of_a_target_that_has_gone_falls_off() {
+    let mut desk = Desk::new();
+    desk.keys("2 j enter");
+    desk.feed(Snapshot::Targets(table([target(1, "t1.acme.test")])));
+    assert_eq!((desk.model.navigation.scope.target, desk.shown(Pane::Findings).len()), (None, 6));
+}
+
+#[test]
+fn g_leads_from_a_row_to_what_belongs_to_it() {
+    let mut desk = Desk::new();
+    desk.keys("j j g t");
+    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Targets)), (Pane::Targets, Some(2)));
+    desk.keys("g s");
+    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Scans)), (Pane::Scans, Some(3)));
+    desk.keys("g f");
+    assert_eq!((desk.model.navigation.scope.scan, desk.shown(Pane::Findings)), (Some(ScanId(3)), vec![6, 5]));
+    desk.keys("-");
+    assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.scope.scan), (Pane::Scans, None));
+    desk.keys("5 g l");
+    assert_eq!((desk.model.navigation.focus.pane, desk.model.selected_id(Pane::Loggers)), (Pane::Loggers, Some(1)));
+}
+
+#[test]
+fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
+    let mut desk = Desk::new();
+    desk.keys("2 / 't5' enter 3 g t");
+    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+    assert!(desk.told().contains("taken off"), "{}", desk.told());
+}
+
+#[test]
+fn what_was_made_here_is_selected_when_it_arrives_unless_the_cursor_moved_on() {
+    for (moved, expected) in [("", 6), ("2 j", 2)] {
+        let mut desk = Desk::new();
+        let sent = desk.calls("2 n 'new.acme.test' ctrl-o");
+        desk.answer(&sent, |_| Ok(CallAnswer::Created(6)));
+        desk.keys(moved);
+        let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
+        desk.feed(Snapshot::Targets(table(names.chain([target(6, "new.acme.test")]))));
+        assert_eq!(desk.model.selected_id(Pane::Targets), Some(expected), "{moved:?}");
+    }
+}
+
+#[test]
+fn a_report_that_is_ready_says_so_once() {
+    let mut desk = Desk::new();
+    let report = |status: &str| Report {
+        id: ReportId(2),
+        download_name: "lab.html".into(),
+        status: status.into(),
+        ..Report::default()
+    };
+    for (status, said) in [("waiting", false), ("finished", true)] {
+        desk.feed(Snapshot::Reports(table([report(status)])));
+        assert_eq!(desk.told().contains("lab.html is ready"), said, "{status}");
+    }
+}
+
+#[test]
+fn a_list_that_nobody_has_been_in_stays_at_its_top() {
+    let mut desk = Desk::blank(200, 60);
+    let workspace = Workspace { id: WorkspaceId(1), name: "Acme".into(), ..Workspace::default() };
+    desk.feed(Snapshot::Workspaces(table([workspace])));
+    let some = |ids: std::ops::RangeInclusive<i64>| {
+        Snapshot::Findings(table(ids.map(|id| finding(id, 1, "f", Risk::from(id)))))
+    };
+    desk.feed(some(1..=1));
+    desk.feed(some(1..=3));
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "the worst is seen first");
+    desk.keys("z");
+    desk.feed(some(1..=4));
+    assert_eq!(desk.selected(Pane::Findings), Some(3), "from the first key on it is a person's");
+}
+
+#[test]
+fn of_many_that_were_made_none_takes_the_selection() {
+    let mut desk = Desk::new();
+    let sent = desk.calls("2 n 'a.test' enter 'b.test' ctrl-o");
+    desk.answer(&sent, |_| Ok(CallAnswer::Created(7)));
+    let names = (1..=5).map(|id| target(id, &format!("t{id}.acme.test")));
+    desk.feed(Snapshot::Targets(table(names.chain([target(7, "a.test")]))));
+    assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
+}
+
+#[test]
+fn no_scan_stalls_while_the_service_is_not_heard() {
+    let mut desk = Desk::new();
+    let live = || PollEvent::Link(Link::Live { at: stamp() });
+    desk.feed(live());
+    desk.at += Duration::from_secs(30);
+    let problem = Arc::new(Problem::local("refused"));
+    desk.feed(PollEvent::Link(Link::Retrying { attempt: 1, next: stamp(), problem }));
+    desk.at += Duration::from_secs(600);
+    desk.send(Msg::Woke);
+    assert_eq!((desk.model.scans.tally.stalled, desk.model.stalled_for(ScanId(2))), (0, None));
+    desk.feed(live());
+    desk.at += Duration::from_secs(9);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.scans.tally.stalled, 0, "39 s of it were heard");
+    desk.at += Duration::from_secs(2);
+    desk.send(Msg::Woke);
+    assert_eq!(desk.model.scans.tally.stalled, 1);
+}

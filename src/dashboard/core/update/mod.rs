@@ -1,0 +1,188 @@
+//! The consequences of a message. Pure: no I/O, no clock; requests to the outside are returned as effects.
+//!
+//! ```text
+//!   Msg ─┬─► keys ─► modal, or actions ─► feature, or a file of this folder (lines, forms, copies, groups, …)
+//!        ├─► news, cached       data of the poller and of the cache
+//!        └─► answers            results of effects
+//!                               every path ends in `settle`
+//! ```
+//!
+//! This file only routes. `keys` finds the action of a key, the other files hold one area each.
+
+#[cfg(test)]
+mod actions_tests;
+#[cfg(test)]
+mod cached_tests;
+#[cfg(test)]
+mod calls_tests;
+#[cfg(test)]
+mod forms_tests;
+#[cfg(test)]
+mod keys_tests;
+#[cfg(test)]
+mod lists_tests;
+#[cfg(test)]
+mod properties_tests;
+#[cfg(test)]
+mod queries_tests;
+
+pub mod actions;
+pub mod answers;
+pub mod cached;
+pub mod concluded;
+pub mod copies;
+pub mod deletions;
+pub mod filters;
+pub mod forms;
+pub mod groups;
+pub mod keys;
+pub mod lines;
+pub mod links;
+pub mod navigation;
+pub mod news;
+pub mod objects;
+pub mod prompts;
+pub mod steps;
+
+use crate::contract::ScanId;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::time::Now;
+use crate::dashboard::core::commands;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::seen::SEEN_AFTER;
+use std::time::Duration;
+
+/// Takes a message: changes the model, says what is wanted from the outside.
+pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
+    model.now = now;
+    let mut effects = Vec::new();
+    let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
+    let rows = crate::dashboard::findings::decide::keys::rows(model);
+    let workspace = model.workspace().map(|workspace| workspace.name.clone());
+    match msg {
+        Msg::Key(event) => keys::handle_key(model, event, &mut effects),
+        Msg::Paste(text) => keys::handle_paste(model, &text),
+        Msg::Resize(size) => {
+            model.screen.size = size;
+            model.screen.dirty = true;
+        }
+        Msg::Update(update) => news::handle_update(model, update),
+        Msg::Cached(cached) => cached::handle_cached(model, cached),
+        Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
+        Msg::Copied(result) => answers::handle_copied(model, result),
+        Msg::Edited(result) => answers::handle_edited(model, result),
+        Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
+        Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
+        Msg::Connected(result) => answers::handle_connected(model, result),
+        Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
+        Msg::Triage(news) => model.handle_triage(news),
+        Msg::Oob(news) => model.handle_oob(news, &mut effects),
+        Msg::Drawn(planting, numbers) => {
+            crate::dashboard::payloads::keys::handle_drawn(model, &planting, &numbers, &mut effects)
+        }
+        Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
+        Msg::AskOn => {
+            model.captures.asks_on = false;
+            model.screen.dirty = true;
+            match model.lists.captures.unasked() {
+                0 => model.gather(&mut effects),
+                _ => model.ask_captures(StreamList::ask_on),
+            }
+        }
+        Msg::Woke => model.screen.dirty = true,
+    }
+    crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
+    commands::settle(model);
+    settle(model);
+    model.tend_signals(&mut effects);
+    model.see_finding(&mut effects);
+    model.count_tabs();
+    model.arrange(&mut effects);
+    model.remember_looked(workspace, &mut effects);
+    model.ask_on(&mut effects);
+    if effects.contains(&Effect::Quit) {
+        // Nothing is asked on after it.
+        let mut files = Vec::new();
+        while !model.captures.exports.is_empty() {
+            model.gather(&mut files);
+        }
+        effects.splice(0..0, files);
+    }
+    effects
+}
+
+/// What holds after every message: expired notices leave, the scroll position belongs to the shown detail, what was
+/// looked at counts as seen.
+fn settle(model: &mut Model) {
+    let now = model.now.mono;
+    model.screen.dirty |= model.overlay.notices.expire(now);
+    let shown = model.shown_detail();
+    if model.navigation.focus.in_detail && shown.is_none() {
+        model.navigation.focus.in_detail = false;
+        model.screen.dirty = true;
+    }
+    model.detail.belong_to(shown);
+    crate::dashboard::findings::review::settle(model);
+    let covered = model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
+    match shown.map(|(pane, id, _)| (pane, id)).filter(|_| !covered) {
+        Some((pane, id)) => match model.findings.looking {
+            Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
+                if pane == Pane::Scans && now >= since + SEEN_AFTER {
+                    model.scans.watch.see(ScanId(id));
+                }
+            }
+            _ => model.findings.looking = Some((pane, id, now)),
+        },
+        None => model.findings.looking = None,
+    }
+    if let Some(scans) = model.data.scans.value() {
+        let tally = model.scans.watch.tally(now, scans);
+        let before = std::mem::replace(&mut model.scans.tally, tally);
+        model.screen.dirty |= tally != before;
+        if tally.stalled != before.stalled {
+            // Nothing new came of a scan that stalls: its place in the order of need is another all the same.
+            model.show_rows(Pane::Scans);
+        }
+    }
+    if !covered {
+        see_captures(model);
+    }
+    model.see_hits();
+}
+
+/// What comes into a stream that is on the screen and follows its end is seen as it comes.
+fn see_captures(model: &mut Model) {
+    if model.captures.new_captures == 0
+        || !model.lists.captures.goes_along()
+        || !model.on_screen().contains(&Pane::Captures)
+    {
+        return;
+    }
+    let only = model.navigation.scope.logger;
+    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let shown = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
+    model.captures.seen_requests.extend(shown.map(|logger| (logger.id, logger.num_requests)));
+    news::count_unseen(model);
+}
+
+impl Model {
+    /// Says something at the edge of the screen.
+    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.overlay.notices.say(self.now.mono, tone, text);
+        self.screen.dirty = true;
+    }
+
+    /// When looking at the present detail begins to count, if that is still to come.
+    pub(crate) fn seen_at(&self) -> Option<Duration> {
+        if let Some((_, at)) = self.unread_on_screen() {
+            return Some(at).filter(|&at| at > self.now.mono);
+        }
+        let (pane, _, since) = self.findings.looking?;
+        (pane == Pane::Scans).then_some(since + SEEN_AFTER).filter(|&at| at > self.now.mono)
+    }
+}

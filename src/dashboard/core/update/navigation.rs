@@ -1,0 +1,162 @@
+//! Keys that move between panes, views and tabs.
+
+use crate::contract::WorkspaceId;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::core::update::{prompts, steps};
+use crate::dashboard::input::action::ViewAction;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::{Help, Modal};
+use crate::dashboard::model::navigation::{go, set_scope};
+
+/// Carries out an action on views and panes.
+pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut Vec<Effect>) {
+    match action {
+        ViewAction::Help => model.overlay.modals.push(Modal::Help(Help::default())),
+        ViewAction::Back => back(model),
+        ViewAction::Quit => quit(model, effects),
+        ViewAction::NextPane => go(model, beside(model, 1)),
+        ViewAction::PreviousPane => go(model, beside(model, -1)),
+        ViewAction::Workspaces => go(model, Pane::Workspaces),
+        ViewAction::Targets => go(model, Pane::Targets),
+        ViewAction::Findings => go(model, Pane::Findings),
+        ViewAction::Scans => go(model, Pane::Scans),
+        ViewAction::Captures => go(model, Pane::Captures),
+        ViewAction::Reports => go(model, Pane::Reports),
+        ViewAction::Wordlists => go(model, Pane::Wordlists),
+        ViewAction::PreviousTab => walk_tabs(model, -1),
+        ViewAction::NextTab => walk_tabs(model, 1),
+        ViewAction::OtherDown => other(model, 1),
+        ViewAction::OtherUp => other(model, -1),
+        ViewAction::Zoom => model.navigation.focus.zoomed = !model.navigation.focus.zoomed,
+        ViewAction::PreviousView => previous_view(model),
+    }
+}
+
+/// The pane before or after the focused one.
+fn beside(model: &Model, by: isize) -> Pane {
+    let ring = [Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, model.navigation.fifth];
+    let at = ring.iter().position(|&pane| pane == model.navigation.focus.pane);
+    match at {
+        Some(at) => ring[(at as isize + by).rem_euclid(ring.len() as isize) as usize],
+        None => Pane::Findings,
+    }
+}
+
+fn previous_view(model: &mut Model) {
+    let Some((focus, scope)) = model.navigation.previous.take() else {
+        return model.say(Tone::Plain, "there is no view before this one");
+    };
+    let now = (model.navigation.focus, model.navigation.scope.clone());
+    model.navigation.previous = Some(now);
+    model.navigation.focus = focus;
+    if scope.workspace == model.navigation.scope.workspace {
+        set_scope(model, scope);
+    }
+}
+
+/// Leaves this view; at the root, the dashboard.
+fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.navigation.focus.in_detail {
+        model.navigation.focus.in_detail = false;
+    } else if model.navigation.focus.pane.is_full_view() {
+        go(model, Pane::Findings);
+    } else if let Some(prompt) = prompts::before_leaving(model) {
+        model.open_prompt(prompt);
+    } else {
+        effects.push(Effect::Quit);
+    }
+}
+
+/// esc: search, range, zoom, detail, in this order. Never marks, never a filter.
+fn back(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    if model.detail.search.take().is_some() {
+        return;
+    }
+    if model.cursor(pane).range().is_some() {
+        model.cursor(pane).end_range();
+    } else if model.navigation.focus.zoomed {
+        model.navigation.focus.zoomed = false;
+    } else if model.navigation.focus.in_detail {
+        model.navigation.focus.in_detail = false;
+    } else if model.settings.since.put_away() {
+        // The line is away: that was all.
+    } else if pane.is_full_view() {
+        go(model, Pane::Findings);
+    } else if crate::dashboard::payloads::keys::came_from_book(model) {
+        crate::dashboard::payloads::keys::back_to_book(model);
+    } else {
+        model.say(Tone::Plain, "nothing is open here; q leaves");
+    }
+}
+
+/// In the list of the findings the saved queries, else the tabs of the detail.
+pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
+    if model.navigation.focus.pane == Pane::Findings && !model.navigation.focus.in_detail {
+        return model.walk_saved(by);
+    }
+    let pane = model.detail_pane();
+    if Tab::of(pane).len() < 2 {
+        return model.say(Tone::Plain, "this has no tabs");
+    }
+    model.detail.walk_tabs(pane, by);
+}
+
+pub(crate) fn tab_left(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    if !model.detail.walk_tabs(pane, -1) {
+        model.navigation.focus.in_detail = false;
+    }
+}
+
+/// J and K: from a list the detail beside it scrolls, from a detail the list walks.
+fn other(model: &mut Model, by: isize) {
+    if model.navigation.focus.in_detail {
+        steps::step(model, by);
+    } else if model.shown_detail().is_some() {
+        steps::scroll(model, by as i64);
+    } else {
+        model.say(Tone::Plain, "no detail is on the screen; enter opens it");
+    }
+}
+
+pub(crate) fn go_in(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    let Some(id) = model.selected_id(pane) else {
+        return model.say(Tone::Plain, "nothing is selected here");
+    };
+    match pane {
+        Pane::Workspaces => {
+            model.work_in(WorkspaceId(id));
+            go(model, Pane::Targets);
+        }
+        Pane::Targets => {
+            let target = model.lists.targets.selected;
+            go(model, Pane::Findings);
+            set_scope(model, Scope { target, scan: None, ..model.navigation.scope.clone() });
+        }
+        Pane::Loggers => {
+            let logger = model.lists.loggers.selected;
+            go(model, Pane::Captures);
+            set_scope(model, Scope { logger, ..model.navigation.scope.clone() });
+        }
+        Pane::Payloads => crate::dashboard::payloads::keys::to_captures(model),
+        Pane::Findings | Pane::Scans | Pane::Captures | Pane::Reports | Pane::Wordlists | Pane::Board => {
+            model.navigation.focus.in_detail = true;
+        }
+    }
+}
+
+pub(crate) fn go_out(model: &mut Model) {
+    match model.navigation.focus.pane {
+        Pane::Captures => go(model, Pane::Loggers),
+        Pane::Findings | Pane::Scans => go(model, Pane::Targets),
+        Pane::Targets => go(model, Pane::Workspaces),
+        Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
+        Pane::Payloads => go(model, Pane::Captures),
+        Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "this is the outermost list; q leaves"),
+    }
+}

@@ -1,0 +1,229 @@
+//! What the poller learnt, taken into the model. Every list keeps its selection by id.
+
+use crate::client::problem::Problem;
+use crate::contract::{Logger, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::{Link, PartData, PollEvent, ScanPart, Snapshot, Update};
+use crate::dashboard::data::snapshots::ScanParts;
+use crate::dashboard::model::Model;
+use crate::table::Table;
+use std::sync::Arc;
+
+/// The poller reported something. Events of a workspace that is no longer shown are dropped.
+pub(crate) fn handle_update(model: &mut Model, update: Update) {
+    let Update { generation, at, event } = update;
+    if generation != model.connection.generation && is_of_a_workspace(&event) {
+        return;
+    }
+    model.screen.dirty = true;
+    match event {
+        PollEvent::Link(link) => handle_link(model, link),
+        PollEvent::Budget(budget) => model.connection.budget = budget,
+        PollEvent::ClockOffset(seconds) => model.connection.clock_offset = Some(seconds),
+        PollEvent::Snapshot(snapshot) => handle_snapshot(model, snapshot, at),
+        // They come from the archive.
+        PollEvent::Captures { .. } => {}
+        PollEvent::ScanPart(scan, part) => handle_part(model, scan, part, at),
+        PollEvent::Failed(list, problem) => model.fail(list, problem),
+        PollEvent::PartFailed(scan, part, problem) => handle_part_failed(model, scan, part, problem),
+    }
+}
+
+fn is_of_a_workspace(event: &PollEvent) -> bool {
+    use PollEvent::{Budget, ClockOffset, Link};
+    use Snapshot::{Reports, Wordlists, Workspaces};
+    !matches!(
+        event,
+        Link(_) | Budget(_) | ClockOffset(_) | PollEvent::Snapshot(Workspaces(_) | Reports(_) | Wordlists(_))
+    )
+}
+
+fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
+    match snapshot {
+        Snapshot::Workspaces(table) => handle_workspaces(model, table, at),
+        Snapshot::Targets(table) => {
+            model.data.targets.succeed(table, at);
+            drop_lost_chips(model);
+            model.learn_hosts();
+            model.show_rows(Pane::Targets);
+        }
+        Snapshot::Scans(table) => handle_scans(model, table, at),
+        // The rows follow when they are made.
+        Snapshot::Findings(table) => model.data.occurrences.succeed(table, at),
+        Snapshot::Loggers(table) => {
+            show_fitting_fifth(model, table.is_empty());
+            model.warn_of_ends(&table);
+            hear_of_loggers(model, &table);
+            model.data.loggers.succeed(table, at);
+            count_unseen(model);
+            drop_lost_chips(model);
+            model.show_rows(Pane::Loggers);
+        }
+        Snapshot::Reports(table) => handle_reports(model, table, at),
+        Snapshot::Wordlists(table) => {
+            model.data.wordlists.succeed(table, at);
+            model.show_rows(Pane::Wordlists);
+        }
+    }
+}
+
+/// The link changed. It is said when it breaks and when it is back; the header shows it all the time.
+fn handle_link(model: &mut Model, link: Link) {
+    let was_broken = matches!(model.connection.link, Link::Retrying { .. } | Link::Down { .. });
+    match &link {
+        Link::Live { .. } if was_broken => model.say(Tone::Good, "the service answers again"),
+        Link::Down { problem } if model.connection.link != link => {
+            let problem = Arc::clone(problem);
+            model.say_problem("not connected", &problem);
+        }
+        _ => {}
+    }
+    model.scans.watch.hear(model.now.mono, matches!(link, Link::Live { .. }));
+    model.connection.link = link;
+}
+
+fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp) {
+    let known = model.navigation.scope.workspace.is_some_and(|id| table.get(id).is_some());
+    let first = model.navigation.scope.workspace.is_none();
+    let next = (!known).then(|| workspace_to_work_in(model, &table)).flatten();
+    if let (true, Some(asked), false) = (first, &model.session.workspace, table.is_empty())
+        && !table.items().iter().any(|workspace| workspace.is_called(asked))
+    {
+        let words = format!("there is no workspace {asked}: this is another one");
+        model.say(Tone::Bad, words);
+    }
+    model.data.workspaces.succeed(table, at);
+    if let Some(id) = next {
+        model.work_in(id);
+        if !first {
+            model.say(Tone::Bad, "the workspace worked in does not exist any more: this is another one");
+        }
+    }
+    model.show_rows(Pane::Workspaces);
+}
+
+/// The one that was asked for, else the first that has targets, else the first.
+pub(crate) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
+    let named = |asked: &String| {
+        table.items().iter().find(|workspace| workspace.is_called(asked)).map(|workspace| workspace.id)
+    };
+    let asked = model.session.workspace.as_ref().and_then(named);
+    let by_id = || {
+        let mut all: Vec<&Arc<Workspace>> = table.items().iter().collect();
+        all.sort_by_key(|workspace| (workspace.target_count == 0, workspace.id));
+        all.first().map(|workspace| workspace.id)
+    };
+    asked.or_else(by_id)
+}
+
+fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
+    model.scans.watch.take(model.now.mono, &table);
+    model.data.scans.succeed(table, at);
+    drop_lost_chips(model);
+    model.show_rows(Pane::Scans);
+    model.make_board();
+    model.count_since();
+}
+
+/// A report that was being made and is no longer is worth a word, wherever one is.
+fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
+    let before = model.data.reports.value().cloned();
+    let waited = |report: &&Arc<Report>| {
+        let was = before.as_ref().and_then(|before| before.get(report.id));
+        was.is_some_and(|was| was.status == ReportStatus::Waiting)
+    };
+    for report in table.items().iter().filter(waited) {
+        match report.status {
+            ReportStatus::Finished => {
+                model.say(Tone::Good, format!("report {} is ready; 6 shows it, d downloads it", report.download_name));
+            }
+            ReportStatus::Failed => model.say(Tone::Bad, format!("report {} could not be made", report.download_name)),
+            _ => {}
+        }
+    }
+    model.data.reports.succeed(table, at);
+    model.show_rows(Pane::Reports);
+}
+
+/// A chip whose target or logger has gone would hide everything for ever.
+fn drop_lost_chips(model: &mut Model) {
+    let mut scope = model.navigation.scope.clone();
+    let gone = |known: Option<bool>| known == Some(false);
+    if let Some(id) = scope.target
+        && gone(model.data.targets.value().map(|all| all.get(id).is_some()))
+    {
+        scope.target = None;
+        model.say(Tone::Plain, "the target of the chip does not exist any more");
+    }
+    if let Some(id) = scope.scan
+        && gone(model.data.scans.value().map(|all| all.get(id).is_some()))
+    {
+        scope.scan = None;
+        model.say(Tone::Plain, "the scan of the chip does not exist any more");
+    }
+    if let Some(id) = scope.logger
+        && gone(model.data.loggers.value().map(|all| all.get(id).is_some()))
+    {
+        scope.logger = None;
+        model.say(Tone::Plain, "the logger of the chip does not exist any more");
+    }
+    crate::dashboard::model::navigation::set_scope(model, scope);
+}
+
+/// Pane 5 shows the loggers as long as there is none, unless a person is there.
+pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
+    let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
+    if matches!(model.navigation.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
+        return;
+    }
+    model.navigation.fifth = if no_logger { Pane::Loggers } else { Pane::Captures };
+}
+
+/// What the loggers recorded since the stream was looked at last. Their list tells it, also while no capture is read;
+/// what a logger holds when it is first heard of is no news.
+pub(crate) fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
+    let first = model.data.loggers.value().is_none();
+    model.captures.seen_requests.retain(|id, _| table.get(*id).is_some());
+    for logger in table.items() {
+        let there = if first { logger.num_requests } else { 0 };
+        let seen = model.captures.seen_requests.entry(logger.id).or_insert(there);
+        // A cleared logger begins anew.
+        *seen = (*seen).min(logger.num_requests);
+    }
+}
+
+/// Requests that the loggers tell of and nobody has seen.
+pub(crate) fn count_unseen(model: &mut Model) {
+    let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+    let new =
+        |logger: &Arc<Logger>| logger.num_requests - model.captures.seen_requests.get(&logger.id).copied().unwrap_or(0);
+    model.captures.new_captures = loggers.iter().map(new).sum::<i64>().max(0) as u64;
+}
+
+fn handle_part(model: &mut Model, scan: ScanId, part: PartData, at: Stamp) {
+    let parts = parts_of(model, scan);
+    match part {
+        PartData::Tests(tests) => parts.tests.succeed(tests, at),
+        PartData::Output(output) => parts.output.succeed(output, at),
+        PartData::Raw(lines) => parts.raw.succeed(lines, at),
+    }
+}
+
+fn handle_part_failed(model: &mut Model, scan: ScanId, part: ScanPart, problem: Arc<Problem>) {
+    let parts = parts_of(model, scan);
+    match part {
+        ScanPart::Tests => parts.tests.fail(problem),
+        ScanPart::Output => parts.output.fail(problem),
+        ScanPart::Raw => parts.raw.fail(problem),
+    }
+}
+
+/// The parts of a scan; those of another one are dropped.
+fn parts_of(model: &mut Model, scan: ScanId) -> &mut ScanParts {
+    let parts = &mut model.data.scan_parts;
+    if parts.scan != Some(scan) {
+        *parts = ScanParts { scan: Some(scan), ..ScanParts::default() };
+    }
+    parts
+}

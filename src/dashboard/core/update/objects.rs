@@ -1,0 +1,236 @@
+//! Making, changing, starting, stopping, deleting: what a key asks for is captured here as ids and calls, before any
+//! form or prompt is up.
+
+use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, WordlistId};
+use crate::dashboard::base::batch::{Batch, Job};
+use crate::dashboard::base::effect::{Call, Effect};
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::captures::keys as captures;
+use crate::dashboard::core::update::{deletions, steps};
+use crate::dashboard::findings::retest::keys as retest;
+use crate::dashboard::forms::{Form, FormOpening, IdSet};
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::list::cursor::Chosen;
+use crate::dashboard::model::Model;
+use crate::triage::CaseId;
+
+/// Carries out an action on what is under the cursor or marked.
+pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
+    match action {
+        ItemAction::New => open_new(model),
+        ItemAction::Edit => edit_workspace(model),
+        ItemAction::Delete => deletions::ask_delete(model),
+        ItemAction::Scan => scan_targets(model),
+        ItemAction::Retest => match model.navigation.focus.pane {
+            Pane::Findings | Pane::Board => retest::ask(model),
+            _ => model.say_no_use(Action::Item(action)),
+        },
+        ItemAction::Compare => compare(model),
+        ItemAction::ScanAgain => scan_again(model),
+        ItemAction::Stop => deletions::ask_stop(model),
+        ItemAction::Report => report(model),
+        ItemAction::Download => download(model, effects),
+        ItemAction::Replay => replay(model),
+        ItemAction::Pause => steps::pause(model),
+        ItemAction::Clear => deletions::ask_clear(model),
+    }
+}
+
+/// `d`: two rows beside each other.
+fn compare(model: &mut Model) {
+    match model.navigation.focus.pane {
+        Pane::Captures => captures::compare(model),
+        Pane::Scans => retest::compare_scans(model),
+        Pane::Findings | Pane::Board => retest::tell_difference(model),
+        Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
+            model.say_no_use(Action::Item(ItemAction::Compare));
+        }
+    }
+}
+
+/// `s` on a capture: where to it is sent again is always typed.
+fn replay(model: &mut Model) {
+    match model.navigation.focus.pane {
+        Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing is selected here"),
+        Pane::Captures => model.open_command_line("replay "),
+        _ => model.say(Tone::Plain, "a captured request can be sent again: 5 shows them"),
+    }
+}
+
+/// `n`: what the pane lists.
+fn open_new(model: &mut Model) {
+    match model.navigation.focus.pane {
+        Pane::Workspaces => model.open_form(Form::open(FormOpening::NewWorkspace, None)),
+        Pane::Targets => {
+            let Some(workspace) = model.workspace() else { return no_workspace(model) };
+            let form = Form::open(FormOpening::NewTargets(&workspace.name), Some(workspace.id));
+            model.open_form(form);
+        }
+        Pane::Scans => scan_targets(model),
+        Pane::Loggers => {
+            let form = Form::open(FormOpening::NewLogger, model.navigation.scope.workspace);
+            model.open_form(form);
+        }
+        Pane::Reports => report(model),
+        Pane::Findings => crate::dashboard::findings::manual::open(model),
+        Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model),
+        pane => model.say(Tone::Plain, format!("{} cannot be made by hand", pane.title())),
+    }
+}
+
+fn no_workspace(model: &mut Model) {
+    model.say(Tone::Plain, "no workspace is known yet: make one first (1, then n)");
+}
+
+fn edit_workspace(model: &mut Model) {
+    let selected = model.lists.workspaces.selected;
+    let workspace = selected.and_then(|id| model.data.workspaces.value()?.get(id));
+    let form = workspace.map(|workspace| Form::open(FormOpening::EditWorkspace(workspace), Some(workspace.id)));
+    match form {
+        Some(form) => model.open_form(form),
+        None => model.say(Tone::Plain, "nothing is selected here"),
+    }
+}
+
+/// A scan of the marked targets, of the selected one, or of a name that is typed.
+fn scan_targets(model: &mut Model) {
+    let Some(workspace) = model.navigation.scope.workspace else { return no_workspace(model) };
+    let chosen = match model.navigation.focus.pane {
+        Pane::Targets => model.chosen(Pane::Targets),
+        // A new scan from elsewhere is of the target at hand, or of the marked ones.
+        _ => {
+            let marked = model.cursor(Pane::Targets).chosen();
+            match (marked.many, model.target_at_hand()) {
+                (false, Some(target)) => Chosen { ids: vec![target.0], ..Chosen::default() },
+                _ => marked,
+            }
+        }
+    };
+    let named = |ids: &[i64]| -> Vec<(TargetId, Shared)> {
+        let targets = ids.iter().map(|&id| TargetId(id));
+        targets.filter_map(|id| Some((id, model.target_name(id)?.clone()))).collect()
+    };
+    let mut sets = Vec::new();
+    let shown = named(&chosen.ids);
+    match shown.as_slice() {
+        [] => {}
+        [(_, name)] => sets.push((name.to_string(), shown.clone())),
+        many => sets.push((format!("{} marked", many.len()), shown.clone())),
+    }
+    if !chosen.hidden.is_empty() {
+        let all = named(&[&chosen.ids[..], &chosen.hidden[..]].concat());
+        let words = format!("all {} marked, {} of them not shown", all.len(), chosen.hidden.len());
+        sets.push((words, all));
+    }
+    model.open_form(Form::open(FormOpening::NewScan(sets), Some(workspace)));
+}
+
+/// The same scans once more: tool, target and parameters as the service echoed them, after a look at the form.
+fn scan_again(model: &mut Model) {
+    let Some(scans) = model.data.scans.value().cloned() else { return };
+    let chosen = model.chosen(Pane::Scans);
+    let chosen: Vec<ScanId> = chosen.ids.iter().map(|&id| ScanId(id)).collect();
+    let mut jobs = Vec::new();
+    for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
+        let Some(call) = retest::same_again(model, scan) else {
+            model.say(Tone::Bad, "this scan signed in: its secret is not known here; start it by n with the secret");
+            return;
+        };
+        jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
+    }
+    deletions::ask_start(model, jobs);
+}
+
+/// A report about what is marked, selected or shown.
+fn report(model: &mut Model) {
+    let sets = report_sets(model);
+    model.open_form(Form::open(FormOpening::NewReport(sets), model.navigation.scope.workspace));
+}
+
+/// What a report can be about from here, what is meant most likely first.
+pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
+    let mut sets = Vec::new();
+    let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
+    for (pane, source) in panes {
+        let on_board = pane == Pane::Findings && model.navigation.focus.pane == Pane::Board;
+        if on_board {
+            let all =
+                model.data.board.value().map(|table| table.items().iter().map(|row| row.id.0).collect::<Vec<_>>());
+            let all = model.board_ids(&all.unwrap_or_default());
+            sets.push(("on the board".to_owned(), source.clone(), all.into_iter().map(i64::from).collect()));
+        }
+        let chosen = if pane == model.navigation.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
+        let words = if chosen.many { "marked" } else { "selected" };
+        let mut put = |words: &str, ids: Vec<i64>| {
+            if !ids.is_empty() {
+                sets.push((words.to_owned(), source.clone(), ids));
+            }
+        };
+        let selected = (words, chosen.ids.clone());
+        let shown = ("all shown", model.cursor(pane).shown_ids());
+        // From a list of findings or scans the report is about what was chosen there, else about all.
+        let order =
+            if pane == model.navigation.focus.pane || chosen.many { [selected, shown] } else { [shown, selected] };
+        for (words, ids) in order {
+            put(words, ids);
+        }
+        if !chosen.hidden.is_empty() {
+            put("marked, those not shown too", [chosen.ids, chosen.hidden].concat());
+        }
+    }
+    let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
+    let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
+    if model.navigation.focus.pane == Pane::Scans {
+        sets.sort_by_key(|set| set.source != ReportSource::Scans);
+    }
+    sets
+}
+
+/// Rows as a set that a report can be about. Ids of our own are negative: the service does not know them.
+pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
+    let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
+    let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
+    let ids = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
+    IdSet { words: words.to_owned(), source, cases, ids }
+}
+
+/// `d`: reports and word lists into files.
+fn download(model: &mut Model, effects: &mut Vec<Effect>) {
+    let chosen = model.chosen(model.navigation.focus.pane);
+    let mut jobs = Vec::new();
+    match model.navigation.focus.pane {
+        Pane::Reports => {
+            let Some(reports) = model.data.reports.value() else { return };
+            for report in chosen.ids.iter().filter_map(|&id| reports.get(ReportId(id))) {
+                let name = match report.download_name.as_str() {
+                    "" => Shared::from(format!("report-{}.{}", report.id, report.format)),
+                    _ => report.download_name.clone(),
+                };
+                jobs.push(Job::new(format!("report {name}"), Call::DownloadReport(report.id, name)));
+            }
+        }
+        Pane::Wordlists => {
+            let Some(wordlists) = model.data.wordlists.value() else { return };
+            for list in chosen.ids.iter().filter_map(|&id| wordlists.get(WordlistId(id))) {
+                let name = Shared::from(format!("{}.txt", list.name));
+                jobs.push(Job::new(format!("word list {}", list.name), Call::DownloadWordlist(list.id, name)));
+            }
+        }
+        _ => {}
+    }
+    match jobs.is_empty() {
+        true => model.say(Tone::Plain, "nothing is selected here"),
+        false => model.begin(Batch::new("download", None, jobs), effects),
+    }
+}
+
+/// enter on a word list: its words are read.
+pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
+    let selected = model.lists.wordlists.selected;
+    let list = selected.and_then(|id| model.data.wordlists.value()?.get(id));
+    if let Some(list) = list {
+        let job = Job::new(format!("word list {}", list.name), Call::WordlistContents(list.id));
+        model.begin(Batch::new("read", None, vec![job]), effects);
+    }
+}

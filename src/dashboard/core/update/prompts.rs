@@ -1,0 +1,87 @@
+//! Questions before what cannot be undone: opening, answering, and what is asked before leaving.
+
+use crate::dashboard::base::batch::Batch;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::findings::review;
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::EditAction;
+use crate::dashboard::input::key::KeyChord;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
+use crate::text::plural;
+
+/// A key while a prompt is up.
+pub(crate) fn handle_key(
+    model: &mut Model,
+    key: KeyChord,
+    event: KeyEvent,
+    action: Option<EditAction>,
+    effects: &mut Vec<Effect>,
+) {
+    let now = model.now.mono;
+    let Some(Modal::Prompt(prompt)) = model.overlay.modals.last_mut() else { return };
+    let verdict = match action {
+        Some(EditAction::Close) => PromptReply::No,
+        _ => prompt.handle_key(now, key, event),
+    };
+    match verdict {
+        PromptReply::Deaf | PromptReply::Typing => {}
+        PromptReply::No => {
+            let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
+            model.overlay.modals.pop();
+            if !(picks && review::pick(model)) {
+                model.say(Tone::Plain, "left as it is");
+            }
+        }
+        PromptReply::Wider => {
+            let Some(wider) = prompt.wider.take() else { return };
+            // What can be undone is not asked twice.
+            if matches!(prompt.answer, PromptAnswer::Enter) {
+                model.overlay.modals.pop();
+                return carry_out(model, wider.then, effects);
+            }
+            **prompt = wider.opened_at(now, Some(key));
+        }
+        PromptReply::Yes => {
+            if let Some(Modal::Prompt(prompt)) = model.overlay.modals.pop() {
+                carry_out(model, prompt.then, effects);
+            }
+        }
+    }
+}
+
+fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
+    match then {
+        Then::Quit => effects.push(Effect::Quit),
+        Then::Decide(deed) => model.carry_out(*deed, effects),
+        Then::UndoAll(batches) => model.undo_all(batches, effects),
+        Then::Turn { batch, undo } => model.turn(batch, undo, effects),
+        Then::Record(drafts) => match model.record(drafts, effects) {
+            Some(batch) => {
+                let told = format!("{}; {} undoes", model.described(batch), model.undo_key());
+                model.say(Tone::Good, told);
+            }
+            None => model.say(Tone::Bad, "this cannot be kept"),
+        },
+        Then::Retest(plan) => model.begin_retest(*plan, effects),
+        Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
+    }
+}
+
+/// What must be asked before the dashboard is left, if anything.
+pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
+    let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
+    if !model.session.demo && waiting == 0 {
+        return None;
+    }
+    let mut prompt = Prompt::new("Leave scandeck?", Then::Quit);
+    if waiting > 0 {
+        prompt = prompt.with_line(format!("Not sent yet, and then never: {}.", plural(waiting, "call")));
+    }
+    if model.session.demo {
+        prompt = prompt.with_line("The demo ends with it: its service, scans, captures and practice target.");
+    }
+    Some(prompt)
+}

@@ -1,0 +1,202 @@
+//! What holds for any sequence of keys, answers and updates, at any size.
+
+use crate::dashboard::core::update::Msg;
+use crate::dashboard::model::Model;
+use crate::dashboard::prompts::Then;
+use crate::dashboard::testing::*;
+use proptest::prelude::*;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    Key(usize),
+    Typed(char),
+    Findings(Vec<i64>),
+    Scans(Vec<(i64, usize, i64)>),
+    Targets(Vec<i64>),
+    Captures(i64, i64),
+    Fail,
+    Answer(bool),
+    Wait(u64),
+    Resize(u16, u16),
+    Paste(String),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        12 => any::<usize>().prop_map(Step::Key),
+        4 => proptest::char::range(' ', '~').prop_map(Step::Typed),
+        2 => proptest::collection::vec(1..40i64, 0..40).prop_map(Step::Findings),
+        2 => proptest::collection::vec((1..20i64, 0..10usize, 0..=100i64), 0..20).prop_map(Step::Scans),
+        1 => proptest::collection::vec(1..12i64, 0..12).prop_map(Step::Targets),
+        2 => (1..3i64, 1..30i64).prop_map(|(logger, count)| Step::Captures(logger, count)),
+        1 => Just(Step::Fail),
+        2 => any::<bool>().prop_map(Step::Answer),
+        1 => (0..60_000u64).prop_map(Step::Wait),
+        1 => (1..300u16, 1..100u16).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
+        1 => "[a-z0-9.\n ]{0,40}".prop_map(Step::Paste),
+    ]
+}
+
+const KEYS: &str = "j k down up G home end ctrl-d ctrl-u pgdn pgup enter l h left right / backspace space v * ! , tab \
+    shift-tab 1 2 3 4 5 6 7 8 < > [ ] J K z - r g y t s f w n e D S R d = esc q ? f1 u U p m H L N c : ctrl-o ctrl-x \
+    ctrl-l delete y a";
+
+struct World {
+    desk: Desk,
+    sent: Vec<(Ticket, Call)>,
+    captures: i64,
+}
+
+impl World {
+    fn take(&mut self, step: &Step) {
+        let keys: Vec<&str> = KEYS.split_whitespace().collect();
+        let desk = &mut self.desk;
+        desk.at += Duration::from_millis(50);
+        let effects = match step {
+            Step::Key(at) => desk.send(Msg::Key(events(keys[at % keys.len()])[0])),
+            Step::Typed(letter) => desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(*letter), KeyModifiers::NONE))),
+            Step::Findings(ids) => {
+                let items = ids.iter().map(|&id| finding(id, id % 5, &format!("finding {id}"), Risk::from(id % 5)));
+                desk.feed(Snapshot::Findings(table(items)));
+                vec![]
+            }
+            Step::Scans(scans) => {
+                let items = scans.iter().map(|&(id, status, progress)| {
+                    scan(id, id % 5, ScanStatus::KNOWN[status % ScanStatus::KNOWN.len()].clone(), progress)
+                });
+                desk.feed(Snapshot::Scans(table(items)));
+                vec![]
+            }
+            Step::Targets(ids) => {
+                desk.feed(Snapshot::Targets(table(ids.iter().map(|&id| target(id, &format!("t{id}.test"))))));
+                vec![]
+            }
+            Step::Captures(logger, count) => {
+                desk.capture(*logger, self.captures + 1..=self.captures + count);
+                self.captures += count;
+                vec![]
+            }
+            Step::Fail => {
+                let problem = Arc::new(Problem::local("down"));
+                desk.feed(PollEvent::Failed(crate::dashboard::base::plan::ListKind::Findings, problem));
+                vec![]
+            }
+            Step::Answer(good) => match self.sent.pop() {
+                Some((ticket, _)) => {
+                    let result = if *good { Ok(CallAnswer::Done) } else { Err(Problem::local("no")) };
+                    desk.send(Msg::Called { ticket, result })
+                }
+                None => vec![],
+            },
+            Step::Wait(ms) => {
+                desk.at += Duration::from_millis(*ms);
+                desk.send(Msg::Woke)
+            }
+            Step::Resize(columns, rows) => desk.send(Msg::Resize(Size { columns: *columns, rows: *rows })),
+            Step::Paste(text) => desk.send(Msg::Paste(text.clone())),
+        };
+        self.sent.extend(calls(effects));
+    }
+}
+
+/// Every list's place, rows and selection agree.
+fn assert_sound(model: &mut Model) {
+    for pane in Pane::ALL {
+        let cursor = model.cursor(pane);
+        let (rows, at, selected) = (cursor.len(), cursor.at(), cursor.selected_id());
+        if rows == 0 {
+            assert_eq!(selected, None, "{pane:?}");
+        } else {
+            assert!(at < rows, "{pane:?}: {at} of {rows}");
+            assert_eq!(cursor.id_at(at), selected, "{pane:?}");
+        }
+    }
+    assert!(model.overlay.notices.iter().count() <= 3);
+    assert!(!(model.navigation.focus.in_detail && model.shown_detail().is_none()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn any_sequence_of_keys_and_polls_keeps_the_lists_sound(steps in proptest::collection::vec(step(), 1..120)) {
+        let mut world = World { desk: Desk::new(), sent: vec![], captures: 100 };
+        for step in &steps {
+            world.take(step);
+            assert_sound(&mut world.desk.model);
+        }
+    }
+
+    #[test]
+    fn a_poll_keeps_the_selected_id_as_long_as_it_is_shown(
+        before in proptest::collection::vec(step(), 0..60),
+        ids in proptest::collection::vec(1..40i64, 0..40),
+    ) {
+        let mut world = World { desk: Desk::new(), sent: vec![], captures: 100 };
+        world.desk.keys("down");
+        before.iter().for_each(|step| world.take(step));
+        let selected = world.desk.model.selected_id(Pane::Findings);
+        world.take(&Step::Findings(ids));
+        let shown = world.desk.model.cursor(Pane::Findings).shown_ids();
+        let now = world.desk.model.selected_id(Pane::Findings);
+        // Another workspace begins with lists that nobody has been in: those show their top.
+        if !world.desk.model.lists.findings.held {
+            prop_assert_eq!(now, shown.first().copied());
+        } else if let Some(id) = selected.filter(|id| shown.contains(id)) {
+            prop_assert_eq!(now, Some(id));
+        }
+    }
+
+    #[test]
+    fn upper_case_letters_alone_never_change_anything_at_the_service(
+        letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
+    ) {
+        let mut desk = Desk::new();
+        for letter in letters {
+            desk.at += Duration::from_millis(400);
+            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
+            prop_assert_eq!(calls(effects), vec![]);
+        }
+    }
+
+    #[test]
+    fn keys_typed_ahead_of_a_prompt_are_taken_by_none(
+        typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
+    ) {
+        let mut desk = Desk::new();
+        desk.keys("2 D");
+        for letter in typed {
+            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            prop_assert_eq!(effects, vec![]);
+        }
+        prop_assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
+    }
+
+    #[test]
+    fn a_prompt_acts_only_on_what_was_chosen_when_it_opened(
+        marks in proptest::collection::vec(any::<bool>(), 5),
+        filter in "[1-5t]?",
+        arrives in proptest::collection::vec(1..12i64, 0..12),
+    ) {
+        let mut desk = Desk::new();
+        desk.keys("2 home");
+        for mark in &marks {
+            desk.keys(if *mark { "space" } else { "j" });
+        }
+        desk.keys(&format!("/ '{filter}' enter"));
+        let chosen = desk.model.chosen(Pane::Targets).ids;
+        desk.keys("D");
+        let Some(Modal::Prompt(prompt)) = desk.model.overlay.modals.last() else {
+            prop_assert!(chosen.is_empty());
+            return Ok(());
+        };
+        let Then::Call { jobs, .. } = &prompt.then else { panic!("not a call") };
+        let held: Vec<Call> = jobs.iter().map(|job| job.call.clone()).collect();
+        let expected: Vec<Call> = chosen.iter().map(|&id| Call::DeleteTarget(TargetId(id))).collect();
+        prop_assert_eq!(&held, &expected);
+        desk.feed(Snapshot::Targets(table(arrives.iter().map(|&id| target(id, &format!("t{id}.test"))))));
+        let sent: Vec<Call> = desk.calls("y").into_iter().map(|(_, call)| call).collect();
+        prop_assert_eq!(&sent[..], &expected[..sent.len()]);
+    }
+}

@@ -1,0 +1,141 @@
+//! Queries typed in a list: what an error does, completion, history; saved queries as tabs; orders by several fields.
+
+use crate::contract::Shared;
+use crate::dashboard::core::update::Msg;
+use crate::dashboard::testing::*;
+
+fn line(desk: &Desk) -> (String, Option<String>) {
+    match desk.model.overlay.modals.last() {
+        Some(Modal::Line(line)) => (line.input.text(), line.help.error.as_ref().map(ToString::to_string)),
+        other => panic!("no line but {other:?}"),
+    }
+}
+
+fn tabs(desk: &Desk) -> Vec<(String, usize)> {
+    let counts = desk.model.settings.tabs.counts.iter().copied();
+    desk.model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).zip(counts).collect()
+}
+
+#[test]
+fn a_text_that_is_no_query_changes_nothing_but_the_line_which_says_why() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'risk>=high' space");
+    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    desk.send(Msg::Paste("risc:1".to_owned()));
+    assert_eq!(line(&desk).1.as_deref(), Some("findings have no field risc (risk?)"));
+    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    desk.keys("enter");
+    assert!(desk.told().contains("no query: findings have no field risc"), "{}", desk.told());
+    desk.keys("backspace backspace backspace backspace backspace backspace enter");
+    assert_eq!((desk.model.overlay.modals.len(), desk.shown(Pane::Findings)), (0, vec![1, 2]));
+}
+
+#[test]
+fn tab_completes_fields_and_values_one_after_the_other() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'ri' tab");
+    assert_eq!(line(&desk).0, "is:undecided risk>=");
+    desk.keys("'me' tab");
+    assert_eq!((line(&desk).0, desk.shown(Pane::Findings)), ("is:undecided risk>=medium".to_owned(), vec![1, 2, 3]));
+    desk.keys("space 'target:t' tab");
+    assert_eq!(line(&desk).0, "is:undecided risk>=medium target:t1.acme.test");
+    desk.keys("tab");
+    assert_eq!(line(&desk).0, "is:undecided risk>=medium target:t2.acme.test");
+    desk.keys("shift-tab enter");
+    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+}
+
+#[test]
+fn up_brings_typed_queries_back_and_down_what_was_being_typed() {
+    let mut desk = Desk::new();
+    desk.keys("4 / 'is:active' enter / ctrl-u 'tool:170' enter");
+    desk.keys("/ ctrl-u 'x' up");
+    assert_eq!(line(&desk).0, "tool:170");
+    desk.keys("up");
+    assert_eq!((line(&desk).0, desk.shown(Pane::Scans)), ("is:active".to_owned(), vec![2, 3]));
+    desk.keys("up down down");
+    assert_eq!(line(&desk).0, "x");
+}
+
+#[test]
+fn every_pane_takes_a_query_of_its_own_fields() {
+    for (keys, pane, shown) in [
+        ("2 / 'is:unscanned'", Pane::Targets, vec![4, 5]),
+        ("2 / 'risk:medium'", Pane::Targets, vec![2]),
+        ("4 / 'target:t2* is:active'", Pane::Scans, vec![2, 3]),
+        ("5 / 'query:t=2'", Pane::Captures, vec![2]),
+        ("5 / 'logger:probe id>1'", Pane::Captures, vec![2, 3]),
+        ("6 / 'name:acme*'", Pane::Reports, vec![1]),
+        ("7 / 'is:predefined'", Pane::Wordlists, vec![1]),
+        ("1 / 'targets>0'", Pane::Workspaces, vec![1]),
+    ] {
+        let mut desk = Desk::new();
+        desk.keys(keys);
+        let mut ids = desk.shown(pane);
+        ids.sort_unstable();
+        assert_eq!((ids, line(&desk).1), (shown, None), "{keys}");
+    }
+}
+
+#[test]
+fn an_empty_list_knows_which_part_of_the_query_hides_its_rows() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'risk>=high target:t2*'");
+    let why = |desk: &Desk| {
+        let why = desk.model.lists.findings.why.iter();
+        why.map(|why| format!("{} {}", why.part, why.hides)).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(why(&desk), "is:undecided 0, risk>=high 2, target:t2* 2");
+}
+
+#[test]
+fn the_list_of_the_findings_has_saved_queries_to_walk_and_opens_undecided() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.model.lists.findings.filter, "is:undecided");
+    assert_eq!(tabs(&desk)[1..4], [("Undecided".to_owned(), 6), ("High+".to_owned(), 2), ("Confirmed".to_owned(), 0)]);
+    desk.keys(">");
+    assert_eq!(desk.shown(Pane::Findings), [1, 2]);
+    assert_eq!(desk.model.lists.findings.filter, "risk>=high");
+    desk.keys("/ 'git' enter");
+    assert_eq!(desk.model.settings.tabs.chosen("risk>=high git"), Some(2));
+    // In the detail they walk its tabs.
+    desk.keys("enter > <");
+    assert_eq!(desk.model.lists.findings.filter, "risk>=high git");
+    desk.keys("h backspace < <");
+    assert_eq!(desk.model.lists.findings.filter, "is:new");
+}
+
+#[test]
+fn a_query_is_saved_renamed_and_deleted_and_remembered_for_its_workspace() {
+    let mut desk = Desk::new();
+    desk.keys("/ 'port:0 or git' enter");
+    let mut effects = Vec::new();
+    desk.model.save_tab("Git", &mut effects).unwrap();
+    desk.model.rename_tab("Repositories", &mut effects).unwrap();
+    assert_eq!(desk.model.rename_tab("new", &mut effects), Err("there is a tab new already".to_owned()));
+    let Some(Effect::Remember { key: "tabs", workspace, value }) = effects.pop() else {
+        panic!("nothing is remembered")
+    };
+    assert_eq!(workspace, "Acme");
+    assert!(value.contains(r#"{"name":"Repositories","query":"is:undecided port:0 or git"}"#), "{value}");
+
+    let mut again = Desk::new();
+    again.model.findings.triage.settings.insert((Shared::from("tabs"), workspace), value);
+    again.keys("1 j enter 1 k enter");
+    assert_eq!(again.model.settings.tabs.saved[2].name, "Repositories");
+    assert_eq!(again.model.lists.findings.filter, "is:undecided");
+    again.model.open_tab(2);
+    assert_eq!(again.model.delete_tab(&mut effects).unwrap().name, "Repositories");
+    assert_eq!(again.model.settings.tabs.saved.len(), 5);
+}
+
+#[test]
+fn several_fields_order_a_list_until_comma_goes_back_to_the_named_orders() {
+    let mut desk = Desk::new();
+    let before = desk.shown(Pane::Findings);
+    desk.model.set_order(Pane::Findings, "target,name").unwrap();
+    assert_eq!(desk.shown(Pane::Findings), [2, 1, 4, 3, 5, 6]);
+    assert!(desk.model.set_order(Pane::Findings, "nonsense").is_err());
+    desk.keys(",");
+    assert_eq!(desk.shown(Pane::Findings), before);
+}

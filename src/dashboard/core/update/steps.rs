@@ -1,0 +1,251 @@
+//! Steps in a list or a detail: the cursor, marks and ranges, sort orders, taking back a filter; scrolling, matches.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::core::update::{lines, navigation, objects};
+use crate::dashboard::input::action::{Action, ListAction, MoveAction, TextAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::navigation::set_scope;
+
+/// Carries out a step: in a detail the text scrolls, in a list the cursor moves.
+pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
+    if model.navigation.focus.in_detail {
+        return scroll(model, action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64);
+    }
+    match action {
+        MoveAction::Top => select(model, 0),
+        MoveAction::Bottom => select(model, usize::MAX),
+        MoveAction::Down
+        | MoveAction::Up
+        | MoveAction::HalfDown
+        | MoveAction::HalfUp
+        | MoveAction::PageDown
+        | MoveAction::PageUp => step(model, action.rows(isize::from(model.screen.measures.list_rows.max(2) as i16))),
+    }
+}
+
+/// Carries out an action of lists. A detail has no marks and no order.
+pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut Vec<Effect>) {
+    let in_detail = model.navigation.focus.in_detail;
+    match action {
+        ListAction::In if model.navigation.focus.pane == Pane::Wordlists && !in_detail => {
+            objects::look_at_words(model, effects)
+        }
+        ListAction::In => {
+            if in_detail || !model.cursor(model.navigation.focus.pane).unfold() {
+                navigation::go_in(model);
+            }
+        }
+        ListAction::Out => {
+            if in_detail || !model.cursor(model.navigation.focus.pane).fold() {
+                navigation::go_out(model);
+            }
+        }
+        ListAction::Filter => lines::open_filter(model),
+        ListAction::TakeBack
+        | ListAction::Mark
+        | ListAction::Range
+        | ListAction::MarkAll
+        | ListAction::Invert
+        | ListAction::Sort
+            if in_detail =>
+        {
+            model.say_no_use(Action::List(action));
+        }
+        ListAction::TakeBack => take_back(model),
+        ListAction::Mark => mark(model),
+        ListAction::Range => range(model),
+        ListAction::MarkAll => mark_all(model),
+        ListAction::Invert => invert(model),
+        ListAction::Sort => sort(model),
+    }
+}
+
+/// Carries out an action of texts. Most of them need a detail.
+pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
+    match action {
+        TextAction::TabLeft => navigation::tab_left(model),
+        TextAction::TabRight => navigation::walk_tabs(model, 1),
+        TextAction::Search => lines::open_search(model),
+        TextAction::Shown
+        | TextAction::MarkThis
+        | TextAction::ScrollLeft
+        | TextAction::ScrollRight
+        | TextAction::NextMatch
+        | TextAction::PreviousMatch
+            if !model.navigation.focus.in_detail =>
+        {
+            model.say_no_use(Action::Text(action));
+        }
+        TextAction::Shown => show_next_way(model),
+        TextAction::MarkThis => mark_this(model),
+        TextAction::ScrollLeft => sideways(model, -8),
+        TextAction::ScrollRight => sideways(model, 8),
+        TextAction::NextMatch => walk_matches(model, 1),
+        TextAction::PreviousMatch => walk_matches(model, -1),
+    }
+}
+
+fn show_next_way(model: &mut Model) {
+    let tab = model.detail.tab(model.navigation.focus.pane);
+    let way = model.detail.next_way(tab);
+    model.say(Tone::Plain, format!("shown: {}", way.title()));
+}
+
+fn mark_this(model: &mut Model) {
+    if model.head_must_wait() {
+        return;
+    }
+    let mut cursor = model.cursor(model.navigation.focus.pane);
+    let at = cursor.at();
+    let on = !cursor.is_marked(at);
+    cursor.mark(at, on);
+    drop(cursor);
+    model.say(Tone::Plain, if on { "marked" } else { "mark taken off" });
+}
+
+/// Moves the selection by some rows, to the ends at the most. From a detail it walks past the heads of groups.
+pub(crate) fn step(model: &mut Model, by: isize) {
+    let in_detail = model.navigation.focus.in_detail;
+    let mut cursor = model.cursor(model.navigation.focus.pane);
+    let last = cursor.len().saturating_sub(1);
+    let mut at = cursor.at().saturating_add_signed(by).min(last);
+    while in_detail && cursor.is_head(at) {
+        match at.checked_add_signed(by).filter(|&next| next <= last) {
+            Some(next) => at = next,
+            None => return,
+        }
+    }
+    cursor.select(at);
+}
+
+fn select(model: &mut Model, at: usize) {
+    if model.navigation.focus.pane == Pane::Captures && at == usize::MAX {
+        model.lists.captures.paused = false;
+    }
+    model.cursor(model.navigation.focus.pane).select(at);
+}
+
+/// Scrolls the shown detail, within what the last frame measured.
+pub(crate) fn scroll(model: &mut Model, by: i64) {
+    let most = i64::from(model.screen.measures.detail_lines) - i64::from(model.screen.measures.detail_rows);
+    let following = model.detail.search.as_mut().map(|search| std::mem::replace(&mut search.follow, false));
+    let from = if following == Some(true) { model.screen.measures.detail_top } else { model.detail.scroll };
+    let to = i64::from(from).saturating_add(by).clamp(0, most.max(0));
+    model.detail.scroll = u32::try_from(to).unwrap_or(0);
+}
+
+fn sideways(model: &mut Model, by: i32) {
+    let most = i32::from(model.screen.measures.detail_overhang);
+    model.detail.sideways = u16::try_from((i32::from(model.detail.sideways) + by).clamp(0, most)).unwrap_or(0);
+}
+
+fn walk_matches(model: &mut Model, by: i64) {
+    if let Some(search) = &mut model.detail.search {
+        search.at += by;
+        search.follow = true;
+    }
+}
+
+fn mark(model: &mut Model) {
+    if model.head_must_wait() {
+        return;
+    }
+    let mut cursor = model.cursor(model.navigation.focus.pane);
+    let at = cursor.at();
+    if cursor.range().is_some() {
+        drop(cursor);
+        return range(model);
+    }
+    let on = !cursor.is_marked(at);
+    cursor.mark(at, on);
+    cursor.select(at + 1);
+}
+
+/// `v` begins a range; a second one marks what is between.
+fn range(model: &mut Model) {
+    let begun = model.cursor(model.navigation.focus.pane).range().is_some();
+    if begun && model.must_wait(model.navigation.focus.pane) {
+        return;
+    }
+    let mut cursor = model.cursor(model.navigation.focus.pane);
+    match cursor.range() {
+        None => cursor.begin_range(),
+        Some(from) => {
+            let at = cursor.at();
+            for row in from.min(at)..=from.max(at) {
+                cursor.mark(row, true);
+            }
+            cursor.end_range();
+        }
+    }
+}
+
+fn mark_all(model: &mut Model) {
+    if model.must_wait(model.navigation.focus.pane) {
+        return;
+    }
+    let mut cursor = model.cursor(model.navigation.focus.pane);
+    let rows = cursor.len();
+    let all = (0..rows).all(|at| cursor.is_marked(at));
+    if all && rows > 0 {
+        cursor.clear_marks();
+    } else {
+        (0..rows).for_each(|at| cursor.mark(at, true));
+    }
+}
+
+fn invert(model: &mut Model) {
+    if model.must_wait(model.navigation.focus.pane) {
+        return;
+    }
+    model.cursor(model.navigation.focus.pane).invert();
+}
+
+fn sort(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    let name = model.cursor(pane).next_sort();
+    model.show_rows(pane);
+    model.say(Tone::Plain, format!("sorted by {name}"));
+}
+
+/// backspace: the last filter first, then the chips; the query of a tab, as long as nothing was added, after these.
+fn take_back(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    let scoped = match pane {
+        Pane::Findings => model.navigation.scope.target.is_some() || model.navigation.scope.scan.is_some(),
+        _ => false,
+    };
+    let of_tab = scoped && model.settings.tabs.is_plain(&model.lists.findings.filter);
+    let mut cursor = model.cursor(pane);
+    let (filter, earlier) = cursor.filter();
+    let had_filter = !filter.is_empty() && !of_tab;
+    if had_filter {
+        *filter = earlier.pop().unwrap_or_default();
+    }
+    drop(cursor);
+    if had_filter {
+        model.apply_filter(pane);
+        return;
+    }
+    let mut scope = model.navigation.scope.clone();
+    match pane {
+        Pane::Findings if scope.scan.is_some() => scope.scan = None,
+        Pane::Findings | Pane::Scans if scope.target.is_some() => scope.target = None,
+        Pane::Captures if scope.logger.is_some() => scope.logger = None,
+        _ => return model.say(Tone::Plain, "no filter or scope to take back"),
+    }
+    set_scope(model, scope);
+}
+
+pub(crate) fn pause(model: &mut Model) {
+    let list = &mut model.lists.captures;
+    list.paused = !list.paused;
+    if list.paused {
+        list.follow = false;
+        model.say(Tone::Plain, "paused: what comes is counted; = or G goes on");
+    } else {
+        list.select_at(&model.data.captures, usize::MAX);
+    }
+}

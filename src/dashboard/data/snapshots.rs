@@ -1,0 +1,43 @@
+//! What the service reported, each list with how fresh it is.
+
+use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
+use crate::dashboard::data::board::BoardRow;
+use crate::dashboard::data::stream::Stream;
+use crate::oob::Payload;
+use crate::table::{Remote, Table};
+use crate::triage::Case;
+use std::sync::Arc;
+
+/// What the service told, each list with how good the knowledge is.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct Data {
+    pub workspaces: Remote<Arc<Table<Workspace>>>,
+    pub targets: Remote<Arc<Table<Target>>>,
+    pub scans: Remote<Arc<Table<Scan>>>,
+    /// Every finding as the scans told it.
+    pub occurrences: Remote<Arc<Table<Finding>>>,
+    /// The rows made of them, one an identity.
+    pub findings: Remote<Arc<Table<Case>>>,
+    pub loggers: Remote<Arc<Table<Logger>>>,
+    pub reports: Remote<Arc<Table<Report>>>,
+    pub wordlists: Remote<Arc<Table<Wordlist>>>,
+    /// The payload book of the workspace.
+    pub payloads: Remote<Arc<Table<Payload>>>,
+    /// The rows of the board.
+    pub board: Remote<Arc<Table<BoardRow>>>,
+    /// The merged stream of the loggers, oldest first: a ring.
+    pub captures: Stream,
+    /// Parts of the scan whose detail is or was open last.
+    pub scan_parts: ScanParts,
+}
+
+/// Parts of one scan, read while they are looked at.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct ScanParts {
+    pub scan: Option<ScanId>,
+    pub tests: Remote<Arc<Vec<Test>>>,
+    pub output: Remote<Arc<ScanOutput>>,
+    pub raw: Remote<Arc<Vec<Shared>>>,
+}

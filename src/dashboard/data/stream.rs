@@ -1,0 +1,189 @@
+//! The captures: a ring of what the loggers recorded, merged in the order of time, and the list that shows it.
+//!
+//! ```text
+//!   archive ─► older ones in front ─┐
+//!                                   ├─► ring ─► rows
+//!   loggers ─► archive ─► at the end┘     └─► the oldest leave when it is full; the archive keeps them
+//! ```
+//!
+//! Row number − `first` is the place in memory. Numbers stay as they are when something comes in front or at the end; a
+//! capture that comes late moves those after it.
+
+use crate::contract::{Shared, Stamp};
+use crate::dashboard::base::capture::{Caught, CaughtId};
+use crate::oob::Mention;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Most captures held in memory.
+pub const MOST: usize = 100_000;
+
+/// Most bytes of captures held in memory, about.
+pub const MOST_BYTES: usize = 128 << 20;
+
+/// The number of the first row: older ones count down from it.
+pub(crate) const START: u64 = 1 << 32;
+
+/// The captures held in memory, each once; the oldest go first when it is full.
+#[derive(Debug)]
+pub struct Stream {
+    /// What is held, oldest first.
+    pub caught: VecDeque<Caught>,
+    /// The number of the first row.
+    pub first: u64,
+    /// How many have left.
+    pub dropped: u64,
+    /// The archive has older ones, which were not read.
+    pub older: bool,
+    /// Why the last attempt to read them failed.
+    pub problem: Option<Arc<crate::client::problem::Problem>>,
+    pub(crate) bytes: usize,
+    /// How many came from each address.
+    pub(crate) sources: HashMap<Shared, usize>,
+    /// So many are held at most.
+    pub(crate) most: usize,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            caught: VecDeque::new(),
+            first: START,
+            dropped: 0,
+            older: false,
+            problem: None,
+            bytes: 0,
+            sources: HashMap::new(),
+            most: MOST,
+        }
+    }
+}
+
+impl Stream {
+    /// The number of the row after the last.
+    pub fn end(&self) -> u64 {
+        self.first + self.caught.len() as u64
+    }
+
+    /// The capture of a row number.
+    pub fn get(&self, row: u64) -> Option<&Caught> {
+        self.caught.get(usize::try_from(row.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Whether a capture is in memory.
+    pub fn holds(&self, id: CaughtId) -> bool {
+        self.row_of(id).is_some()
+    }
+
+    /// How many came from an address.
+    pub fn count_from(&self, address: &Shared) -> usize {
+        self.sources.get(address).copied().unwrap_or_default()
+    }
+
+    /// Whether a capture was not held before. One older than all that are here may have been, and left.
+    pub fn is_new(&self, caught: &Caught) -> bool {
+        let full = self.dropped > 0 || self.older;
+        let before_all = self.caught.front().is_some_and(|first| caught.id() < first.id());
+        !(full && before_all || self.holds(caught.id()))
+    }
+
+    /// The row number of a capture.
+    pub fn row_of(&self, id: CaughtId) -> Option<u64> {
+        let at = self.caught.binary_search_by_key(&id, Caught::id).ok()?;
+        Some(self.first + at as u64)
+    }
+
+    /// The row number that a capture has or would have.
+    pub fn row_near(&self, id: CaughtId) -> u64 {
+        self.first + self.place_of(id) as u64
+    }
+
+    /// How many captures are before an id.
+    fn place_of(&self, id: CaughtId) -> usize {
+        self.caught.partition_point(|caught| caught.id() < id)
+    }
+
+    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left. Tells the row
+    /// numbers of those that did not come in front of all, ascending: each moved what is after it by one.
+    pub fn take(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
+        self.problem = None;
+        new.retain(|caught| self.is_new(caught));
+        let rows = self.insert(new);
+        while self.is_over() {
+            self.drop_oldest();
+            self.dropped += 1;
+        }
+        rows
+    }
+
+    /// Takes older captures from the archive, as many as fit. Tells the same as [`Stream::take`].
+    pub fn recall(&mut self, older: Vec<Caught>) -> Vec<u64> {
+        let rows = self.insert(older);
+        while self.is_over() {
+            self.drop_oldest();
+            self.older = true;
+        }
+        rows
+    }
+
+    /// Puts captures in their places: those in front count down, and nothing moves.
+    fn insert(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
+        new.sort_by_key(Caught::id);
+        new.dedup_by_key(|caught| caught.id());
+        new.retain(|caught| !self.holds(caught.id()));
+        for caught in &new {
+            self.bytes += caught.bytes();
+            *self.sources.entry(caught.capture.ip_address.clone()).or_default() += 1;
+        }
+        let first = self.caught.front().map(Caught::id);
+        let later = new.split_off(first.map_or(0, |first| new.partition_point(|caught| caught.id() < first)));
+        self.first -= new.len() as u64;
+        new.into_iter().rev().for_each(|caught| self.caught.push_front(caught));
+        let places: Vec<usize> = later.iter().map(|caught| self.place_of(caught.id())).collect();
+        let mut at = places.first().copied().unwrap_or(self.caught.len());
+        let mut tail = self.caught.split_off(at).into_iter();
+        let mut rows = Vec::with_capacity(later.len());
+        for (caught, place) in later.into_iter().zip(places) {
+            self.caught.extend(tail.by_ref().take(place - at));
+            at = place;
+            rows.push(self.end());
+            self.caught.push_back(caught);
+        }
+        self.caught.extend(tail);
+        rows
+    }
+
+    /// Some of the captures mention something else now; their row numbers, ascending.
+    pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) -> Vec<u64> {
+        let mut rows = Vec::new();
+        for (id, now) in changed {
+            if let Ok(at) = self.caught.binary_search_by_key(id, Caught::id) {
+                self.caught[at].mentions = Arc::clone(now);
+                rows.push(self.first + at as u64);
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Those that came after a time, oldest first.
+    pub fn since(&self, time: Stamp) -> impl Iterator<Item = &Caught> {
+        let from = self.caught.partition_point(|caught| caught.capture.request_date.is_none_or(|date| date <= time));
+        self.caught.range(from..)
+    }
+
+    fn is_over(&self) -> bool {
+        self.caught.len() > self.most || (self.bytes > MOST_BYTES && self.caught.len() > 1)
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.caught.pop_front() {
+            self.bytes -= oldest.bytes();
+            self.first += 1;
+            match self.sources.get_mut(&oldest.capture.ip_address) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => _ = self.sources.remove(&oldest.capture.ip_address),
+            }
+        }
+    }
+}

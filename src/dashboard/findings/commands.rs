@@ -1,0 +1,197 @@
+//! Commands about what is decided: verdicts with their details, notes, tags, rules, the baseline.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::findings::decide::keys::decide;
+use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::details::{RULED, VERDICTS};
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::prompts::{Deed, Prompt, Then};
+use crate::text::plural;
+use crate::triage::draft::{Draft, DraftValue};
+use crate::triage::{Baseline, CaseId, Change, Subject, Verdict};
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[
+    Command::new(
+        "verdict",
+        &[
+            ArgumentSlot::needed(ArgumentShape::Choice(VERDICTS, "VERDICT")),
+            ArgumentSlot::optional(ArgumentShape::Details),
+            ArgumentSlot::after("of", ArgumentShape::Finding),
+            ArgumentSlot::after("on", ArgumentShape::Findings),
+        ],
+        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag; duplicate of a finding; \
+         alone: the menu",
+        "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
+        verdict,
+    )
+    .or(Action::Decide(DecideAction::More))
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "take over",
+        &[ArgumentSlot::optional(ArgumentShape::Findings)],
+        "take over the decisions offered to what is chosen, or to what the query takes, where a port moved",
+        "take over is:offered",
+        take_over,
+    )
+    .or(Action::Decide(DecideAction::TakeOver))
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "rule",
+        &[
+            ArgumentSlot::needed(ArgumentShape::Choice(RULED, "VERDICT")),
+            ArgumentSlot::optional(ArgumentShape::Details),
+            ArgumentSlot::lead("on", ArgumentShape::Findings),
+        ],
+        "decide whatever the query takes, now and later; what a person decides beats it",
+        "rule not_applicable reason=test_system on target:t2*",
+        rule,
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "note",
+        &[ArgumentSlot::needed(ArgumentShape::Text("TEXT"))],
+        "append a note to what is chosen; without a text, write it in a box",
+        "note asked the owner",
+        |model, args, effects| {
+            let note = DraftValue::This(args.text().unwrap_or_default().as_str().into());
+            on_chosen(model, Draft { note, ..Draft::default() }, effects)
+        },
+    )
+    .or(Action::Decide(DecideAction::Note))
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "tag",
+        &[ArgumentSlot::needed(ArgumentShape::Tags)],
+        "put tags on what is chosen, or take them off",
+        "tag +client -later",
+        |model, args, effects| {
+            let (tag, untag) = args.tags().unwrap_or_default();
+            on_chosen(model, Draft { tag, untag, ..Draft::default() }, effects)
+        },
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "seen",
+        &[ArgumentSlot::optional(ArgumentShape::Findings)],
+        "count what is chosen, or what the query takes, as seen",
+        "seen risk:info",
+        seen,
+    )
+    .off_when(Model::cannot_decide),
+    Command::new(
+        "baseline",
+        &[ArgumentSlot::needed(ArgumentShape::Baseline)],
+        "what counts as new is counted from this day, or from these scans; none: from the scan before",
+        "baseline 2026-10-01",
+        baseline,
+    )
+    .off_when(Model::cannot_decide),
+];
+
+/// The findings list has the focus: what is chosen there is meant.
+fn in_findings(model: &Model) -> Result<(), String> {
+    match model.navigation.focus.pane {
+        Pane::Findings => Ok(()),
+        _ => Err("this is about findings: go there first (3)".to_owned()),
+    }
+}
+
+fn on_chosen(model: &mut Model, draft: Draft, effects: &mut Vec<Effect>) -> Result<(), String> {
+    in_findings(model)?;
+    decide(model, draft, false, effects);
+    Ok(())
+}
+
+fn draft(args: &Args) -> Draft {
+    let verdict = args.choice().and_then(Verdict::named);
+    Draft { verdict, ..args.details().unwrap_or_default() }
+}
+
+fn cases(model: &mut Model, query: &str) -> Result<Vec<CaseId>, String> {
+    Ok(model.taken(Pane::Findings, query)?.into_iter().map(CaseId).collect())
+}
+
+fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
+    let draft = Draft { duplicate_of: of, ..draft(args) };
+    match (draft.verdict == Some(Verdict::Duplicate), of) {
+        (true, None) => return Err("duplicate of which? add: of ID, or words of its name".to_owned()),
+        (false, Some(_)) => return Err("only a duplicate is of another finding".to_owned()),
+        _ => {}
+    }
+    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let ids = cases(model, &query)?;
+    if ids.is_empty() {
+        return Err(format!("no finding is {query}"));
+    }
+    // What a query takes is not on the screen as a whole: its number is named first.
+    let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
+    let question = format!("{} become {words}: {query}", plural(ids.len(), "finding"));
+    let deed = Deed { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    Ok(())
+}
+
+fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let draft = Draft::taking_over();
+    let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
+    let mut ids = cases(model, &query)?;
+    ids.retain(|&id| model.offered(id).is_some());
+    if ids.is_empty() {
+        model.say(Tone::Plain, format!("no decision is offered to {query}"));
+        return Ok(());
+    }
+    let question = format!("{} take over what is offered: {query}", plural(ids.len(), "finding"));
+    let deed = Deed { draft, ids, next: false };
+    model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
+    Ok(())
+}
+
+fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+    let (draft, query) = (draft(args), args.query().unwrap_or_default());
+    let now = cases(model, &query)?.len();
+    let decision = draft.decision(None, model.today()).ok_or("which verdict?")?;
+    let words = decision.verdict.phrase();
+    let wish = model.rule(0, query.as_str().into(), decision);
+    let question = format!("A rule: {words} on {query}, {} now", plural(now, "finding"));
+    let then = Then::Record(vec![wish]);
+    let prompt = Prompt::new(question, then).with_line("What a person decides beats it; undo takes it back.");
+    model.open_prompt(prompt.with_enter());
+    Ok(())
+}
+
+fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let ids = match args.query() {
+        Some(query) => cases(model, &query)?,
+        None => {
+            in_findings(model)?;
+            model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect()
+        }
+    };
+    let table = model.data.findings.value().cloned().unwrap_or_default();
+    let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
+    model.say(Tone::Plain, format!("{} counted as seen", plural(keys.len(), "finding")));
+    model.see(keys, effects);
+    Ok(())
+}
+
+fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let baseline = args.baseline().flatten();
+    let told = match &baseline {
+        None => "no baseline: new is what the scan before did not see".to_owned(),
+        Some(Baseline::Day(day)) => format!("baseline: what was there on {day}"),
+        Some(Baseline::Scans(scans)) => {
+            let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
+            format!("baseline: scans {}", ids.join(", "))
+        }
+    };
+    model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be kept")?;
+    model.say(Tone::Good, told);
+    Ok(())
+}

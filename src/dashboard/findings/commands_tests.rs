@@ -1,0 +1,179 @@
+//! What is decided, reported, compared and exported by command.
+
+use crate::dashboard::core::commands::tests::*;
+use crate::dashboard::forms::field::FieldId;
+use crate::export::ExportFormat;
+use crate::triage::{Reason, Verdict};
+
+fn recorded(effects: &[Effect]) -> Vec<Change> {
+    let events = effects.iter().filter_map(|effect| match effect {
+        Effect::Record(events) => Some(events),
+        _ => None,
+    });
+    events.flatten().map(|event| event.change.clone()).collect()
+}
+
+#[test]
+fn verdicts_with_details_are_given_to_what_is_chosen() {
+    let mut desk = desk();
+    let effects = run(&mut desk, "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b");
+    let changes = recorded(&effects);
+    let Change::Decide(decision) = &changes[0] else { panic!("{changes:?}") };
+    assert_eq!((decision.verdict, decision.reason), (Verdict::FalsePositive, Some(Reason::NotReproducible)));
+    assert!(changes.contains(&Change::Note("two tries".into())));
+    assert!(changes.contains(&Change::Tag { add: vec!["a".into(), "b".into()], remove: Vec::new() }));
+    assert_eq!(
+        recorded(&run(&mut desk, "tag -a +c")),
+        [Change::Tag { add: vec!["c".into()], remove: vec!["a".into()] }]
+    );
+    assert_eq!(recorded(&run(&mut desk, "note asked the owner")), [Change::Note("asked the owner".into())]);
+    assert_eq!(recorded(&run(&mut desk, "undo")), [Change::Undo]);
+    desk.keys("4 : 'note x' enter");
+    assert!(desk.told().contains("about findings"), "{}", desk.told());
+}
+
+#[test]
+fn a_verdict_on_a_query_names_the_number_first() {
+    let mut desk = desk();
+    let effects = desk.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
+    assert_eq!(
+        (recorded(&effects), desk.prompt().question.as_str()),
+        (vec![], "2 findings become risk accepted: name:git")
+    );
+    desk.at += Duration::from_secs(1);
+    let changes = recorded(&desk.keys("enter"));
+    assert_eq!(changes.len(), 2);
+    let until = changes
+        .iter()
+        .all(|change| matches!(change, Change::Decide(it) if it.until == Some(jiff::civil::date(2027, 1, 31))));
+    assert!(until, "{changes:?}");
+    desk.keys(": 'verdict fixed on name:nothing' enter");
+    assert!(desk.told().contains("no finding is name:nothing"), "{}", desk.told());
+}
+
+#[test]
+fn a_rule_is_previewed_and_recorded_after_enter() {
+    let mut desk = desk();
+    desk.keys(": 'rule not_applicable reason=by_design on name:git' enter");
+    assert_eq!(desk.prompt().question, "A rule: not applicable on name:git, 2 findings now");
+    desk.at += Duration::from_secs(1);
+    let changes = recorded(&desk.keys("enter"));
+    assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
+    assert_eq!(desk.shown(Pane::Findings).len(), 6, "what the rule decides stays until the filter is applied again");
+    desk.keys("r");
+    assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "what the rule decides is no longer undecided");
+}
+
+#[test]
+fn a_duplicate_is_named_by_id_or_by_words() {
+    let mut desk = desk();
+    desk.keys("3 j");
+    let of = |desk: &Desk, name: &str| {
+        let table = desk.model.data.findings.value().unwrap();
+        table.items().iter().find(|case| case.name.as_str() == name).unwrap().key()
+    };
+    let changes = recorded(&run(&mut desk, "verdict duplicate note=\"see there\" of private key"));
+    let [Change::Decide(decision), Change::Note(note)] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((decision.verdict, decision.duplicate_of), (Verdict::Duplicate, Some(of(&desk, "Private key"))));
+    assert_eq!(note.as_str(), "see there");
+    desk.keys("G");
+    let changes = recorded(&run(&mut desk, "verdict duplicate of 4"));
+    assert!(
+        matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&desk, "Cookie flags"))),
+        "{changes:?}"
+    );
+    for (typed, why) in [("verdict duplicate", "of which"), ("verdict fixed of 4", "only a duplicate")] {
+        assert!(recorded(&desk.keys(&format!(": '{typed}' enter"))).is_empty());
+        assert!(desk.told().contains(why), "{typed}: {}", desk.told());
+    }
+}
+
+#[test]
+fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
+    let mut desk = desk();
+    desk.keys(": 'report csv by scandeck on name:git' enter");
+    let form = desk.form();
+    let chosen = |id| match &form.field(id).unwrap().value {
+        crate::dashboard::forms::field::FieldValue::Choice { options, at } => options[*at].clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        [FieldId::MadeBy, FieldId::Format, FieldId::Resources].map(chosen),
+        ["scandeck, with the decisions", "csv", "name:git (2)"]
+    );
+    let made = desk.keys("ctrl-o").into_iter().find_map(|effect| match effect {
+        Effect::Export(exported) => Some((exported.format, exported.rows.len())),
+        _ => None,
+    });
+    assert_eq!(made, Some((ExportFormat::Csv, 2)));
+    desk.keys(": 'report html on name:nothing' enter");
+    assert!(desk.told().contains("no finding is name:nothing"), "{}", desk.told());
+
+    desk.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
+    let form = desk.form();
+    assert_eq!((form.text(FieldId::Name).as_str(), form.choice(FieldId::Risk)), ("SSRF on the way in", 0));
+    assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
+    let changes = recorded(&desk.keys("ctrl-o"));
+    assert!(matches!(&changes[..], [Change::Own(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
+}
+
+#[test]
+fn details_are_checked_and_completed_while_they_are_typed() {
+    let mut desk = desk();
+    desk.keys(": 'verdict fal' tab 're' tab 'notrep' tab");
+    assert_eq!(line(&desk).input.text(), "verdict false_positive reason=not_reproducible ");
+    desk.keys("'reason=by_design'");
+    let fault = line(&desk).fault.clone().unwrap();
+    assert!(fault.reason.contains("not_reproducible"), "{fault}");
+    assert_eq!(&line(&desk).input.text()[fault.at], "by_design");
+}
+
+#[test]
+fn findings_are_counted_as_seen_by_a_query() {
+    let mut desk = desk();
+    let effects = run(&mut desk, "seen risk:info");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2)));
+}
+
+#[test]
+fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
+    let mut desk = desk();
+    run(&mut desk, "compare 1 4");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
+    desk.keys("3 : 'compare 1 9'");
+    assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "no scan 9 here");
+    desk.keys("ctrl-u 'compare 1 1' enter");
+    assert!(desk.told().contains("name two"), "{}", desk.told());
+    run(&mut desk, "retest");
+}
+
+#[test]
+fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
+    let mut desk = desk();
+    let mut exported = |keys: &str| {
+        let found = desk.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
+            Effect::Export(exported) => Some(exported),
+            _ => None,
+        });
+        found.map(|it| (it.name, it.format, it.rows.iter().map(|row| row.case.finding.id.0).collect::<Vec<_>>()))
+    };
+    assert_eq!(exported("export csv name:git to git.csv"), Some(("git.csv".into(), ExportFormat::Csv, vec![2, 3])));
+    let all = vec![1, 2, 3, 4, 6, 5];
+    assert_eq!(exported("export vex"), Some(("findings-Acme.cdx.json".into(), ExportFormat::Vex, all)));
+    assert_eq!(exported("mark risk:low"), None);
+    assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4])));
+    assert_eq!(exported("export csv name:nothing"), None);
+    assert!(desk.told().contains("no finding to export"), "{}", desk.told());
+}
+
+#[test]
+fn every_verdict_and_every_format_is_known_by_the_name_it_is_offered_under() {
+    for (offered, known) in
+        [("verdict ", Verdict::ALL.len()), ("rule ", Verdict::ALL.len() - 1), ("export ", ExportFormat::ALL.len())]
+    {
+        let mut desk = desk();
+        desk.keys(&format!(": '{offered}'"));
+        // A rule makes no duplicates.
+        assert_eq!(crate::dashboard::findings::commands_tests::offered(&desk).len(), known);
+    }
+}

@@ -1,0 +1,131 @@
+//! What holds for deciding, whatever is pressed and whatever arrives meanwhile.
+
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::findings::decide::tests::{one, recorded};
+use crate::dashboard::model::Model;
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::dashboard::testing::*;
+use crate::triage::{CaseId, Change, Subject};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const KEYS: &str = "c f a w x i o C F A W X I O . t e T u U j k G home space v * ! / 1 2 3 enter esc y a n d s r backspace \
+    down h l q b g ctrl-o tab";
+
+#[derive(Clone, Debug)]
+enum Step {
+    Key(usize, u64),
+    Filter(&'static str),
+    Findings(Vec<i64>),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let filter = prop_oneof![Just("/ 'finding' enter"), Just("/ '3' enter"), Just("/ 'is:undecided' enter")];
+    prop_oneof![
+        20 => (any::<usize>(), 5..400u64).prop_map(|(key, ms)| Step::Key(key, ms)),
+        1 => filter.prop_map(Step::Filter),
+        2 => proptest::collection::vec(1..60i64, 0..60).prop_map(Step::Findings),
+    ]
+}
+
+/// What the next key may decide: what is named in the prompt or menu, else what is marked and shown, in the range, or
+/// under the cursor.
+fn allowed(model: &mut Model) -> BTreeSet<CaseId> {
+    fn named(prompt: &Prompt, ids: &mut BTreeSet<CaseId>) {
+        if let Then::Decide(deed) = &prompt.then {
+            ids.extend(deed.ids.iter().copied());
+        }
+        prompt.wider.iter().for_each(|wider| named(wider, ids));
+    }
+    let mut ids = BTreeSet::new();
+    match model.overlay.modals.last() {
+        Some(Modal::Prompt(prompt)) => named(prompt, &mut ids),
+        Some(Modal::Decide(menu)) => ids.extend(menu.ids.iter().copied()),
+        // A retest opens its board, where verdict keys are about its rows.
+        _ if model.navigation.focus.pane == Pane::Board => {
+            let chosen = model.chosen(Pane::Board);
+            ids.extend(model.board_ids(&chosen.ids));
+        }
+        _ => ids.extend(model.chosen(Pane::Findings).ids.into_iter().map(CaseId)),
+    }
+    ids
+}
+
+fn of_findings(effects: &[Effect]) -> Vec<CaseId> {
+    let case = |event: &Arc<crate::triage::Event>| match &event.subject {
+        Subject::Finding(identity) => Some(CaseId::from(identity.key)),
+        _ => None,
+    };
+    recorded(effects).iter().filter_map(case).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_key_decides_what_was_neither_chosen_nor_named(steps in proptest::collection::vec(step(), 1..100)) {
+        let mut desk = Desk::new();
+        desk.feed(Snapshot::Findings(table((1..=40).map(one))));
+        let keys: Vec<&str> = KEYS.split_whitespace().collect();
+        for step in steps {
+            match step {
+                Step::Key(at, ms) => {
+                    desk.at += Duration::from_millis(ms);
+                    let allowed = allowed(&mut desk.model);
+                    let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
+                    for decided in of_findings(&effects) {
+                        prop_assert!(allowed.contains(&decided), "{} decided {decided}", keys[at % keys.len()]);
+                    }
+                }
+                Step::Filter(script) => _ = desk.keys(script),
+                Step::Findings(ids) => desk.feed(Snapshot::Findings(table(ids.into_iter().map(one)))),
+            }
+        }
+        // Everything can be undone.
+        desk.model.overlay.modals.clear();
+        desk.model.navigation.focus = crate::dashboard::base::pane::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+        desk.model.keyboard.pending = None;
+        for _ in 0..200 {
+            desk.keys("u");
+            // What was done in another workspace asks first.
+            if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+                desk.keys("y");
+            }
+        }
+        prop_assert!(desk.model.findings.triage.state.last_done("ann@test").is_none());
+        prop_assert!(desk.model.findings.triage.state.identities().all(|(_, standing)| standing.heads.is_empty()));
+    }
+
+    #[test]
+    fn keys_typed_ahead_of_a_question_about_many_decide_nothing(
+        typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
+    ) {
+        let mut desk = Desk::new();
+        desk.feed(Snapshot::Findings(table((1..=21).map(one))));
+        desk.keys("* f");
+        for letter in typed {
+            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            prop_assert_eq!(effects, vec![]);
+        }
+        let effects = desk.send(Msg::Key(events("enter")[0]));
+        prop_assert_eq!(effects, vec![], "an enter in the first 200 ms is typed ahead too");
+        prop_assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))));
+    }
+
+    #[test]
+    fn with_caps_lock_every_decision_can_be_undone(
+        letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
+    ) {
+        let mut desk = Desk::new();
+        for letter in letters {
+            desk.at += Duration::from_millis(400);
+            let effects = desk.send(Msg::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::SHIFT)));
+            prop_assert_eq!(calls(effects.clone()), vec![]);
+            let events = recorded(&effects);
+            let undoable = |change: &Change| {
+                matches!(change, Change::Decide(_) | Change::Note(_) | Change::Tag { .. } | Change::Undo | Change::Redo)
+            };
+            prop_assert!(events.iter().all(|event| undoable(&event.change)), "{events:?}");
+        }
+    }
+}

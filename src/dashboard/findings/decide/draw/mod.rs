@@ -1,0 +1,218 @@
+//! The menu that decides with details, over the lower rows: the list it acts on stays visible.
+//!
+//! ```text
+//! ─ decide 2 findings ───────────────────────────────────────────
+//!  c confirmed        r reason    –                ▌ this finding
+//!  f false positive   n note      –                  this class, target
+//!  …                  e until     90 days            (a rule: 37 now)
+//!  Database dump (api) · Git (10.0.4.11)
+//! ```
+
+pub mod rules;
+
+use crate::dashboard::input::action::{Action, DecideAction, MoveAction, VerdictAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::layout::{sheet, take_left, take_top};
+use crate::dashboard::ui::widgets::input::input_spans_in;
+use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::widgets::pop_up::draw_head;
+use crate::text;
+use crate::triage::Reason;
+use crate::triage::draft::{DecisionScope, DraftValue};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+/// Rows of the menu, its head and the names of what it decides included.
+const ROWS: u16 = 9;
+/// Columns of the verdicts, and of the options at the least.
+const VERDICTS: u16 = 19;
+const OPTIONS: u16 = 31;
+/// Columns of the name of an option.
+const NAME: usize = 12;
+
+pub(crate) fn draw_decide(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let spot = sheet(area, ROWS);
+    Clear.render(spot, buf);
+    let (head, rest) = take_top(spot, 1);
+    draw_head(buf, head, cx.theme, &title(menu));
+    let body = Rect { height: rest.height.saturating_sub(1), ..rest };
+    match &menu.entry {
+        Some(entry) => draw_entry(cx, buf, take_left(body, 1).1, entry),
+        None => draw_choices(cx, buf, body, menu),
+    }
+    draw_names(cx, buf, take_left(row_of(rest, body.height), 1).1, menu);
+}
+
+/// `decide 2 findings`
+fn title(menu: &DecideMenu) -> String {
+    let what = match menu.entry.as_ref().filter(|_| menu.alone).map(|entry| entry.choice) {
+        Some(choice) => choice.word(),
+        None => "decide",
+    };
+    let hidden = match menu.hidden.len() {
+        0 => String::new(),
+        count => format!(", {count} more marked but not shown"),
+    };
+    format!("{what} {}{hidden}", of(menu))
+}
+
+fn of(menu: &DecideMenu) -> String {
+    match menu.alone {
+        true => format!("on {}", text::plural(menu.ids.len(), "finding")),
+        false => text::plural(menu.ids.len(), "finding"),
+    }
+}
+
+fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let (left, rest) = take_left(area, VERDICTS.min(area.width / 3 + 1));
+    let wide = (rest.width / 2).max(OPTIONS).min(rest.width);
+    let (middle, right) = take_left(rest, wide);
+    draw_all(buf, left, &verdicts(cx));
+    draw_all(buf, middle, &options(cx, menu, wide));
+    draw_all(buf, right, &scopes(cx, menu));
+}
+
+fn draw_all(buf: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
+    for (y, line) in lines.iter().enumerate() {
+        draw_line(buf, row_of(area, y as u16), line);
+    }
+}
+
+fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
+    let key = cx.model.keyboard.keymap.key_of(Context::Decide, action).unwrap_or_default();
+    Span::styled(format!(" {key} "), cx.theme.key())
+}
+
+fn verdicts(cx: &Cx<'_>) -> Vec<Line<'static>> {
+    let given = [
+        VerdictAction::Confirm,
+        VerdictAction::FalsePositive,
+        VerdictAction::AcceptRisk,
+        VerdictAction::NotApplicable,
+        VerdictAction::InReview,
+        VerdictAction::Fix,
+        VerdictAction::Reopen,
+    ];
+    let line = |action: VerdictAction| {
+        let (verdict, _) = action.verdict();
+        Line::from(vec![letter(cx, Action::Verdict(action)), Span::raw(verdict.phrase())])
+    };
+    given.into_iter().map(line).collect()
+}
+
+fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
+    let draft = &menu.draft;
+    let room = usize::from(width).saturating_sub(NAME + 4);
+    let off = draft.untag.iter().map(|tag| format!("-{tag}"));
+    let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
+    let line = |action: DecideAction, name: &str, said: Option<String>, usual: &str| {
+        let (value, style) = match said {
+            Some(said) => (text::start(&text::clean(&said), room).into_owned(), cx.theme.strong()),
+            None => (usual.to_owned(), cx.theme.dim()),
+        };
+        Line::from(vec![
+            letter(cx, Action::Decide(action)),
+            Span::raw(format!("{name:<NAME$}")),
+            Span::styled(value, style),
+        ])
+    };
+    let mut lines = vec![
+        line(DecideAction::Reason, "reason", told(draft.reason, Reason::phrase), "as usual"),
+        line(DecideAction::Note, "note", told(draft.note.clone(), |note| first_line(&note)), "as usual"),
+        line(DecideAction::Severity, "severity", told(draft.severity, |risk| risk.as_str().to_owned()), "as it is"),
+        line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
+        line(DecideAction::DuplicateOf, "duplicate of", None, ""),
+        line(DecideAction::Until, "until", told(draft.until, |day| day.to_string()), "accepted: 90 days"),
+    ];
+    let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.offered(id)?.shown()).collect();
+    if let Some((_, first)) = offers.first() {
+        let more = if offers.len() > 1 { format!(" and {} more", offers.len() - 1) } else { String::new() };
+        let offered = format!("{}{more}", first.verdict.phrase());
+        lines.push(line(DecideAction::TakeOver, "take over", Some(offered), ""));
+    }
+    lines
+}
+
+fn told<T>(wish: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<String> {
+    match wish {
+        DraftValue::Usual => None,
+        DraftValue::Nothing => Some("none".to_owned()),
+        DraftValue::This(said) => Some(words(said)),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
+    let (theme, one) = (cx.theme, menu.ids.len() == 1);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for scope in DecisionScope::ALL {
+        let chosen = scope == menu.draft.scope;
+        let name = match scope {
+            DecisionScope::Findings if one => "this finding",
+            DecisionScope::Findings => "these findings",
+            DecisionScope::ClassOnTarget => "this class, target",
+            DecisionScope::Class => "this class anywhere",
+        };
+        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
+        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+    }
+    if let Some((found, by_hand)) = menu.preview {
+        lines.push(words(format!("  (a rule: {found} now)"), theme.text()));
+        if by_hand > 0 {
+            lines.push(words(format!("  {by_hand} by hand stay"), theme.dim()));
+        }
+    }
+    lines.push(Line::from(vec![
+        letter(cx, Action::Move(MoveAction::Down)),
+        letter(cx, Action::Move(MoveAction::Up)),
+        Span::raw("choose the scope"),
+    ]));
+    lines
+}
+
+fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
+    let theme = cx.theme;
+    let name = format!("{}: ", entry.choice.word());
+    let room = area.width.saturating_sub(text::width(&name) as u16 + 1);
+    let cursor = entry.input.cursor().0;
+    let shown = usize::from(area.height.saturating_sub(1)).max(1);
+    let first = if entry.choice == MenuChoice::Note { (cursor + 1).saturating_sub(shown) } else { 0 };
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (at, typed) in entry.input.rows().iter().enumerate().skip(first).take(shown) {
+        let label = if at == 0 { name.clone() } else { " ".repeat(text::width(&name)) };
+        let mut line = Line::from(Span::styled(label, theme.key()));
+        match at == cursor {
+            true => line.extend(input_spans_in(theme, &entry.input, room)),
+            false => line.push_span(Span::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())),
+        }
+        lines.push(line);
+    }
+    if let Some(error) = &entry.error {
+        lines.push(words(format!("{} {}", theme.glyphs.failed, text::clean(error)), theme.bad()));
+    }
+    let left = usize::from(area.height).saturating_sub(lines.len());
+    for (chosen, offer) in entry.offers.window(left) {
+        let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
+        let name = text::middle_with(&text::clean(&offer.words), usize::from(room), theme.glyphs.ellipsis).into_owned();
+        lines.push(Line::from(vec![Span::styled(bar, theme.key()), Span::styled(format!(" {name}"), style)]));
+    }
+    draw_all(buf, area, &lines);
+}
+
+/// What is decided, by name.
+fn draw_names(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
+    let Some(table) = cx.model.data.findings.value() else { return };
+    let cases = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);
+    let names: Vec<String> =
+        cases.map(|case| format!("{} ({})", text::clean(&case.name), text::clean(&case.identity.asset))).collect();
+    let all = names.join(&format!(" {} ", cx.theme.glyphs.separator));
+    draw_line(buf, area, &words(text::start(&all, usize::from(area.width)).into_owned(), cx.theme.dim()));
+}

@@ -1,0 +1,55 @@
+//! The list of rules: whether each is on, its verdict, its query, how many findings it decides now, and whose it is.
+
+use crate::dashboard::model::modal::rules_box::{RuleEdit, RulesBox};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::widgets::input::input_spans_in;
+use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::widgets::pop_up::PopUp;
+use crate::text;
+use crate::triage::RuleState;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+const POPUP: PopUp =
+    PopUp { title: "Rules", note: " a person's decision beats a rule ", columns: 92, lines: 5, below: 2 };
+
+pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
+    let rules = cx.model.rules();
+    let inner = POPUP.draw(cx, buf, area, (shown.list, &rules), |rule, width| rule_spans(cx, rule, width));
+    if let Some(edit) = &shown.edit {
+        let [query, finds] = edit_lines(cx, edit, inner.width);
+        draw_line(buf, row_of(inner, inner.height.saturating_sub(2)), &query);
+        draw_line(buf, row_of(inner, inner.height.saturating_sub(1)), &finds);
+    }
+}
+
+fn rule_spans(cx: &Cx<'_>, rule: &RuleState, width: u16) -> Vec<Span<'static>> {
+    let theme = cx.theme;
+    let decides = cx.model.findings.triage.rules.iter().filter(|&&of| of == Some(rule.id)).count();
+    let tail = match rule.off {
+        true => format!("off  {}", text::clean(&rule.event.who)),
+        false => format!("{decides} now  {}", text::clean(&rule.event.who)),
+    };
+    let tail = text::start(&tail, usize::from(width / 3)).into_owned();
+    let verdict = format!("{:<10}", rule.decision.verdict.word());
+    let room = usize::from(width).saturating_sub(text::width(&verdict) + text::width(&tail) + 4);
+    let query = text::start(&text::clean(&rule.query), room).into_owned();
+    let gap = " ".repeat(room.saturating_sub(text::width(&query)) + 1);
+    let style = if rule.off { theme.dim() } else { theme.text() };
+    vec![
+        Span::styled(format!(" {verdict}"), if rule.off { style } else { theme.strong() }),
+        Span::styled(format!("{query}{gap}{tail}"), style),
+    ]
+}
+
+fn edit_lines(cx: &Cx<'_>, edit: &RuleEdit, width: u16) -> [Line<'static>; 2] {
+    let mut query = Line::from(Span::styled("query: ", cx.theme.key()));
+    query.extend(input_spans_in(cx.theme, &edit.input, width.saturating_sub(8)));
+    let finds = match &edit.finds {
+        Ok(count) => words(format!("finds {}", format::plural(*count, "finding")), cx.theme.dim()),
+        Err(error) => words(text::start(&text::clean(error), usize::from(width)).into_owned(), cx.theme.bad()),
+    };
+    [query, finds]
+}

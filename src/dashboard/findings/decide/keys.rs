@@ -1,0 +1,323 @@
+//! Deciding: the verdict keys, what they ask first, and what they leave on the screen.
+//!
+//! ```text
+//!   key ─► too soon? ─► what is chosen ─┬─ up to 20, all shown ─► carry_out ─► Model::decide ─► Effect::Record
+//!                                       └─ more, or hidden ones ─► one enter ──┘
+//! ```
+//!
+//! Decisions never ask up to 20: undo takes back. A decided row stays where it is until the filter is applied again.
+
+use crate::contract::Shared;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::data::guard::GUARDED;
+use crate::dashboard::findings::changed;
+use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
+use crate::dashboard::findings::retest::keys as board;
+use crate::dashboard::input::action::{Action, DecideAction, VerdictAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::decide_menu::MenuChoice;
+use crate::dashboard::prompts::{Deed, Prompt, Then};
+use crate::text::plural;
+use crate::triage::draft::{DecisionScope, Draft};
+use crate::triage::usual::Last;
+use crate::triage::{Case, CaseId, Change, EventId, RuleState, Subject, Verdict};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// More findings than this are decided after one enter that names their number.
+const UNASKED: usize = 20;
+
+/// A verdict key: on the board about its rows, else about the findings.
+pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: &mut Vec<Effect>) {
+    let (verdict, next) = action.verdict();
+    match model.navigation.focus.pane {
+        Pane::Board => board::decide(model, verdict, effects),
+        _ => decide(model, Draft::of(verdict), next, effects),
+    }
+}
+
+/// Carries out an action about decisions.
+pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &mut Vec<Effect>) {
+    match action {
+        DecideAction::TakeOver => decide(model, Draft::taking_over(), false, effects),
+        DecideAction::More => menu_keys::open(model, None),
+        DecideAction::Note => menu_keys::open(model, Some(MenuChoice::Note)),
+        DecideAction::Tags => menu_keys::open(model, Some(MenuChoice::Tags)),
+        DecideAction::Again => again(model, effects),
+        DecideAction::PreviousChanged => changed::walk(model, false),
+        DecideAction::NextChanged => changed::walk(model, true),
+        DecideAction::Rules => rules_keys::open(model),
+        DecideAction::Undo => undo::ask(model, true, effects),
+        DecideAction::Redo => undo::ask(model, false, effects),
+        // Options of the menu, and of the list of rules.
+        DecideAction::Reason
+        | DecideAction::Severity
+        | DecideAction::DuplicateOf
+        | DecideAction::Until
+        | DecideAction::SwitchRule => model.say_no_use(Action::Decide(action)),
+    }
+}
+
+/// The last decision once more, and next.
+fn again(model: &mut Model, effects: &mut Vec<Effect>) {
+    match model.findings.triage.last.clone() {
+        Some(draft) => decide(model, draft, true, effects),
+        None => model.say(Tone::Plain, "nothing was decided yet that could be decided again"),
+    }
+}
+
+/// Decides what is chosen, after a question where there must be one.
+pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut Vec<Effect>) {
+    if let Some(why) = model.cannot_decide() {
+        return model.say(Tone::Bad, why);
+    }
+    if is_early(model, Pane::Findings) {
+        return;
+    }
+    let chosen = model.chosen(Pane::Findings);
+    let ids = |ids: &[i64]| ids.iter().map(|&id| CaseId(id)).collect::<Vec<_>>();
+    let (shown, hidden) = (ids(&chosen.ids), ids(&chosen.hidden));
+    if shown.is_empty() && hidden.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    ask_or_carry_out(model, Deed { draft, ids: shown, next }, hidden, effects);
+}
+
+/// Over 20, and where marked rows are hidden, one enter is asked for.
+pub(crate) fn ask_or_carry_out(model: &mut Model, mut deed: Deed, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
+    if deed.draft.take_over {
+        let is_offered = |&id: &CaseId| model.offered(id).is_some();
+        deed.ids.retain(is_offered);
+        hidden.retain(is_offered);
+        if deed.ids.is_empty() && hidden.is_empty() {
+            return model
+                .say(Tone::Plain, "no decision is offered here: that is where a finding has moved to another port");
+        }
+    }
+    let asks = deed.ids.len() > UNASKED && deed.draft.scope == DecisionScope::Findings;
+    match !asks && hidden.is_empty() {
+        true => model.carry_out(deed, effects),
+        false => {
+            let prompt = question(model, deed, hidden);
+            model.open_prompt(prompt);
+        }
+    }
+}
+
+/// Whether the row under the cursor was not on the screen long enough, which is said. What is marked was seen.
+pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
+    let (now, row) = (model.now.mono, model.row_id(pane));
+    let cursor = model.cursor(pane);
+    let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
+    drop(cursor);
+    let guard = model.findings.guards.of(pane);
+    let early = (model.navigation.focus.in_detail || !by_hand)
+        && guard.zip(row).is_some_and(|(guard, row)| guard.is_early(now, row));
+    if early {
+        let key = model.keyboard.key.map(|key| key.to_string()).unwrap_or_default();
+        model.say(Tone::Plain, format!("{key} ignored: too soon"));
+    }
+    early
+}
+
+fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
+    let becomes = |many: bool| match deed.draft.verdict {
+        Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, verdict.phrase()),
+        None if deed.draft.take_over => format!("take{} over what is offered", if many { "" } else { "s" }),
+        None => format!("{} changed", if many { "are" } else { "is" }),
+    };
+    let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
+    let count = deed.ids.len();
+    if hidden.is_empty() {
+        let question = format!("{} {}: {kinds}", plural(count, "finding"), becomes(count != 1));
+        let prompt = Prompt::new(question, Then::Decide(Box::new(deed))).with_enter();
+        return match model.reviewing() {
+            Some(_) => prompt.with_line("space picks some of them first."),
+            None => prompt,
+        };
+    }
+    let (many, all) = (hidden.len(), [deed.ids.clone(), hidden].concat());
+    let wider = Prompt::new("", Then::Decide(Box::new(Deed { ids: all.clone(), ..deed.clone() })));
+    let question = format!("The {} marked and shown {}: {kinds}", plural(count, "finding"), becomes(count != 1));
+    let mut prompt = Prompt::new(question, Then::Decide(Box::new(deed)))
+        .with_line(format!("{many} more are marked but not shown; a takes all {}.", all.len()))
+        .with_enter();
+    prompt.wider = Some(Box::new(wider));
+    prompt
+}
+
+/// Of which kinds these findings are: the first one's name, and how many other kinds there are.
+fn kinds(model: &Model, ids: &[CaseId]) -> String {
+    let Some(table) = model.data.findings.value() else { return String::new() };
+    let cases: Vec<&Arc<Case>> = ids.iter().filter_map(|&id| table.get(id)).collect();
+    let kinds: HashSet<&Shared> = cases.iter().map(|case| case.class()).collect();
+    let first = cases.first().map(|case| case.name.to_string()).unwrap_or_default();
+    match kinds.len() {
+        0 | 1 => first,
+        more => format!("{first}, and {} other kinds", more - 1),
+    }
+}
+
+/// The rows under the cursors of the lists on which verdicts are given.
+pub(crate) fn rows(model: &Model) -> [Option<CaseId>; 2] {
+    [model.lists.findings.selected, model.lists.board.selected]
+}
+
+/// A cursor may have come to a row that nobody moved it to.
+pub(crate) fn guard(model: &mut Model, before: [Option<CaseId>; 2], by_hand: bool) {
+    let now = rows(model);
+    for ((pane, before), now) in GUARDED.into_iter().zip(before).zip(now) {
+        let Some(guard) = model.findings.guards.of(pane) else { continue };
+        match now.map(i64::from) {
+            row if now == before || guard.holds(row) => {}
+            _ if by_hand => guard.lift(),
+            row => guard.came_to(row),
+        }
+    }
+}
+
+impl Model {
+    /// Why nothing can be decided just now, if so.
+    pub fn cannot_decide(&self) -> Option<String> {
+        if self.findings.triage.pen.is_some() {
+            return None;
+        }
+        Some(match &self.findings.triage.problem {
+            Some(problem) => match &problem.hint {
+                Some(hint) => format!("{problem} · {hint}"),
+                None => format!("decisions cannot be kept: {problem}"),
+            },
+            None => "the decisions kept so far are still being read".to_owned(),
+        })
+    }
+
+    /// Decides: writes what the draft says about these findings as one batch. Nothing where it is all said already, or
+    /// where it cannot be kept.
+    pub fn decide(&mut self, ids: &[CaseId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
+        let drafts = self.drafted(ids, draft);
+        if drafts.is_empty() {
+            return None;
+        }
+        self.record(drafts, effects)
+    }
+
+    fn drafted(&self, ids: &[CaseId], draft: &Draft) -> Vec<(Subject, Change)> {
+        let Some(table) = self.data.findings.value() else { return Vec::new() };
+        let today = self.today();
+        let workspace = self.workspace_name();
+        let usual = |case: &Case| -> Option<Last> {
+            self.findings.triage.usual.last(&self.findings.triage.state, &workspace, case.class(), draft.verdict?)
+        };
+        let mut by_class: std::collections::HashMap<&Shared, Option<Last>> = Default::default();
+        let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
+        let details =
+            Draft { verdict: draft.verdict.filter(|_| draft.scope == DecisionScope::Findings), ..draft.clone() };
+        for &id in ids {
+            let Some(at) = table.position(id) else { continue };
+            let case = &table.items()[at];
+            let stance = self.findings.triage.stances.get(at).cloned().unwrap_or_default();
+            let usual = by_class.entry(case.class()).or_insert_with(|| usual(case));
+            if let Some(query) = draft.rule(case).filter(|query| queries.insert(query.clone())) {
+                let decision = draft.decision(usual.as_ref().and_then(|last| last.reason), today);
+                drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
+            }
+            let changes = details.changes(case, &stance, usual.as_ref(), today);
+            drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*case.identity).clone()), change)));
+        }
+        drafts
+    }
+
+    /// A rule with this query: the one there is in this workspace, or a new one, named by the event that will make it.
+    pub(crate) fn rule(&self, place: usize, query: Shared, decision: crate::triage::Decision) -> (Subject, Change) {
+        let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
+        let same = |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
+        let known = self.findings.triage.state.rules().into_iter().find(same);
+        let next = self.findings.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
+        let new = EventId { number: next.number + place as u64, ..next };
+        (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
+    }
+
+    /// Decides as asked for, and leaves the list as a person expects it: rows stay, used marks go, the cursor goes on.
+    pub(crate) fn carry_out(&mut self, deed: Deed, effects: &mut Vec<Effect>) {
+        let Deed { draft, ids, next } = deed;
+        if let Some(why) = self.cannot_decide() {
+            return self.say(Tone::Bad, why);
+        }
+        let batch = self.decide(&ids, &draft, effects);
+        match batch {
+            None => self.say(Tone::Plain, standing_already(&draft, ids.len())),
+            Some(batch) => {
+                self.use_marks(batch, &ids);
+                self.use_board_marks(&ids);
+                if ids.len() > 1 || draft.take_over {
+                    let what = self.described(batch);
+                    self.say(Tone::Good, format!("{what}; {} undoes", self.undo_key()));
+                }
+            }
+        }
+        let verdict = draft.verdict;
+        if verdict.is_some() {
+            self.findings.triage.last = Some(draft);
+        }
+        match verdict {
+            Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len(), batch, effects),
+            _ if next => self.go_on(&ids),
+            _ => {}
+        }
+    }
+
+    /// To the next row that was not decided just now; it takes a verdict only after it was seen.
+    fn go_on(&mut self, decided: &[CaseId]) {
+        let decided: HashSet<i64> = decided.iter().map(|id| id.0).collect();
+        let mut cursor = self.cursor(Pane::Findings);
+        let mut after = cursor.at() + 1..cursor.len();
+        let Some(next) = after.find(|&at| cursor.id_at(at).is_some_and(|id| !decided.contains(&id))) else {
+            drop(cursor);
+            return self.say(Tone::Plain, "this was the last row");
+        };
+        cursor.select(next);
+        drop(cursor);
+        self.came_to(Pane::Findings);
+    }
+
+    /// The cursor of a list came to its row without a person moving it there: it takes a verdict only after it was seen.
+    pub(crate) fn came_to(&mut self, pane: Pane) {
+        let row = self.row_id(pane);
+        if let Some(guard) = self.findings.guards.of(pane) {
+            guard.came_to(row);
+        }
+    }
+
+    fn use_marks(&mut self, batch: EventId, ids: &[CaseId]) {
+        let list = &mut self.lists.findings;
+        list.range_from = None;
+        let used: Vec<CaseId> = ids.iter().copied().filter(|id| list.marks.remove(id)).collect();
+        if !used.is_empty() {
+            self.findings.triage.used_marks.insert(batch, used);
+        }
+    }
+
+    /// Marks on the board that are not shown stay, unless what they stand for was decided too.
+    fn use_board_marks(&mut self, ids: &[CaseId]) {
+        if self.navigation.focus.pane != Pane::Board || self.lists.board.marks.is_empty() {
+            return;
+        }
+        let decided: HashSet<CaseId> = ids.iter().copied().collect();
+        if self.navigation.focus.in_detail {
+            return self.lists.board.marks.retain(|id| !decided.contains(id));
+        }
+        let mut hidden = self.chosen(Pane::Board).hidden;
+        hidden.retain(|&id| !self.board_ids(&[id]).iter().all(|id| decided.contains(id)));
+        self.lists.board.marks = hidden.into_iter().map(CaseId).collect();
+    }
+}
+
+fn standing_already(draft: &Draft, count: usize) -> String {
+    let what = draft.verdict.map_or_else(|| "so".to_owned(), Verdict::phrase);
+    match count {
+        1 => format!("this is {what} already"),
+        _ => format!("these {count} are {what} already"),
+    }
+}

@@ -1,0 +1,235 @@
+//! The keys of the decide menu, of the note (`e`) and of the tags (`T`). The menu itself is a modal of the model.
+
+use crate::contract::Shared;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::findings::decide::keys as decide;
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::{Action, DecideAction, EditAction, FormAction, ListAction, MoveAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
+use crate::dashboard::prompts::Deed;
+use crate::dashboard::text::offers::Ends;
+use crate::query::{Bits, Kind, Query};
+use crate::triage::case::VerdictSource;
+use crate::triage::draft::DecisionScope;
+use crate::triage::{CaseId, Key, Verdict};
+use std::collections::{BTreeSet, HashSet};
+
+/// Findings offered as what another one duplicates.
+const OFFERED: usize = 50;
+
+/// `t`, or with one option alone `e` and `T`.
+pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
+    if let Some(why) = model.cannot_decide() {
+        return model.say(Tone::Bad, why);
+    }
+    let chosen = model.chosen(Pane::Findings);
+    if chosen.ids.is_empty() {
+        let hidden = chosen.hidden.len();
+        let why = if hidden == 0 { "nothing is selected here" } else { "what is marked is not shown" };
+        return model.say(Tone::Plain, why);
+    }
+    let ids = |ids: Vec<i64>| ids.into_iter().map(CaseId).collect();
+    let mut menu = DecideMenu::new(ids(chosen.ids), ids(chosen.hidden));
+    if let Some(choice) = alone {
+        menu.alone = true;
+        menu.open(choice);
+    }
+    model.overlay.modals.push(Modal::Decide(Box::new(menu)));
+    offer(model);
+}
+
+/// A key while the menu is up.
+pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let Some(menu) = menu(model) else { return };
+    match &menu.entry {
+        Some(entry) => {
+            let choice = entry.choice;
+            handle_entry(model, choice, event, action, effects);
+        }
+        None => handle_choice(model, action, effects),
+    }
+}
+
+fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let Some(menu) = menu(model) else { return };
+    let choice = match action {
+        Some(Action::Edit(EditAction::Close)) => {
+            model.overlay.modals.pop();
+            return model.say(Tone::Plain, "left as it is");
+        }
+        Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
+        Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
+        Some(Action::List(ListAction::TakeBack)) => {
+            if !menu.take_back() {
+                model.say(Tone::Plain, "nothing is chosen yet");
+            }
+            return preview(model);
+        }
+        Some(Action::Edit(EditAction::Accept)) => return finish(model, None, effects),
+        Some(Action::Decide(DecideAction::TakeOver)) => {
+            menu.choose(|draft| (draft.take_over, draft.scope) = (true, DecisionScope::Findings));
+            return finish(model, None, effects);
+        }
+        Some(Action::Decide(DecideAction::Reason)) => MenuChoice::Reason,
+        Some(Action::Decide(DecideAction::Note)) => MenuChoice::Note,
+        Some(Action::Decide(DecideAction::Severity)) => MenuChoice::Severity,
+        Some(Action::Decide(DecideAction::Tags)) => MenuChoice::Tags,
+        Some(Action::Decide(DecideAction::DuplicateOf)) => MenuChoice::Duplicate,
+        Some(Action::Decide(DecideAction::Until)) => MenuChoice::Until,
+        Some(Action::Verdict(action)) => return finish(model, Some(action.verdict().0), effects),
+        // The menu has no other actions.
+        Some(_) => return,
+        None => return model.say(Tone::Plain, "this key does nothing here; esc leaves it alone"),
+    };
+    menu.open(choice);
+    offer(model);
+}
+
+fn handle_entry(
+    model: &mut Model,
+    choice: MenuChoice,
+    event: KeyEvent,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(menu) = menu(model) else { return };
+    let alone = menu.alone;
+    let Some(entry) = &mut menu.entry else { return };
+    match action {
+        Some(Action::Edit(EditAction::Close)) if alone => {
+            model.overlay.modals.pop();
+            model.say(Tone::Plain, "left as it is");
+        }
+        Some(Action::Edit(EditAction::Close)) => menu.entry = None,
+        Some(Action::Edit(EditAction::Accept) | Action::Form(FormAction::Send)) => take(model, effects),
+        Some(Action::Form(FormAction::Editor)) => effects.push(Effect::Edit(entry.input.text())),
+        Some(Action::Edit(EditAction::LineDown)) if choice != MenuChoice::Note => entry.offers.walk(1, Ends::Around),
+        Some(Action::Edit(EditAction::LineUp)) if choice != MenuChoice::Note => entry.offers.walk(-1, Ends::Around),
+        Some(Action::Edit(EditAction::Complete)) if choice != MenuChoice::Tags => entry.offers.walk(1, Ends::Around),
+        Some(Action::Edit(EditAction::CompleteBack)) if choice != MenuChoice::Tags => {
+            entry.offers.walk(-1, Ends::Around)
+        }
+        Some(Action::Edit(EditAction::Complete)) => {
+            entry.complete();
+            offer(model);
+        }
+        // Any other key types.
+        Some(_) | None => {
+            entry.input.type_key(event);
+            handle_typed(model);
+        }
+    }
+}
+
+/// Something was typed or pasted into the option.
+pub(crate) fn handle_typed(model: &mut Model) {
+    if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
+        (entry.offers.at, entry.error) = (None, None);
+        offer(model);
+    }
+}
+
+/// Takes the typed option into the draft; alone, it is carried out at once.
+fn take(model: &mut Model, effects: &mut Vec<Effect>) {
+    let today = model.today();
+    let Some(menu) = menu(model) else { return };
+    let Some(entry) = menu.entry.take() else { return };
+    let mut draft = menu.draft.clone();
+    if let Err(error) = entry.take(today, &mut draft) {
+        menu.entry = Some(MenuEntry { error: Some(error), ..entry });
+        return;
+    }
+    let (alone, duplicate) = (menu.alone, entry.choice == MenuChoice::Duplicate && draft.duplicate_of.is_some());
+    menu.choose(|chosen| *chosen = draft);
+    match (alone, duplicate) {
+        (true, _) => finish(model, None, effects),
+        (_, true) => finish(model, Some(Verdict::Duplicate), effects),
+        _ => {}
+    }
+}
+
+/// The end of the menu: decides, as a verdict key would.
+fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>) {
+    let Some(Modal::Decide(menu)) = model.overlay.modals.pop() else { return };
+    let DecideMenu { ids, hidden, mut draft, .. } = *menu;
+    draft.verdict = verdict;
+    if draft == Default::default() || (draft.scope != DecisionScope::Findings && verdict.is_none()) {
+        let what = if draft.scope == DecisionScope::Findings { "nothing was chosen" } else { "a rule needs a verdict" };
+        return model.say(Tone::Plain, format!("{what}: left as it is"));
+    }
+    decide::ask_or_carry_out(model, Deed { draft, ids, next: false }, hidden, effects);
+}
+
+fn walk_scope(model: &mut Model, by: isize) {
+    if let Some(menu) = menu(model) {
+        menu.walk_scope(by);
+    }
+    preview(model);
+}
+
+/// How many findings the rules of the chosen scope would find now.
+fn preview(model: &mut Model) {
+    let found = menu(model).map(|menu| (menu.ids.clone(), menu.draft.clone())).and_then(|(ids, draft)| {
+        let table = model.data.findings.value()?.clone();
+        let cases = ids.iter().filter_map(|&id| table.get(id));
+        let queries: BTreeSet<Shared> = cases.filter_map(|case| draft.rule(case)).collect();
+        if queries.is_empty() {
+            return None;
+        }
+        let source = model.triaged(&table);
+        let mut found = Bits::none(table.len());
+        for query in queries.iter().filter_map(|query| Query::parse(query, Kind::Findings).ok()) {
+            found.or(&query.matches(&source));
+        }
+        let stances = &model.findings.triage.stances;
+        let by_hand = |&at: &usize| stances.get(at).is_some_and(|stance| stance.source == VerdictSource::Person);
+        Some((found.count(), found.rows().filter(by_hand).count()))
+    });
+    if let Some(menu) = menu(model) {
+        menu.preview = found;
+    }
+}
+
+/// Offers what fits to what is typed.
+fn offer(model: &mut Model) {
+    let Some(entry) = menu(model).and_then(|menu| menu.entry.as_ref()) else { return };
+    let (choice, word) = (entry.choice, entry.word().trim().to_lowercase());
+    let fits = |offer: &MenuOffer| offer.words.to_lowercase().contains(&word);
+    let offers = match choice {
+        MenuChoice::Tags => tags_in_use(model, word.trim_start_matches(['-', '+'])),
+        MenuChoice::Duplicate => findings_with(model, &word),
+        _ => choice.offers().into_iter().filter(fits).collect(),
+    };
+    if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
+        entry.offers.all = offers;
+    }
+}
+
+fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
+    let used: BTreeSet<&Shared> = model.findings.triage.stances.iter().flat_map(|stance| &stance.tags).collect();
+    let fits = used.into_iter().filter(|tag| tag.to_lowercase().starts_with(word) && tag.as_str() != word);
+    fits.map(|tag| MenuOffer { words: tag.to_string(), value: MenuValue::Tag(tag.clone()) }).collect()
+}
+
+/// Findings with a text, other than those the menu is about.
+fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
+    let about: HashSet<CaseId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
+    let Some(table) = model.data.findings.value() else { return Vec::new() };
+    let fits = table.items().iter().filter(|case| {
+        let text = |text: &str| text.to_lowercase().contains(word);
+        !about.contains(&case.id) && (text(&case.name) || text(&case.identity.asset))
+    });
+    let offer = |key: Key, words: String| MenuOffer { words, value: MenuValue::Duplicate(key) };
+    fits.take(OFFERED).map(|case| offer(case.key(), format!("{} ({})", case.name, case.identity.asset))).collect()
+}
+
+fn menu(model: &mut Model) -> Option<&mut DecideMenu> {
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Decide(menu)) => Some(menu),
+        _ => None,
+    }
+}

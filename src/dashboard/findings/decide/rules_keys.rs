@@ -1,0 +1,130 @@
+//! The keys of the list of rules. Every change is an event, so `u` takes it back.
+
+use crate::contract::Shared;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::findings::decide::undo;
+use crate::dashboard::input::KeyEvent;
+use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::modal::rules_box::{RuleEdit, RulesBox};
+use crate::dashboard::text::input::TextInput;
+use crate::query::{Kind, Query};
+use crate::triage::draft::Draft;
+use crate::triage::{Change, RuleState, Subject};
+
+/// Opens the list.
+pub(crate) fn open(model: &mut Model) {
+    if model.rules().is_empty() {
+        return model.say(Tone::Plain, "no rules yet: t, j to a class, then a verdict makes one");
+    }
+    model.overlay.modals.push(Modal::Rules(Box::default()));
+}
+
+/// A key while the list is up.
+pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let Some(rules) = rules(model) else { return };
+    match rules.edit.is_some() {
+        true => handle_edit(model, event, action, effects),
+        false => handle_list(model, action, effects),
+    }
+}
+
+fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let rows = model.rules().len();
+    let Some(shown) = rules(model) else { return };
+    shown.list.walk(0, rows);
+    match action {
+        Some(Action::Edit(EditAction::Close)) => _ = model.overlay.modals.pop(),
+        Some(Action::Move(MoveAction::Down)) => shown.list.walk(1, rows),
+        Some(Action::Move(MoveAction::Up)) => shown.list.walk(-1, rows),
+        Some(Action::Decide(DecideAction::SwitchRule)) => change(model, |rule| Change::Off(!rule.off), effects),
+        Some(Action::Decide(DecideAction::Undo)) => undo::ask(model, true, effects),
+        Some(Action::Decide(DecideAction::Redo)) => undo::ask(model, false, effects),
+        Some(Action::Item(ItemAction::Edit)) => {
+            let Some(rule) = selected(model) else { return };
+            let edit = RuleEdit { rule: rule.id, input: TextInput::line(&rule.query), finds: Ok(0) };
+            if let Some(shown) = rules(model) {
+                shown.edit = Some(edit);
+            }
+            count(model);
+        }
+        Some(Action::Verdict(action)) => {
+            let (verdict, _) = action.verdict();
+            let today = model.today();
+            let said = move |rule: &RuleState| {
+                let decision = Draft::of(verdict).decision(rule.decision.reason, today).unwrap_or_default();
+                Change::Rule { query: rule.query.clone(), decision }
+            };
+            change(model, said, effects);
+        }
+        // The list has no other actions.
+        Some(_) | None => {}
+    }
+}
+
+fn handle_edit(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let Some(shown) = rules(model) else { return };
+    let Some(edit) = &mut shown.edit else { return };
+    match action {
+        Some(Action::Edit(EditAction::Close)) => shown.edit = None,
+        Some(Action::Edit(EditAction::Accept)) if edit.finds.is_err() => {}
+        Some(Action::Edit(EditAction::Accept)) => {
+            let query = Shared::from(edit.input.text().trim());
+            shown.edit = None;
+            change(model, |rule| Change::Rule { query: query.clone(), decision: rule.decision.clone() }, effects);
+        }
+        // Any other key types.
+        Some(_) | None => {
+            edit.input.type_key(event);
+            count(model);
+        }
+    }
+}
+
+/// Records a change of the selected rule.
+fn change(model: &mut Model, said: impl Fn(&RuleState) -> Change, effects: &mut Vec<Effect>) {
+    if let Some(why) = model.cannot_decide() {
+        return model.say(Tone::Bad, why);
+    }
+    let Some(rule) = selected(model) else { return };
+    let change = said(&rule);
+    let as_it_is = match &change {
+        Change::Rule { query, decision } => (query, decision) == (&rule.query, &rule.decision),
+        _ => false,
+    };
+    if as_it_is {
+        return model.say(Tone::Plain, format!("this rule says {} already", rule.decision.verdict.phrase()));
+    }
+    let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
+    if let Some(batch) = batch {
+        let what = model.described(batch);
+        model.say(Tone::Good, format!("{what}; {} undoes", model.undo_key()));
+    }
+}
+
+/// How many findings the edited query finds, with every key.
+pub(crate) fn count(model: &mut Model) {
+    let Some(text) = rules(model).and_then(|rules| Some(rules.edit.as_ref()?.input.text())) else { return };
+    let finds = match Query::parse(&text, Kind::Findings) {
+        _ if text.trim().is_empty() => Err("a rule needs a query: an empty one would decide everything".to_owned()),
+        Err(error) => Err(error.to_string()),
+        Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.triaged(table)).count())),
+    };
+    if let Some(edit) = rules(model).and_then(|rules| rules.edit.as_mut()) {
+        edit.finds = finds;
+    }
+}
+
+fn selected(model: &mut Model) -> Option<RuleState> {
+    let at = rules(model)?.list.at;
+    model.rules().get(at).map(|rule| (*rule).clone())
+}
+
+fn rules(model: &mut Model) -> Option<&mut RulesBox> {
+    match model.overlay.modals.last_mut() {
+        Some(Modal::Rules(rules)) => Some(rules),
+        _ => None,
+    }
+}

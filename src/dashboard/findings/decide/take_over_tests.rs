@@ -1,0 +1,116 @@
+//! A finding whose port moved: what was said where it was is offered, shown, and taken over by a key.
+
+use crate::dashboard::findings::retest::tests::{ended, found};
+use crate::dashboard::testing::*;
+use crate::triage::case::VerdictSource;
+use crate::triage::{CaseId, Change, Verdict};
+
+fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
+    Finding { vuln_id: kind.into(), port, protocol: "tcp".into(), ..found(id, scan, 1, kind, Risk::High) }
+}
+
+/// Two kinds of finding that were decided on port 443; then a scan sees both on 8443, and a third kind.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    let before = [on_port(1, 1, "hsts", 443), on_port(2, 1, "csp", 443)];
+    desk.feed(Snapshot::Findings(table(before.clone())));
+    desk.keys("3 * f");
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    let now = [on_port(11, 5, "hsts", 8443), on_port(12, 5, "csp", 8443), on_port(13, 5, "xfo", 8443)];
+    desk.feed(Snapshot::Findings(table(before.into_iter().chain(now))));
+    desk.keys("r");
+    desk
+}
+
+/// The row of a finding of the service.
+fn row(desk: &Desk, finding: i64) -> CaseId {
+    let table = desk.model.data.findings.value().unwrap();
+    table.items().iter().find(|case| case.finding.id.0 == finding).unwrap().id
+}
+
+fn select(desk: &mut Desk, finding: i64) {
+    let id = row(desk, finding);
+    assert!(desk.model.cursor(Pane::Findings).select_id(id.0));
+}
+
+/// The verdict a person gave, of each of the three.
+fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
+    [11, 12, 13].map(|id| {
+        let stance = desk.model.stance(row(desk, id)).unwrap();
+        (stance.source == VerdictSource::Person).then_some(stance.verdict)
+    })
+}
+
+#[test]
+fn what_is_offered_is_no_decision_until_it_is_taken_over_and_undo_gives_it_back() {
+    let mut desk = desk();
+    assert_eq!(verdicts(&desk), [None; 3]);
+    assert!(desk.model.offered(row(&desk, 11)).is_some() && desk.model.offered(row(&desk, 13)).is_none());
+    select(&mut desk, 11);
+    let effects = desk.keys("=");
+    let events = crate::dashboard::findings::decide::tests::recorded(&effects);
+    assert!(matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))), "{events:?}");
+    assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), None, None]);
+    assert!(desk.model.offered(row(&desk, 11)).is_none());
+    assert!(desk.told().contains("taken over on hsts"), "{}", desk.told());
+    assert_eq!(desk.selected(Pane::Findings), Some(11), "the row stays where it is");
+    desk.keys("u");
+    assert_eq!(verdicts(&desk), [None; 3]);
+    assert!(desk.model.offered(row(&desk, 11)).is_some());
+}
+
+#[test]
+fn of_marked_rows_those_take_over_to_which_something_is_offered() {
+    let mut desk = desk();
+    desk.keys("* =");
+    assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
+    desk.keys("u G =");
+    assert_eq!(verdicts(&desk)[2], None);
+}
+
+#[test]
+fn where_nothing_is_offered_the_key_says_so() {
+    let mut desk = desk();
+    select(&mut desk, 13);
+    desk.keys("=");
+    assert!(desk.told().contains("no decision is offered"), "{}", desk.told());
+    assert_eq!(verdicts(&desk), [None; 3]);
+}
+
+#[test]
+fn a_decision_of_ones_own_ends_the_offer() {
+    let mut desk = desk();
+    select(&mut desk, 11);
+    desk.keys("c");
+    assert!(desk.model.offered(row(&desk, 11)).is_none());
+    desk.keys("=");
+    assert_eq!(verdicts(&desk)[0], Some(Verdict::Confirmed));
+}
+
+#[test]
+fn the_menu_and_the_command_line_take_over_too() {
+    let mut desk = desk();
+    select(&mut desk, 12);
+    desk.keys("t =");
+    assert_eq!(verdicts(&desk), [None, Some(Verdict::FalsePositive), None]);
+    desk.keys("u : 'take over' enter");
+    assert_eq!(verdicts(&desk)[1], Some(Verdict::FalsePositive));
+    desk.keys("u : 'take over is:offered' enter");
+    assert_eq!(desk.prompt().question, "2 findings take over what is offered: is:offered");
+    desk.at += Duration::from_secs(1);
+    desk.keys("enter");
+    assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
+}
+
+#[test]
+fn a_review_card_takes_over_for_its_members_and_stays() {
+    let mut desk = desk();
+    desk.keys("b c B");
+    while desk.model.reviewing().unwrap().card().unwrap().title.as_str() != "hsts" {
+        desk.keys("J");
+    }
+    desk.keys("=");
+    assert_eq!(verdicts(&desk)[0], Some(Verdict::FalsePositive));
+    assert_eq!(desk.model.reviewing().unwrap().card().unwrap().title.as_str(), "hsts");
+}

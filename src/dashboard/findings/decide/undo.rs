@@ -1,0 +1,166 @@
+//! Undo and redo of what was decided: a batch at a time, without limit, across restarts. Each says what it did and
+//! takes the cursor there.
+
+use crate::contract::Shared;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::text::plural;
+use crate::triage::{CaseId, Change, Event, EventId, Subject, Verdict};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What was done in another workspace is undone only after a question.
+pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
+    let Some(pen) = &model.findings.triage.pen else {
+        let why = model.cannot_decide().unwrap_or_default();
+        return model.say(Tone::Bad, why);
+    };
+    let state = &model.findings.triage.state;
+    let batch = if undo { state.last_done(&pen.who) } else { state.last_undone(&pen.who) };
+    let Some(batch) = batch else {
+        return model.say(Tone::Plain, if undo { "nothing of yours to undo" } else { "nothing to redo" });
+    };
+    let here = model.workspace_name();
+    let there = state.event(batch).map(|event| event.workspace.clone()).unwrap_or_default();
+    if there.is_empty() || there == here {
+        return model.turn(batch, undo, effects);
+    }
+    let verb = if undo { "Undo" } else { "Redo" };
+    let question = format!("{verb} in workspace {there}: {}?", model.described(batch));
+    model.open_prompt(Prompt::new(question, Then::Turn { batch, undo }));
+}
+
+impl Model {
+    /// Undoes a batch, or redoes it; says so, brings its marks back, and takes the cursor there.
+    pub(crate) fn turn(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
+        let change = if undo { Change::Undo } else { Change::Redo };
+        if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
+            let why = self.cannot_decide().unwrap_or_default();
+            return self.say(Tone::Bad, why);
+        }
+        let done = if undo { "undone" } else { "redone" };
+        let what = self.described(batch);
+        self.say(Tone::Good, format!("{done}: {what}"));
+        let marks = self.findings.triage.used_marks.get(&batch).cloned().unwrap_or_default();
+        let list = &mut self.lists.findings;
+        match undo {
+            true => list.marks.extend(marks),
+            false => marks.iter().for_each(|id| _ = list.marks.remove(id)),
+        }
+        if !self.review_goes_to(batch, effects) {
+            self.go_to_batch(batch);
+        }
+    }
+
+    /// The cursor goes to what a batch was about, where that is known here.
+    fn go_to_batch(&mut self, batch: EventId) {
+        let ids: Vec<CaseId> = self.findings.triage.state.batch(batch).iter().filter_map(case_of).collect();
+        let Some(table) = self.data.findings.value().cloned() else { return };
+        let known: Vec<CaseId> = ids.into_iter().filter(|&id| table.position(id).is_some()).collect();
+        let Some(&first) = known.first() else { return };
+        if self.navigation.focus.pane != Pane::Findings {
+            navigation::go(self, Pane::Findings);
+        }
+        self.keep_rows(&known);
+        self.show_rows(Pane::Findings);
+        let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&CaseId(id)));
+        // Several findings of a folded group are found at its head.
+        let position = table.position(first).map(|at| at as u32);
+        let head = position.and_then(|at| self.lists.groups.head_of(at)).filter(|_| known.len() > 1);
+        if !at_one && !self.cursor(Pane::Findings).select_id(head.unwrap_or(first).0) {
+            self.say(Tone::Plain, "it is not in what is shown here: backspace takes the chips off");
+            return;
+        }
+        self.came_to(Pane::Findings);
+    }
+
+    /// What a batch did, in words: `false positive on 57 findings (Untrusted certificate …)`.
+    pub fn described(&self, batch: EventId) -> String {
+        described(&self.findings.triage.state.batch(batch))
+    }
+
+    /// Something of this person's can be undone.
+    pub fn can_undo(&self) -> bool {
+        let pen = self.findings.triage.pen.as_ref();
+        pen.is_some_and(|pen| self.findings.triage.state.last_done(&pen.who).is_some())
+    }
+
+    /// The key of undo as printed.
+    pub(crate) fn undo_key(&self) -> String {
+        self.keyboard
+            .keymap
+            .key_of(Context::Everywhere, Action::Decide(DecideAction::Undo))
+            .unwrap_or_else(|| "undo".to_owned())
+    }
+}
+
+fn case_of(event: &Arc<Event>) -> Option<CaseId> {
+    match &event.subject {
+        Subject::Finding(identity) => Some(identity.key.into()),
+        _ => None,
+    }
+}
+
+fn described(events: &[Arc<Event>]) -> String {
+    // A batch is named by the strongest thing in it: a verdict before a note that went with it.
+    let rank = |event: &&Arc<Event>| match event.change {
+        Change::Rule { .. } => 0,
+        Change::Decide(_) => 1,
+        _ => 2,
+    };
+    let Some(first) = events.iter().min_by_key(rank) else { return "nothing".to_owned() };
+    let of_kind = events.iter().filter(|event| rank(event) == rank(&first));
+    let what = what(of_kind.clone().map(|event| &event.change));
+    let subjects: BTreeSet<CaseId> = of_kind.clone().filter_map(case_of).collect();
+    let names: BTreeSet<&Shared> = of_kind
+        .filter_map(|event| match &event.subject {
+            Subject::Finding(identity) => Some(&identity.name),
+            _ => None,
+        })
+        .collect();
+    match (&first.subject, subjects.len()) {
+        (Subject::Finding(identity), 1) if !identity.asset.is_empty() => {
+            format!("{what} on {} ({})", identity.name, identity.asset)
+        }
+        (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
+        (Subject::Finding(identity), many) => {
+            let more = if names.len() > 1 { " …" } else { "" };
+            format!("{what} on {} ({}{more})", plural(many, "finding"), identity.name)
+        }
+        _ => what,
+    }
+}
+
+fn what<'a>(changes: impl Iterator<Item = &'a Change>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for change in changes {
+        let word = word(change);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(", ")
+}
+
+fn word(change: &Change) -> String {
+    let verdict = |verdict: Verdict| verdict.phrase();
+    match change {
+        Change::Decide(decision) => verdict(decision.verdict),
+        Change::Note(_) => "a note".to_owned(),
+        Change::Tag { .. } => "tags".to_owned(),
+        Change::Severity(_) => "severity".to_owned(),
+        Change::Inherit(_) => "taken over".to_owned(),
+        Change::Rule { query, decision } => format!("the rule {query}: {}", verdict(decision.verdict)),
+        Change::Off(true) => "switched off".to_owned(),
+        Change::Off(false) => "switched on".to_owned(),
+        Change::Own(_) => "a finding of one's own".to_owned(),
+        Change::Baseline(_) => "the baseline".to_owned(),
+        Change::Undo => "undo".to_owned(),
+        Change::Redo => "redo".to_owned(),
+    }
+}

@@ -1,0 +1,56 @@
+//! Evidence: tables aligned, texts as they are, HTTP messages coloured.
+
+use crate::contract::Finding;
+use crate::contract::finding::EvidenceView;
+use crate::dashboard::findings::draw::detail::indent;
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::grid::grid_lines;
+use crate::dashboard::ui::widgets::message::{is_message, message_lines};
+use crate::dashboard::ui::widgets::tree::tree_lines;
+use crate::text;
+use ratatui::text::Line;
+
+/// How many pieces there are: rows of a table, else one.
+pub(crate) fn pieces(finding: &Finding) -> usize {
+    match finding.vuln_evidence.view() {
+        EvidenceView::Nothing => 0,
+        EvidenceView::Table { rows, .. } => rows.len(),
+        EvidenceView::Text(_) | EvidenceView::Tree(_) => 1,
+    }
+}
+
+/// All of it; cells of tables come HTML-encoded.
+pub(crate) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'static>> {
+    match finding.vuln_evidence.view() {
+        EvidenceView::Nothing => vec![words("There is no evidence.", theme.dim())],
+        EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
+        EvidenceView::Table { headers, rows } => {
+            let clean = |cells: Vec<String>| -> Vec<String> {
+                cells.iter().map(|cell| text::clean_text(&text::decode_entities(cell)).into_owned()).collect()
+            };
+            table_lines(theme, &clean(headers), &rows.into_iter().map(clean).collect::<Vec<_>>(), width)
+        }
+        EvidenceView::Tree(value) => tree_lines(theme, &value),
+    }
+}
+
+/// Cells side by side; where one is a whole message, one below the other.
+fn table_lines(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
+    if !rows.iter().flatten().any(|cell| cell.contains('\n') && is_message(cell)) {
+        return grid_lines(theme, headers, rows, width);
+    }
+    let mut lines = Vec::new();
+    for row in rows {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        for (at, cell) in row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            if let Some(head) = headers.get(at).filter(|head| !head.is_empty()) {
+                lines.push(Line::styled(head.clone(), theme.head()));
+            }
+            lines.extend(message_lines(theme, cell).into_iter().map(indent));
+        }
+    }
+    lines
+}

@@ -1,0 +1,144 @@
+//! The history of a finding: what persons did to it, and what earlier scans told.
+//!
+//! ```text
+//!   What was said       2026-11-20 14:05  anna   risk accepted to 12 Jan 2027, deferred
+//!                       2026-11-20 14:02  ben    false positive                          undone
+//!   What scans saw      #118 Website      2m ago ◆ critical   evidence changed
+//!                       #111 Website      3d ago ▲ high
+//! ```
+
+use crate::dashboard::findings::draw::detail::{heading, indent, standing};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::theme::Theme;
+use crate::text;
+use crate::triage::compare::{differences, occurrences};
+use crate::triage::{Case, Change, Decision, Event};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::sync::Arc;
+
+/// What it is made of, captured while drawing.
+pub(crate) struct History<'a> {
+    cx: Cx<'a>,
+    case: &'a Case,
+}
+
+impl<'a> History<'a> {
+    pub fn new(cx: &Cx<'a>, case: &'a Case) -> Self {
+        Self { cx: cx.clone(), case }
+    }
+
+    pub fn lines(&self, theme: Theme, _width: u16) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        self.said(theme, &mut lines);
+        if self.case.own.is_none() {
+            self.seen(theme, &mut lines);
+        }
+        lines
+    }
+
+    /// The events, the newest first.
+    fn said(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let state = &self.cx.model.findings.triage.state;
+        let events = state.history(self.case.key());
+        heading(theme, "What was said", lines);
+        if events.is_empty() {
+            lines.push(words("  Nothing yet.", theme.dim()));
+        }
+        let conflict = state.standing(self.case.key()).is_some_and(|standing| standing.is_conflict());
+        let heads = state.heads(self.case.key());
+        let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
+        for event in events.iter().rev() {
+            let undone = state.is_undone(event.batch);
+            let note = match () {
+                () if undone => "   undone",
+                () if conflict && heads.contains(&event.id) => "   in conflict",
+                () => "",
+            };
+            let style = if undone { theme.undone() } else { theme.text() };
+            lines.extend(self.event_lines(theme, event, widest, style, note));
+        }
+    }
+
+    fn event_lines(
+        &self,
+        theme: Theme,
+        event: &Arc<Event>,
+        widest: usize,
+        style: Style,
+        note: &'static str,
+    ) -> Vec<Line<'static>> {
+        let who = text::clean(&event.who).into_owned();
+        let pad = " ".repeat(widest.saturating_sub(text::width(&who)));
+        let at = event.at.0.strftime("%Y-%m-%d %H:%M");
+        let told = change_words(&event.change);
+        let mut told = told.split('\n');
+        let first = text::clean(told.next().unwrap_or_default()).into_owned();
+        let mut lines = vec![Line::from(vec![
+            Span::styled(format!("  {at}  "), theme.dim()),
+            Span::styled(format!("{who}{pad}  "), style),
+            Span::styled(first, style),
+            Span::styled(note, theme.warn()),
+        ])];
+        lines.extend(told.map(|line| words(format!("    {}", text::clean(line)), style)));
+        lines
+    }
+
+    /// The scans that saw it, the latest first, each with what it told otherwise than the one before.
+    fn seen(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let cx = &self.cx;
+        heading(theme, "What scans saw", lines);
+        let all: Vec<_> = occurrences(self.case).collect();
+        for (at, finding) in all.iter().enumerate() {
+            let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
+            let started = finding.task_id.and_then(|id| cx.scan(id)?.start_time);
+            let risk = finding.risk_level;
+            let mut line = Line::from(vec![
+                Span::raw(format!("{scan:<18} ")),
+                Span::styled(format!("{:>9}  ", standing::ago(cx, started)), theme.dim()),
+                Span::styled(format!("{} {risk:<8}", format::risk_glyph(theme, risk)), theme.risk(risk)),
+            ]);
+            if let Some(before) = all.get(at + 1) {
+                let differs = differences(before, finding);
+                let told = if differs.is_empty() { "the same".to_owned() } else { differs.join(", ") };
+                line.push_span(Span::styled(format!("  {told}"), theme.dim()));
+            }
+            lines.push(indent(line));
+        }
+    }
+}
+
+/// What an event changed, in words; notes keep their lines.
+fn change_words(change: &Change) -> String {
+    match change {
+        Change::Decide(decision) => decision_words(decision),
+        Change::Note(note) => format!("note: {}", note.trim()),
+        Change::Tag { add, remove } => {
+            let signed = |sign: char| move |tag: &crate::contract::Shared| format!("{sign}{tag}");
+            let all: Vec<String> = add.iter().map(signed('+')).chain(remove.iter().map(signed('-'))).collect();
+            format!("tags: {}", all.join(" "))
+        }
+        Change::Severity(Some(risk)) => format!("severity: {risk}"),
+        Change::Severity(None) => "severity: as scanned".to_owned(),
+        Change::Inherit(_) => "takes over the decisions of where it was before".to_owned(),
+        Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
+        Change::Off(true) => "switched off".to_owned(),
+        Change::Off(false) => "switched on again".to_owned(),
+        Change::Own(own) => format!("written by hand: {}, {}", own.name, own.risk),
+        Change::Baseline(_) => "baseline".to_owned(),
+        Change::Undo => "undo".to_owned(),
+        Change::Redo => "redo".to_owned(),
+    }
+}
+
+fn decision_words(decision: &Decision) -> String {
+    let mut words = decision.verdict.phrase();
+    if let Some(until) = decision.until {
+        words.push_str(&format!(" to {}", standing::day(until)));
+    }
+    if let Some(reason) = decision.reason {
+        words.push_str(&format!(", {}", reason.phrase()));
+    }
+    words
+}

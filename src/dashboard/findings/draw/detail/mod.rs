@@ -1,0 +1,136 @@
+//! One finding: what it is and what is said about it.
+//!
+//! ```text
+//!   head       name · risk and proof · place and kind · presence, decision       each frame
+//!   Overview   decision, why, what, evidence, also on, fix, from
+//!   Evidence   tables, text, coloured HTTP messages
+//!   Refs       CVE, CWE, OWASP, links
+//!   History    every event about it, and the earlier scans that saw it
+//! ```
+
+pub mod evidence;
+pub mod history;
+pub mod overview;
+pub mod references;
+pub mod standing;
+
+use crate::contract::Finding;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::ui::cache::Counted;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::theme::Theme;
+use crate::text;
+use crate::triage::{Case, CaseId};
+use ratatui::text::{Line, Span};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The detail of a finding, in the list of findings or on the board.
+pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Counted) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.findings.value()?;
+    let case: &'a Arc<Case> = table.get(id)?;
+    let tab = cx.model.detail.tab(pane);
+    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
+    let tabs = vec![
+        Tab::Overview.title().to_owned(),
+        number(Tab::Evidence, pieces.of(&case.finding, || evidence::pieces(&case.finding))),
+        number(Tab::References, case.references.len() + case.cve.len()),
+        number(Tab::History, cx.model.findings.triage.state.history(case.key()).len()),
+    ];
+    let finding: Arc<dyn Any + Send + Sync> = Arc::clone(&case.finding) as _;
+    let text = match tab {
+        Tab::Evidence => DetailText::new(vec![finding], |theme, width, _| evidence::lines(theme, case, width)),
+        Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, case)),
+        Tab::History => {
+            let lines = history::History::new(cx, case);
+            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width)).with_turn(turn(cx))
+        }
+        _ => {
+            let overview = overview::Overview::new(cx, case);
+            DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width))
+                .with_turn(turn(cx))
+        }
+    };
+    Some(DetailPane { id: case.id.0, head: head_lines(cx, case), tabs, text })
+}
+
+/// What a text with decisions and ages in it depends on beside its table: the events, and the minute.
+pub(crate) fn turn(cx: &Cx<'_>) -> u64 {
+    let minute = cx.model.now.wall.as_second() / 60;
+    (cx.model.findings.triage.state.len() as u64) << 32 ^ minute as u64
+}
+
+fn head_lines(cx: &Cx<'_>, case: &Case) -> Vec<Line<'static>> {
+    let name = words(text::clean(&case.name).into_owned(), cx.theme.strong());
+    let mut lines = vec![name, risk_line(cx, case), place_line(cx, case), standing::line(cx, case)];
+    lines.extend(standing::offer_line(cx, case));
+    lines
+}
+
+/// The scanner's risk, a person's own beside it, and what else tells how bad it is.
+fn risk_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+    let theme = cx.theme;
+    let named = |risk| format!("{} {}", format::risk_glyph(theme, risk), risk.as_str().to_uppercase());
+    let own = cx.model.stance(case.id).and_then(|stance| stance.severity);
+    let mut line = Line::default();
+    match own.filter(|&own| own != case.risk_level) {
+        Some(own) => {
+            line.push_span(Span::styled(named(own), theme.risk(own)));
+            line.push_span(Span::styled(format!("   own, scanned {}", case.risk_level), theme.dim()));
+        }
+        None => line.push_span(Span::styled(named(case.risk_level), theme.risk(case.risk_level))),
+    }
+    let mut tell = |told: bool, text: String| {
+        if told {
+            line.push_span(Span::raw(format!("   {text}")));
+        }
+    };
+    tell(case.own.is_some(), "own".to_owned());
+    tell(case.confirmed, "proven by the scanner".to_owned());
+    tell(case.in_cisa_catalog, "known to be exploited".to_owned());
+    tell(case.verified, "verified at the service".to_owned());
+    let dash = theme.glyphs.dash;
+    let score = case.cvssv3.or(case.cvss).map_or(dash.to_owned(), |score| format!("{score:.1}"));
+    let epss = case.epss_score.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
+    tell(case.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
+    line
+}
+
+/// Where it is, and what kind it is.
+fn place_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+    let mut parts: Vec<String> = place(cx, case).into_iter().collect();
+    for kind in [&case.cwe, &case.owasp.owasp_2021] {
+        if !kind.is_empty() {
+            parts.push(text::clean(kind).into_owned());
+        }
+    }
+    Line::from(Span::styled(parts.join("   "), cx.theme.text()))
+}
+
+/// `shop.acme.test  443/tcp https`.
+pub(crate) fn place(cx: &Cx<'_>, finding: &Finding) -> Option<String> {
+    let named = finding.target_name.as_deref().map(|name| text::clean(name).into_owned());
+    let target = cx.finding_target(finding).map(|id| cx.target_name(id).into_owned()).or(named);
+    let port = (finding.port > 0).then(|| {
+        let (protocol, service) = (text::clean(&finding.protocol), text::clean(&finding.service));
+        let slash = if protocol.is_empty() { "" } else { "/" };
+        format!("{}{slash}{protocol} {service}", finding.port).trim_end().to_owned()
+    });
+    let parts: Vec<String> = target.into_iter().chain(port).collect();
+    (!parts.is_empty()).then(|| parts.join("  "))
+}
+
+pub(crate) fn heading(theme: Theme, name: impl Into<std::borrow::Cow<'static, str>>, lines: &mut Vec<Line<'static>>) {
+    if !lines.is_empty() {
+        lines.push(Line::default());
+    }
+    lines.push(words(name, theme.strong()));
+}
+
+pub(crate) fn indent(mut line: Line<'static>) -> Line<'static> {
+    line.spans.insert(0, Span::raw("  "));
+    line
+}

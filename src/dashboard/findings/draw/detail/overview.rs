@@ -1,0 +1,161 @@
+//! The overview: notes, why it matters, the evidence in a few lines, where else it is, what to do.
+
+use crate::contract::{Risk, ScanStatus};
+use crate::dashboard::findings::draw::detail::{evidence, heading, indent, standing};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::query::Field;
+use crate::text;
+use crate::triage::Case;
+use ratatui::text::{Line, Span};
+
+/// Lines of evidence that it shows.
+const EXCERPT: usize = 8;
+/// Other places that it names.
+const ELSEWHERE: usize = 8;
+
+/// What it is made of, captured while drawing; the lines are made when they are not in the cache.
+pub(crate) struct Overview<'a> {
+    cx: Cx<'a>,
+    case: &'a Case,
+}
+
+impl<'a> Overview<'a> {
+    pub fn new(cx: &Cx<'a>, case: &'a Case) -> Self {
+        Self { cx: cx.clone(), case }
+    }
+
+    pub fn lines(&self, theme: Theme, width: u16) -> Vec<Line<'static>> {
+        let case = self.case;
+        let mut lines = Vec::new();
+        self.said(theme, &mut lines);
+        section(theme, "Why it matters", &case.risk_description, &mut lines);
+        section(theme, "What it is", &case.vuln_description, &mut lines);
+        self.evidence(theme, width, &mut lines);
+        self.also_on(theme, &mut lines);
+        section(theme, "Fix", &case.recommendation, &mut lines);
+        section(theme, "Tested", &case.test_description, &mut lines);
+        if case.risk_level == Risk::Info && case.vuln_id.starts_with("NONVULN") {
+            lines.push(words("Tested, and nothing was found.", theme.dim()));
+        }
+        self.from(theme, &mut lines);
+        lines
+    }
+
+    /// Notes, tags, and what it duplicates.
+    fn said(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let state = &self.cx.model.findings.triage.state;
+        let Some(standing) = state.standing(self.case.key()) else { return };
+        for note in &standing.notes {
+            if let crate::triage::Change::Note(text) = &note.change {
+                let when = standing::ago(&self.cx, Some(note.at));
+                heading(theme, format!("Note by {}, {when}", text::clean(&note.who)), lines);
+                lines.extend(plain(&text::clean_text(text.trim()), theme.text()));
+            }
+        }
+        let tags: Vec<_> = standing.tags.iter().map(|tag| text::clean(tag)).collect();
+        if !tags.is_empty() {
+            pair(theme, "Tags", tags.join(" "), lines);
+        }
+        let other = standing.shown().and_then(|(_, decision)| decision.duplicate_of);
+        if let Some(other) = other {
+            let named = state.standing(other).map(|other| other.identity.name.clone());
+            let table = self.cx.model.data.findings.value();
+            let named = named.or_else(|| Some(table?.get(other.into())?.name.clone())).unwrap_or_default();
+            pair(theme, "Duplicate of", text::clean(&named).into_owned(), lines);
+        }
+    }
+
+    fn evidence(&self, theme: Theme, width: u16, lines: &mut Vec<Line<'static>>) {
+        let pieces = evidence::pieces(self.case);
+        if pieces == 0 {
+            return;
+        }
+        heading(theme, if pieces > 1 { format!("Evidence   {pieces} pieces") } else { "Evidence".to_owned() }, lines);
+        let evidence = evidence::lines(theme, self.case, width.saturating_sub(2));
+        let more = evidence.len().saturating_sub(EXCERPT);
+        lines.extend(evidence.into_iter().take(EXCERPT).map(indent));
+        if more > 0 {
+            let more = format!("  {} {}", theme.glyphs.ellipsis, format::plural(more, "more line"));
+            lines.push(words(more, theme.dim()));
+        }
+    }
+
+    /// The same kind of finding elsewhere, with what is said about it there.
+    fn also_on(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let model = self.cx.model;
+        let Some(table) = model.data.findings.value() else { return };
+        // One of 100,000 is drawn anew with each key: the column of the kinds tells more at a glance than the rows.
+        let (count, others) = match (table.position(self.case.id), table.column(Field::Class)) {
+            (Some(at), Some(classes)) => classes.same_as(at, ELSEWHERE),
+            _ => return,
+        };
+        if count == 0 {
+            return;
+        }
+        heading(theme, "Also on", lines);
+        let named: Vec<(&Case, String)> =
+            others.iter().map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at]))).collect();
+        let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
+        for (other, name) in &named {
+            let said = model.stance(other.id);
+            let said = said.map_or_else(String::new, |stance| standing::stance_words(&self.cx, other, stance));
+            let pad = " ".repeat(widest - text::width(name));
+            let said = Span::styled(text::clean(&said).into_owned(), theme.dim());
+            lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), said]));
+        }
+        if count > others.len() {
+            let more = format!("  {} {} more", theme.glyphs.ellipsis, count - others.len());
+            lines.push(words(more, theme.dim()));
+        }
+    }
+
+    fn elsewhere(&self, other: &Case) -> String {
+        let target = match (self.cx.finding_target(other), &other.target_name) {
+            (Some(id), _) => self.cx.short_target_name(id).into_owned(),
+            (None, Some(name)) => text::clean(name).into_owned(),
+            (None, None) => self.cx.theme.glyphs.dash.to_owned(),
+        };
+        // The name of a URL's target may end with the port already.
+        let port = format!(":{}", other.port);
+        if other.port > 0 && !target.ends_with(&port) { target + &port } else { target }
+    }
+
+    /// The scan that told it last.
+    fn from(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+        let cx = &self.cx;
+        let Some(id) = self.case.task_id else { return };
+        let mut from = format!("scan {}", cx.scan_name(id));
+        match cx.scan(id) {
+            Some(scan) if scan.status_name == ScanStatus::Finished => {
+                from.push_str(&format!(", {}", standing::ago(cx, scan.start_time)));
+            }
+            Some(scan) => {
+                from.push_str(&format!(
+                    ", {}, {}",
+                    text::clean(scan.status_name.as_str()),
+                    standing::ago(cx, scan.start_time)
+                ));
+            }
+            None => {}
+        }
+        pair(theme, "From", from, lines);
+    }
+}
+
+/// `Tags   a b`, apart from what is above.
+fn pair(theme: Theme, name: &'static str, value: String, lines: &mut Vec<Line<'static>>) {
+    heading(theme, name, lines);
+    if let Some(line) = lines.last_mut() {
+        line.push_span(Span::raw(format!("   {value}")));
+    }
+}
+
+pub(crate) fn section(theme: Theme, name: &'static str, outside: &str, lines: &mut Vec<Line<'static>>) {
+    if !outside.trim().is_empty() {
+        heading(theme, name, lines);
+        lines.extend(plain(text::clean_text(outside.trim()).as_ref(), theme.text()));
+    }
+}

@@ -1,0 +1,29 @@
+//! Where to read on: identifiers and links.
+
+use crate::contract::Finding;
+use crate::dashboard::findings::draw::detail::heading;
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::theme::Theme;
+use crate::text;
+use ratatui::text::Line;
+
+pub(crate) fn lines(theme: Theme, finding: &Finding) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut list = |name: &'static str, all: Vec<&str>| {
+        let all: Vec<&str> = all.into_iter().filter(|item| !item.is_empty()).collect();
+        if !all.is_empty() {
+            heading(theme, name, &mut lines);
+            lines.extend(all.into_iter().map(|item| words(text::clean(item).into_owned(), theme.text())));
+        }
+    };
+    list("CVE", finding.cve.iter().map(|cve| cve.as_str()).collect());
+    list("CWE", vec![&finding.cwe]);
+    let owasp = &finding.owasp;
+    list("OWASP", vec![&owasp.owasp_2025, &owasp.owasp_2021, &owasp.owasp_2017]);
+    list("References", finding.references.iter().map(|reference| reference.as_str()).collect());
+    list("Kind", vec![&finding.vuln_id]);
+    if lines.is_empty() {
+        lines.push(words("No references.", theme.dim()));
+    }
+    lines
+}

@@ -1,0 +1,139 @@
+//! Where a finding stands, in words: what scans say about its presence, what persons say about it.
+
+use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::format;
+pub(crate) use crate::dashboard::ui::labels::ago;
+use crate::text;
+use crate::triage::case::{Again, VerdictSource};
+use crate::triage::{Case, Presence, Stance, Verdict};
+use jiff::civil::Date;
+use ratatui::text::{Line, Span};
+use std::collections::BTreeMap;
+
+/// `+ new in scan #118, first seen 2m ago   undecided`.
+pub(crate) fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
+    let theme = cx.theme;
+    let presence = match case.presence {
+        Presence::New | Presence::Reappeared => theme.strong(),
+        Presence::NotRetested => theme.warn(),
+        Presence::Absent => theme.dim(),
+        Presence::Unchanged | Presence::Updated => theme.text(),
+    };
+    let stance = cx.model.stance(case.id);
+    let (words, style) = match stance {
+        Some(stance) if stance.again.is_some() => (stance_words(cx, case, stance), theme.warn()),
+        Some(stance) if stance.source != VerdictSource::Nobody => (stance_words(cx, case, stance), theme.strong()),
+        _ => ("undecided".to_owned(), theme.dim()),
+    };
+    Line::from(vec![
+        Span::styled(presence_words(cx, case), presence),
+        Span::raw("   "),
+        Span::styled(text::clean(&words).into_owned(), style),
+    ])
+}
+
+/// `2 undecided`, `1 confirmed`: what is said about some findings, undecided ones first.
+pub(crate) fn counted<'s>(stances: impl Iterator<Item = Option<&'s Stance>>) -> Vec<String> {
+    let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
+    for stance in stances {
+        match stance.filter(|stance| !stance.is_undecided()) {
+            Some(stance) => *verdicts.entry(stance.verdict).or_default() += 1,
+            None => undecided += 1,
+        }
+    }
+    let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
+    let told = |(verdict, count): (Verdict, usize)| format!("{} {}", format::thousands(count as u64), verdict.phrase());
+    open.into_iter().chain(verdicts.into_iter().map(told)).collect()
+}
+
+/// `stood at tcp/8443: false positive by anna 3d ago   = takes it over`, where a finding seems to have moved.
+pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
+    let before = cx.model.offered(case.id)?;
+    let (event, decision) = before.shown()?;
+    let mut words = decision.verdict.phrase();
+    if let Some(reason) = decision.reason {
+        words.push_str(&format!(", {}", reason.phrase()));
+    }
+    let place = if before.identity.service == case.identity.service { "elsewhere" } else { &before.identity.service };
+    let told = format!("stood at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
+    let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::TakeOver));
+    Some(Line::from(vec![
+        Span::styled(text::clean(&told).into_owned(), cx.theme.warn()),
+        Span::raw("   "),
+        Span::styled(key, cx.theme.key()),
+        Span::raw(" takes it over"),
+    ]))
+}
+
+/// What scans say: `+ new in scan #118 Website, first seen 2m ago`.
+pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
+    if case.own.is_some() {
+        return format!("a finding of our own, {}", ago(cx, case.first_seen));
+    }
+    let scan = case.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
+    let first = ago(cx, case.first_seen);
+    let last = ago(cx, case.last_seen);
+    let sign = cx.theme.presence_sign(case.presence);
+    match case.presence {
+        Presence::New => format!("{sign} new in {scan}, first seen {first}"),
+        Presence::Unchanged if case.earlier.len() > 1 => format!("the same in {scan}, first seen {first}"),
+        Presence::Unchanged => format!("seen by {scan}, {first}"),
+        Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
+        Presence::Reappeared => format!("{sign} back in {scan}, first seen {first}"),
+        Presence::NotRetested => format!("{sign} not retested since {scan}, seen {last}"),
+        Presence::Absent => format!("{sign} gone: seen last by {scan}, {last}"),
+    }
+}
+
+/// What persons, rules or the service say: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
+pub(crate) fn stance_words(cx: &Cx<'_>, case: &Case, stance: &Stance) -> String {
+    let decided = decided_words(cx, stance);
+    let mut words = match (stance.again, stance.source) {
+        (Some(Again::Conflict), _) => format!("conflict: {}", sides(cx, case)),
+        (Some(Again::Regression), _) => format!("came back: was {decided}"),
+        (Some(Again::Expired), _) => format!("expired: was {decided}"),
+        (None, VerdictSource::Nobody) => "undecided".to_owned(),
+        (None, _) => decided,
+    };
+    if stance.recheck {
+        words.push_str("; check again: risk or exploitation rose since");
+    }
+    if let Some(service) = stance.service.as_ref().filter(|_| stance.source != VerdictSource::Service) {
+        words.push_str(&format!("; the service says {service}"));
+    }
+    words
+}
+
+fn decided_words(cx: &Cx<'_>, stance: &Stance) -> String {
+    let mut words = stance.verdict.phrase();
+    if let Some(until) = stance.until {
+        words.push_str(&format!(" to {}", day(until)));
+    }
+    let who = stance.who.as_deref().unwrap_or("somebody");
+    match stance.source {
+        VerdictSource::Service => words.push_str("·svc"),
+        VerdictSource::Rule(_) => words.push_str(&format!(" by a rule of {who}")),
+        VerdictSource::Person => words.push_str(&format!(" by {who} {}", ago(cx, stance.at))),
+        VerdictSource::Nobody => {}
+    }
+    if let Some(reason) = stance.reason {
+        words.push_str(&format!(": {}", reason.phrase()));
+    }
+    words
+}
+
+/// Both sides of a conflict: `anna fixed, ben false positive`.
+fn sides(cx: &Cx<'_>, case: &Case) -> String {
+    let Some(standing) = cx.model.findings.triage.state.standing(case.key()) else { return String::new() };
+    let sides = standing.decisions().map(|(event, decision)| {
+        format!("{} says {}", event.who, decision.verdict.phrase()) //
+    });
+    sides.collect::<Vec<_>>().join(", ")
+}
+
+/// A day for sentences.
+pub(crate) fn day(day: Date) -> String {
+    day.strftime("%-d %b %Y").to_string()
+}

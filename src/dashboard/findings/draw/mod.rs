@@ -1,0 +1,163 @@
+//! Findings: the table. The detail of one finding is in `detail`, group headers are in `groups` and `group_detail`.
+
+pub mod group_detail;
+pub mod groups;
+
+pub mod detail;
+
+use crate::contract::Finding;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::data::tabs::Saved;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
+use crate::dashboard::ui::text::DetailPane;
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::widgets::tabs::tab_line;
+use crate::text;
+use crate::triage::case::{Again, VerdictSource};
+use crate::triage::{Case, Stance};
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("RISK", format::RISK),
+    TableColumn::fixed("Δ", 1).expendable(3),
+    TableColumn::flex("FINDING", 12, 3),
+    // K: known to be exploited, P: proven by the scanner.
+    TableColumn::fixed("KP", 2).from(79),
+    TableColumn::flex("TARGET", 9, 1).at_most(28),
+    TableColumn::fixed("PORT", 5).right().from(79),
+    TableColumn::fixed("AGE", 4).right().expendable(2),
+    TableColumn::fixed("DECISION", DECISION).expendable(1),
+];
+
+/// Columns of what is decided: the longest word is `accepted·svc`.
+const DECISION: u16 = 12;
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    if groups::are_shown(cx) {
+        return groups::draw_list(cx, buf, slot, cache);
+    }
+    let remote = &cx.model.data.findings;
+    let list = &cx.model.lists.findings;
+    let pane = ListPane {
+        columns: COLUMNS,
+        invitation: "No findings yet: they appear here while scans run.".to_owned(),
+        tabs: Some(saved_tabs(cx, slot.area.width)),
+        ..pane_of(Pane::Findings, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |finding, _| {
+        let stance = cx.model.stance(finding.id);
+        let cells = vec![
+            risk(cx.theme, finding, stance),
+            words(cx.theme.presence_sign(finding.presence), cx.theme.text()),
+            name(cx, finding),
+            flags(cx.theme, finding),
+            target(cx, finding),
+            port(finding),
+            words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
+            said(cx, finding, stance),
+        ];
+        match stance.is_some_and(|stance| !stance.is_undecided()) {
+            true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
+            false => cells,
+        }
+    })
+}
+
+/// The detail of the selected finding, or of the head of a group.
+pub(crate) fn detail_of_row<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+    match groups::on_head(cx) {
+        Some(head) => group_detail::detail(cx, head, cache),
+        None => detail::detail(cx, Pane::Findings, cx.model.lists.findings.selected?, &mut cache.pieces),
+    }
+}
+
+/// A decided row steps back, whatever its colours are.
+fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
+    let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+/// The risk as scanned; with a severity of one's own both: `◆>MED`.
+pub(crate) fn risk(theme: Theme, case: &Case, stance: Option<&Stance>) -> Line<'static> {
+    match stance.and_then(|stance| stance.severity).filter(|&own| own != case.risk_level) {
+        None => Line::from(format::risk_span(theme, case.risk_level)),
+        Some(own) => Line::from(vec![
+            Span::styled(format::risk_glyph(theme, case.risk_level), theme.dim()),
+            Span::raw(">"),
+            Span::styled(format::risk_word(own), theme.risk(own)),
+        ]),
+    }
+}
+
+/// The saved queries with their counts, and the name of the one in use.
+pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
+    let tabs = &cx.model.settings.tabs;
+    let chosen = tabs.chosen(&cx.model.lists.findings.filter);
+    let title = |(at, saved): (usize, &Saved)| {
+        let count = tabs.counts.get(at).map(|count| format!(" {}", format::count(*count as i64)));
+        format!("{}{}", text::clean(&saved.name), count.unwrap_or_default())
+    };
+    let titles: Vec<String> = tabs.saved.iter().enumerate().map(title).collect();
+    let name = chosen.and_then(|at| tabs.saved.get(at)).map(|saved| saved.name.as_str()).unwrap_or_default();
+    (tab_line(cx.theme, &titles, chosen, width.saturating_sub(4)), name)
+}
+
+/// Bold until its detail was seen.
+fn name<'a>(cx: &Cx<'_>, case: &'a Case) -> Line<'a> {
+    let name = cell(&case.name);
+    if cx.model.is_unread(case.key()) { name.style(cx.theme.strong()) } else { name }
+}
+
+fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
+    let exploited = if finding.in_cisa_catalog { "K" } else { " " };
+    let proven = if finding.confirmed { "P" } else { " " };
+    Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
+}
+
+/// What is decided about a row; what is only offered stands there as a question.
+pub(crate) fn said<'a>(cx: &Cx<'a>, case: &Case, stance: Option<&'a Stance>) -> Line<'a> {
+    match cx.model.offered(case.id).and_then(|before| before.shown()) {
+        Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
+        None => decision(cx, stance),
+    }
+}
+
+/// What is decided, in a word: also why it holds no more, and whose it is where it is the service's.
+pub(crate) fn decision<'a>(cx: &Cx<'a>, stance: Option<&'a Stance>) -> Line<'a> {
+    let theme = cx.theme;
+    let Some(stance) = stance else { return words(theme.glyphs.dash, theme.dim()) };
+    match (stance.again, stance.source) {
+        (Some(Again::Conflict), _) => words("conflict", theme.warn()),
+        (Some(Again::Regression), _) => words("was fixed", theme.warn()),
+        (Some(Again::Expired), _) => words("expired", theme.warn()),
+        (None, VerdictSource::Nobody) => words(theme.glyphs.dash, theme.dim()),
+        (None, VerdictSource::Service) => {
+            words(format!("{}{}svc", stance.verdict.word(), theme.glyphs.separator), theme.text())
+        }
+        (None, _) if stance.recheck => words("re-check", theme.warn()),
+        (None, _) => words(stance.verdict.word(), theme.text()),
+    }
+}
+
+pub(crate) fn target<'a>(cx: &Cx<'a>, finding: &'a Finding) -> Line<'a> {
+    match (cx.finding_target(finding), &finding.target_name) {
+        (Some(id), _) => Line::from(cx.short_target_name(id)),
+        (None, Some(name)) => cell(name),
+        (None, None) => words(cx.theme.glyphs.dash, cx.theme.dim()),
+    }
+}
+
+fn port(finding: &Finding) -> Line<'static> {
+    Line::from(if finding.port > 0 { finding.port.min(99_999).to_string() } else { String::new() })
+}
+
+/// For layouts that have one line for the findings.
+pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
+    Line::from(format::risk_counts(cx.theme, cx.facts.risks().map(Some), "  "))
+}

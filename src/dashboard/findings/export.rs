@@ -1,0 +1,99 @@
+//! What leaves the dashboard: exports with the decisions.
+
+use crate::contract::{Shared, Stamp};
+use crate::dashboard::base::effect::{Effect, Exported};
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::model::Model;
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::export::{ExportFormat, ExportRow};
+use crate::text::file_name;
+use crate::triage::retest::{RetestResult, retest_results};
+use crate::triage::{Case, CaseId, Key};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The forms by name, for the table of commands.
+const FORMATS: &[&str] = &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"];
+
+/// The commands of this area.
+pub(crate) static COMMANDS: &[Command] = &[Command::new(
+    "export",
+    &[
+        ArgumentSlot::needed(ArgumentShape::Choice(FORMATS, "FORMAT")),
+        ArgumentSlot::optional(ArgumentShape::Findings),
+        ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
+    ],
+    "write findings with their decisions to a file: what the query takes, else the marked ones, else those shown",
+    "export csv verdict:* to handover.csv",
+    export,
+)];
+
+fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let format = args.choice().and_then(ExportFormat::named).ok_or("which format?")?;
+    let (ids, query) = chosen(model, args.query())?;
+    send(model, &ids, (format, query, args.text()), effects)
+}
+
+/// A report of these findings, made here.
+pub(crate) fn write(
+    model: &Model,
+    ids: &[CaseId],
+    format: ExportFormat,
+    effects: &mut Vec<Effect>,
+) -> Result<(), String> {
+    let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
+    let name = file_name(&format!("report-{workspace}.{}", format.ending()));
+    send(model, ids, (format, String::new(), Some(name)), effects)
+}
+
+fn send(
+    model: &Model,
+    ids: &[CaseId],
+    (format, query, name): (ExportFormat, String, Option<String>),
+    effects: &mut Vec<Effect>,
+) -> Result<(), String> {
+    let workspace = model.workspace_name();
+    let retests = retests(model, &workspace);
+    let rows: Vec<ExportRow> = ids.iter().filter_map(|&id| row(model, id, &workspace, &retests)).collect();
+    if rows.is_empty() {
+        return Err("there is no finding to export".to_owned());
+    }
+    let name = name.unwrap_or_else(|| file_name(&format!("findings-{workspace}.{}", format.ending())));
+    let made = Stamp(model.now.wall);
+    effects.push(Effect::Export(Box::new(Exported { name, format, title: workspace, query, made, rows })));
+    Ok(())
+}
+
+/// Ids in the order of the list, and the query that tells them.
+pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
+    let table = model.data.findings.value().cloned().unwrap_or_default();
+    if let Some(query) = query {
+        let taken: HashSet<i64> = model.taken(Pane::Findings, &query)?.into_iter().collect();
+        let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
+        return Ok((order.filter(|id| taken.contains(&id.0)).collect(), query));
+    }
+    let list = &model.lists.findings;
+    let shown: Vec<CaseId> = list.shown(&table).collect();
+    let marked: Vec<CaseId> = shown.iter().copied().filter(|id| list.marks.contains(id)).collect();
+    Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
+}
+
+/// What retests came to, as far as is known now.
+fn retests(model: &Model, workspace: &str) -> HashMap<Key, RetestResult> {
+    let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
+        return HashMap::new();
+    };
+    retest_results(&model.findings.triage.settings, workspace, (cases, scans), model.findings.triage.read)
+}
+
+fn row(model: &Model, id: CaseId, workspace: &Shared, retests: &HashMap<Key, RetestResult>) -> Option<ExportRow> {
+    let case: &Arc<Case> = model.data.findings.value()?.get(id)?;
+    let stance = model.stance(id).cloned().unwrap_or_default();
+    let target = case.target_id.and_then(|target| model.target_name(target)).or(case.target_name.as_ref());
+    let target = target.unwrap_or(&case.identity.asset).clone();
+    let tool = case.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
+    let row = ExportRow::new(Arc::clone(case), stance, &model.findings.triage.state, target, tool, workspace.clone());
+    Some(ExportRow { retest: retests.get(&case.key()).cloned(), ..row })
+}

@@ -1,0 +1,162 @@
+//! Findings of one's own: made by hand or from captured requests, changed, switched off.
+
+pub mod proof;
+#[cfg(test)]
+mod tests;
+
+use crate::contract::{Capture, Shared};
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::form_tag::{FormTag, OwnOf};
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::forms::Form;
+use crate::dashboard::forms::own::ManualFindingDraft as OwnDraft;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::oob::CaptureSource;
+use crate::oob::out::{CaptureRecord, raw};
+use crate::text::plural;
+use crate::triage::event::OwnFinding;
+use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
+
+/// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
+pub(crate) fn open(model: &mut Model) {
+    let case = selected(model);
+    let present = case.and_then(|case| own_state(model, *case.own.as_deref()?));
+    match present.map(|own| OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() }) {
+        Some(draft) => open_form(model, draft),
+        None => open_new(model),
+    }
+}
+
+/// A new one about the target at hand.
+pub(crate) fn open_new(model: &mut Model) {
+    let own = OwnFinding { target: target(model), ..OwnFinding::default() };
+    open_form(model, OwnDraft { own, ..OwnDraft::default() });
+}
+
+/// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.
+pub(crate) fn open_from_captures(model: &mut Model) {
+    if model.head_must_wait() {
+        return;
+    }
+    let chosen = model.chosen_captures();
+    if chosen.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    // One empty line between two; a request without a body ends with one of its own.
+    let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
+    let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
+    let mut own = OwnFinding {
+        evidence: evidence.join("\n\n").into(),
+        captures: captures.map(Shared::from).collect(),
+        target: target_of(model, &chosen),
+        ..OwnFinding::default()
+    };
+    proof::tell(&mut own, &chosen, &model.captures.oob.book, model.connection.clock_offset);
+    let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
+    let others = others.map(|other| (other.id, other.finding.clone())).collect();
+    open_form(model, OwnDraft { id: None, own, others });
+}
+
+/// The target that requests tell of themselves, else that of the chip.
+fn target_of(model: &Model, chosen: &[CaptureRecord]) -> Shared {
+    let (own, hosts) = (model.own_addresses(), &model.captures.oob.hosts);
+    let told = chosen.iter().find_map(|sent| CaptureSource::of(&sent.capture, own, hosts).target().cloned());
+    let chip = || model.navigation.scope.target.and_then(|id| model.target_name(id).cloned());
+    told.or_else(chip).unwrap_or_default()
+}
+
+fn open_form(model: &mut Model, draft: OwnDraft) {
+    if model.findings.triage.pen.is_none() {
+        return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
+    }
+    let of = draft.of();
+    if matches!(of, OwnOf::Captures(_)) && !model.overlay.drafts.contains_key(&FormTag::Own(of)) {
+        tell_of_others(model);
+    }
+    model.open_form(Form::open(crate::dashboard::forms::FormOpening::Own(draft), model.navigation.scope.workspace));
+}
+
+/// Drafts of other captures are not lost, but not brought back here: their text is not about these.
+fn tell_of_others(model: &mut Model) {
+    let drafts = model.overlay.drafts.iter().filter(|(tag, _)| matches!(tag, FormTag::Own(OwnOf::Captures(_))));
+    let captures = drafts.filter_map(|(_, form)| Some(form.subject.own.as_ref()?.own.captures.len())).next_back();
+    if let Some(captures) = captures {
+        let about = plural(captures, "other captured request");
+        model.say(Tone::Plain, format!("a draft about {about} is kept: it comes back when n is pressed on the same"));
+    }
+}
+
+fn is_here(model: &Model, own: &OwnState) -> bool {
+    let workspace = model.workspace().map(|workspace| workspace.name.as_str()).unwrap_or_default();
+    own.event.workspace.is_empty() || *own.event.workspace == *workspace
+}
+
+fn selected(model: &Model) -> Option<&Case> {
+    let id = model.selected_id(Pane::Findings).map(CaseId)?;
+    model.data.findings.value()?.get(id).map(|case| &**case)
+}
+
+fn own_state(model: &Model, id: EventId) -> Option<&OwnState> {
+    model.findings.triage.state.own().find(|own| own.id == id)
+}
+
+fn target(model: &Model) -> Shared {
+    let known = model.target_at_hand().or(model.navigation.scope.target).and_then(|id| model.target_name(id).cloned());
+    known.unwrap_or_default()
+}
+
+/// `D` in the findings: takes one of our own away; those of the service stay.
+pub(crate) fn ask_off(model: &mut Model) {
+    let ids: Vec<CaseId> = model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect();
+    let Some(table) = model.data.findings.value() else { return };
+    let own: Vec<(EventId, Shared)> = ids
+        .iter()
+        .filter_map(|&id| table.get(id))
+        .filter_map(|case| Some((*case.own.as_deref()?, case.name.clone())))
+        .collect();
+    let question = match own.as_slice() {
+        [] => return model.say(Tone::Plain, "findings of the service cannot be deleted; those of our own can"),
+        [(_, name)] => format!("Take our own finding “{name}” away?"),
+        many => format!("Take {} findings of our own away?", many.len()),
+    };
+    let off = own.iter().map(|(id, _)| (Subject::Own(*id), Change::Off(true))).collect();
+    let mut prompt =
+        Prompt::new(question, Then::Record(off)).with_line("u brings them back; nothing is sent anywhere.");
+    if own.len() < ids.len() {
+        prompt = prompt.with_line(format!("{} of the service stay.", ids.len() - own.len()));
+    }
+    model.open_prompt(prompt);
+}
+
+/// Keeps what the form has; it closes.
+pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
+    let tag = form.tag;
+    let Some((id, own)) = form.own() else { return };
+    let Some(id) = id.or_else(|| model.findings.triage.pen.as_ref().map(|pen| pen.next())) else {
+        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+    };
+    let name = own.name.clone();
+    if model.record(vec![(Subject::Own(id), Change::Own(Box::new(own)))], effects).is_none() {
+        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+    }
+    model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
+    model.overlay.drafts.remove(&tag);
+    if !matches!(tag, FormTag::Own(OwnOf::Finding(_))) {
+        model.lists.findings.want(crate::triage::identity::own_key(id).into());
+        model.lists.captures.clear_marks();
+    }
+    model.say(Tone::Good, format!("kept: {name}"));
+}
+
+impl Model {
+    /// Name of the finding of one's own that a captured request is the evidence of.
+    pub fn proven_by(&self, capture: &Capture) -> Option<&Shared> {
+        let json = serde_json::to_string(capture).ok()?;
+        let has = |own: &&OwnState| !own.off && own.finding.captures.iter().any(|kept| **kept == *json);
+        self.findings.triage.state.own().find(has).map(|own| &own.finding.name)
+    }
+}

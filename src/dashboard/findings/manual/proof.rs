@@ -1,0 +1,119 @@
+//! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
+//! it was planted and what it brought in.
+
+use crate::oob::out::CaptureRecord;
+use crate::oob::{Book, Payload, Token};
+use crate::text::plural;
+use crate::triage::event::OwnFinding;
+use std::collections::{HashMap, HashSet};
+
+/// Requests of a payload that are told a line each; of more only the first and the last.
+const LINES: usize = 5;
+/// Parameters and addresses that are named; of more the number.
+const FEW: usize = 5;
+
+/// Tells name, class, target and text of a finding by the payloads in its captures; without any it stays as it is.
+pub(crate) fn tell(own: &mut OwnFinding, chosen: &[CaptureRecord], book: &Book, offset: Option<i64>) {
+    let proofs = proofs(chosen, book);
+    if proofs.is_empty() {
+        return;
+    }
+    let technique = proofs.iter().map(|(payload, _)| &payload.technique).find(|technique| !technique.is_empty());
+    let what = technique.map_or("Out-of-band request", |technique| technique.as_str());
+    let places: Vec<String> = proofs.iter().map(|(payload, _)| named(payload)).collect();
+    let places = once(places.iter().map(String::as_str));
+    own.name = match places.is_empty() {
+        true => what.into(),
+        false => format!("{what} through {}", few(&places)).into(),
+    };
+    own.class = technique.cloned().unwrap_or_default();
+    if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
+        own.target = target.clone();
+    }
+    let told: Vec<String> = proofs.iter().map(|(payload, proof)| told(payload, proof, offset)).collect();
+    own.text = told.join("\n\n").into();
+}
+
+/// The payloads in these captures, in the order of their first request, each with its requests.
+fn proofs<'a>(chosen: &'a [CaptureRecord], book: &'a Book) -> Vec<(&'a Payload, Vec<&'a CaptureRecord>)> {
+    let mut proofs: Vec<(&Payload, Vec<&CaptureRecord>)> = Vec::new();
+    let mut places: HashMap<Token, usize> = HashMap::new();
+    for sent in chosen {
+        for payload in sent.mentions.iter().filter_map(|mention| book.get(mention.token)) {
+            let place = *places.entry(payload.token).or_insert(proofs.len());
+            match proofs.get_mut(place) {
+                Some((_, requests)) if requests.last().is_some_and(|last| std::ptr::eq(*last, sent)) => {}
+                Some((_, requests)) => requests.push(sent),
+                None => proofs.push((payload, vec![sent])),
+            }
+        }
+    }
+    proofs
+}
+
+fn told(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> String {
+    let place = payload.place();
+    let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+    let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
+    let mut text = format!("Payload {} was planted{place}{made}: {}", payload.token, payload.url);
+    let request = |sent: &CaptureRecord| {
+        let capture = &sent.capture;
+        let delay = payload.delay(capture.request_date, offset).map(|delay| format!(" ({delay})")).unwrap_or_default();
+        let came = capture.request_date.map(|date| format!(" at {date} UTC")).unwrap_or_default();
+        format!("{} from {}{came}{delay}", capture.request_method, capture.ip_address)
+    };
+    match proof {
+        [first, .., last] if proof.len() > LINES => {
+            let from = few(&once(proof.iter().map(|sent| sent.capture.ip_address.as_str())));
+            text.push_str(&format!("\nIt brought in {} from {from}:", plural(proof.len(), "request")));
+            text.push_str(&format!("\n{}, the first\n{}, the last", request(first), request(last)));
+        }
+        [one] => text.push_str(&format!("\nIt brought in {}", request(one))),
+        all => {
+            text.push_str(&format!("\nIt brought in {}:", plural(all.len(), "request")));
+            all.iter().for_each(|sent| text.push_str(&format!("\n{}", request(sent))));
+        }
+    }
+    if !payload.note.is_empty() {
+        text.push_str(&format!("\n{}", payload.note));
+    }
+    text
+}
+
+/// What a payload was planted in, in a word or two: its parameter, else its line of a file.
+fn named(payload: &Payload) -> String {
+    match payload.number {
+        Some(number) if payload.parameter.is_empty() => format!("#{number} {}", payload.batch),
+        _ => payload.parameter.to_string(),
+    }
+}
+
+/// Each text once, in the order they came, without empty ones.
+fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    texts.filter(|text| !text.is_empty() && seen.insert(*text)).collect()
+}
+
+/// `q, r and callback`; of many the first ones, and how many more.
+fn few(texts: &[&str]) -> String {
+    match texts {
+        [all @ .., last] if !all.is_empty() && all.len() < FEW => format!("{} and {last}", all.join(", ")),
+        [one] => (*one).to_owned(),
+        all => {
+            let shown = all.len().min(FEW);
+            format!("{} and {} more", all[..shown].join(", "), all.len() - shown)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_texts_the_first_are_named_and_the_others_counted() {
+        assert_eq!([few(&["q"]), few(&["q", "r"]), few(&["q", "r", "s"])], ["q", "q and r", "q, r and s"]);
+        assert_eq!(few(&["a", "b", "c", "d", "e"]), "a, b, c, d and e");
+        assert_eq!(few(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+    }
+}

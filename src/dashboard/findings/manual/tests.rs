@@ -1,0 +1,214 @@
+//! Findings of one's own: made by hand, from captured requests, changed, taken away and brought back.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::testing::Desk;
+
+/// Names of the findings of one's own that are shown.
+fn own(desk: &Desk) -> Vec<String> {
+    let table = desk.model.data.findings.value().unwrap();
+    table.items().iter().filter(|case| case.own.is_some()).map(|case| case.name.to_string()).collect()
+}
+
+#[test]
+fn a_finding_made_by_hand_is_a_row_like_the_others_and_n_on_it_changes_it() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
+    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "told: {}", desk.told());
+    assert!(desk.model.overlay.modals.is_empty());
+    // It is the selection as soon as it is there, and stands at the target that was at hand.
+    let selected = desk.model.lists.findings.selected.unwrap();
+    let case = desk.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    assert!(case.own.is_some());
+    assert_eq!(case.target_name.as_deref(), Some("t1.acme.test"));
+    desk.keys("n ' (2)' ctrl-o");
+    assert_eq!(own(&desk), ["Stored XSS in the guest book (2)"]);
+}
+
+#[test]
+fn a_form_without_a_name_or_with_a_port_that_is_none_is_not_taken() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n ctrl-o");
+    assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
+    desk.keys("'x' tab tab tab '70000' ctrl-o");
+    assert!(
+        desk.form().fields.iter().any(|field| field.error.as_deref() == Some("a port is a number from 1 to 65535"))
+    );
+    assert!(own(&desk).is_empty());
+}
+
+#[test]
+fn captured_requests_are_kept_as_evidence_of_a_new_one_or_one_that_is_there() {
+    let mut desk = Desk::new();
+    desk.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
+    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!(made.captures.len(), 1);
+    assert!(made.evidence.starts_with("GET /l/abc/x"), "{}", made.evidence);
+    desk.keys("5 * n right ctrl-o");
+    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!(
+        (desk.model.findings.triage.state.own().count(), made.captures.len(), made.name.as_str()),
+        (1, 4, "Blind SSRF")
+    );
+}
+
+#[test]
+fn a_finding_made_of_a_request_stands_at_the_target_that_its_payload_or_the_request_itself_names() {
+    use crate::contract::Capture;
+    let mut desk = Desk::new();
+    let from = |ip: &str, header: &str| Capture {
+        ip_address: ip.into(),
+        http_headers: vec![header.into()],
+        ..crate::dashboard::testing::capture(10)
+    };
+    let target = |desk: &mut Desk, caught: Capture| {
+        let id = desk.model.data.captures.end() as i64;
+        desk.caught(1, vec![Capture { id: id.into(), ..caught }]);
+        desk.keys("5 G n");
+        let target = desk.form().text(FieldId::TargetName);
+        desk.keys("esc");
+        target
+    };
+    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://t3.acme.test/x")), "t3.acme.test");
+    assert_eq!(target(&mut desk, from("t4.acme.test", "Referer: https://t3.acme.test/x")), "t4.acme.test");
+    assert_eq!(target(&mut desk, from("203.0.113.9", "Referer: https://elsewhere.test/")), "");
+    // Where it was planted counts more.
+    desk.keys("2 g g p");
+    desk.hit(99, Some(1));
+    let planted = desk.model.data.captures.caught.back_mut().unwrap();
+    let named = from("t4.acme.test", "Host: x");
+    planted.capture = std::sync::Arc::new(Capture { ip_address: named.ip_address, ..Capture::clone(&planted.capture) });
+    desk.keys("5 G n");
+    assert_eq!(desk.form().text(FieldId::TargetName), "t1.acme.test");
+}
+
+#[test]
+fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Mine' ctrl-o D");
+    assert_eq!(desk.prompt().question, "Take our own finding “Mine” away?");
+    desk.keys("y");
+    assert!(own(&desk).is_empty());
+    desk.keys("u");
+    assert_eq!(own(&desk), ["Mine"]);
+    desk.keys("g g D");
+    assert!(
+        desk.model.overlay.modals.is_empty() && desk.told().contains("of the service cannot be deleted"),
+        "{}",
+        desk.told()
+    );
+}
+
+#[test]
+fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machine() {
+    let mut desk = Desk::new();
+    desk.model.session.read_only = true;
+    desk.keys("3 n");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+    assert!(!desk.form().fields.is_empty());
+}
+
+#[test]
+fn a_report_made_here_carries_what_the_service_does_not_know() {
+    use crate::dashboard::base::effect::Effect;
+    let mut desk = Desk::new();
+    desk.keys("3 g g n 'Mine' ctrl-o");
+    desk.keys("3 * R");
+    assert!(
+        desk.form().summary.iter().any(|line| line.starts_with("1 of our own left out")),
+        "{:?}",
+        desk.form().summary
+    );
+    let effects = desk.keys("right ctrl-o");
+    let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+    let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.told()));
+    assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
+    assert!(made.name.ends_with(".html") && desk.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_export_has_it() {
+    use crate::dashboard::base::effect::Effect;
+    use crate::export::{Export, ExportFormat, write};
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    desk.hit(9, Some(1));
+    desk.hit(10, Some(1));
+    assert!(desk.keys("5 G * n").is_empty());
+    let form = desk.form();
+    let text = |id| form.text(id);
+    assert_eq!(text(FieldId::Name), "SSRF through q");
+    assert_eq!((text(FieldId::Class), text(FieldId::TargetName)), ("SSRF".to_owned(), "t1.acme.test".to_owned()));
+    let told = text(FieldId::Text);
+    assert!(told.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{told}");
+    assert_eq!(told.matches("GET from 203.0.113.9").count(), 2, "{told}");
+    desk.keys("ctrl-o");
+    assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.told());
+    let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
+    assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
+    for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
+        let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
+        let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+        let made = made.unwrap_or_else(|| panic!("{format}: {}", desk.told()));
+        let format = ExportFormat::named(format).unwrap();
+        let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
+        let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
+        assert!(written.contains("SSRF through q") && written.contains("t1.acme.test"), "{format:?}: {written}");
+        assert!(written.contains("203.0.113.9") || written.contains("/l/abc/x"), "{format:?} has no proof: {written}");
+    }
+}
+
+#[test]
+fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
+    let mut desk = Desk::new();
+    desk.keys("5 g g space j space n 'Two of them' esc");
+    assert!(desk.model.overlay.modals.is_empty());
+    // Another capture: the form begins anew, and says where the draft is.
+    desk.keys("g g space j space G n");
+    assert_eq!(desk.model.lists.captures.marks().len(), 0);
+    assert_eq!(desk.form().text(FieldId::Name), "");
+    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
+    assert!(desk.told().contains("a draft about 2 other captured requests is kept"), "{}", desk.told());
+    desk.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
+    let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
+    assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
+    // The same two again.
+    desk.keys("5 g g space j space n");
+    assert_eq!(desk.form().text(FieldId::Name), "Two of them");
+    assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 2);
+}
+
+#[test]
+fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_stands_between_these() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
+    let tokens: Vec<String> =
+        desk.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
+    assert_eq!(tokens.len(), 2, "{}", desk.told());
+    for (id, payload) in [(9, 1), (10, 2), (11, 1)] {
+        desk.hit(id, Some(payload));
+    }
+    desk.keys("5 G * n");
+    let text = desk.form().text(FieldId::Text);
+    for token in &tokens {
+        assert_eq!(text.matches(&format!("Payload {token} was planted")).count(), 1, "{text}");
+    }
+    assert!(text.contains("in q · t1.acme.test") && text.contains("in callback · t1.acme.test"), "{text}");
+    assert!(text.contains("It brought in 2 requests:\nGET from 203.0.113.9"), "{text}");
+    assert!(text.contains("It brought in GET from 203.0.113.9"), "{text}");
+    assert_eq!(desk.form().text(FieldId::Name), "SSRF through q and callback");
+    let evidence = desk.form().text(FieldId::Evidence);
+    assert!(evidence.contains("\n\nGET ") && !evidence.contains("\n\n\n"), "{evidence:?}");
+    desk.keys("esc esc : 'payloads 1 keys.txt' enter");
+    desk.hit(30, Some(3));
+    desk.keys("5 : 'unmark' enter G n");
+    assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request through #1 keys.txt");
+    desk.keys("esc");
+    // Many are told by the first and the last.
+    for id in 12..20 {
+        desk.hit(id, Some(2));
+    }
+    desk.keys("esc esc * n");
+    let text = desk.form().text(FieldId::Text);
+    assert!(text.contains("It brought in 9 requests from 203.0.113.9:") && text.contains(", the last"), "{text}");
+}

@@ -1,0 +1,29 @@
+//! Findings: the triage table, its detail, and every action on findings.
+//!
+//! ```text
+//!   data::decisions (rows with decisions) ─► draw (list, groups, detail)
+//!   key ─► decide (verdicts, rules, undo) · review (card by card) · retest (board) · manual ─► Effect::Record, calls
+//! ```
+//!
+//! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape. Fingerprints, events and
+//! rules of decisions are in the top-level module `triage`; grouping is in `dashboard/list/groups`.
+
+#[cfg(test)]
+mod groups_tests;
+pub mod review;
+
+pub mod changed;
+#[cfg(test)]
+mod changed_tests;
+pub mod commands;
+#[cfg(test)]
+mod commands_tests;
+pub mod decide;
+pub mod draw;
+pub mod export;
+pub mod manual;
+pub mod retest;
+#[cfg(test)]
+mod seen_tests;
+#[cfg(test)]
+mod stay_tests;

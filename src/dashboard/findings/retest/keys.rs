@@ -1,0 +1,330 @@
+//! Retest and compare: what is asked for is captured here, and the board opens.
+
+use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
+use crate::dashboard::base::batch::{Batch, Job, JobState};
+use crate::dashboard::base::effect::{Call, CallAnswer, Effect};
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::data::board::{BY_NOW, Board};
+use crate::dashboard::findings::decide::keys::{ask_or_carry_out, is_early};
+use crate::dashboard::model::{Model, navigation};
+use crate::dashboard::prompts::{Deed, Plan, Prompt, Then};
+use crate::text::plural;
+use crate::triage::compare::{Outcome, differences, occurrences};
+use crate::triage::draft::Draft;
+use crate::triage::retest::{KEPT_AS, Retest, RetestFinding, RetestScan, RetestStatus};
+use crate::triage::{Case, CaseId, Verdict, compare};
+use std::collections::HashSet;
+
+/// Scans in a question before "… and N more".
+const NAMED: usize = 3;
+
+/// A verdict on what is chosen; several become fixed only where the retest has not seen them.
+pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
+    if is_early(model, Pane::Board) {
+        return;
+    }
+    let chosen = model.chosen(Pane::Board);
+    let mut ids = model.board_ids(&chosen.ids);
+    let shown: HashSet<CaseId> = ids.iter().copied().collect();
+    let mut hidden = model.board_ids(&chosen.hidden);
+    hidden.retain(|id| !shown.contains(id));
+    let all = ids.len() + hidden.len();
+    if all > 1 && verdict == Verdict::Fixed {
+        let rows = model.data.board.value().cloned().unwrap_or_default();
+        let is_gone = |&id: &CaseId| rows.get(id).is_some_and(|row| row.now == RetestStatus::Is(Outcome::Gone));
+        ids.retain(is_gone);
+        hidden.retain(is_gone);
+        let gone = ids.len() + hidden.len();
+        if gone < all {
+            model.say(Tone::Plain, format!("{gone} of {all} were not seen: only these become fixed together"));
+        }
+    }
+    if ids.is_empty() && hidden.is_empty() {
+        if all == 0 {
+            model.say(Tone::Plain, "nothing is selected here");
+        }
+        return;
+    }
+    ask_or_carry_out(model, Deed { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
+}
+
+/// `s`: names how many findings and scans it is, and what is left out.
+pub(crate) fn ask(model: &mut Model) {
+    let pane = model.navigation.focus.pane;
+    let chosen = model.chosen(pane);
+    let many = chosen.many || pane == Pane::Board;
+    let ids = |model: &Model, ids: &[i64]| match pane {
+        Pane::Board => model.board_ids(ids),
+        _ => ids.iter().map(|&id| CaseId(id)).collect(),
+    };
+    let shown = ids(model, &chosen.ids);
+    if shown.is_empty() && chosen.hidden.is_empty() {
+        return model.say(Tone::Plain, "nothing is selected here");
+    }
+    let (plan, left_out) = plan(model, &shown, many);
+    if plan.jobs.is_empty() && chosen.hidden.is_empty() {
+        return model.say(Tone::Plain, left_out.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
+    }
+    let mut prompt = question(plan, left_out);
+    if !chosen.hidden.is_empty() {
+        let all = ids(model, &[&chosen.ids[..], &chosen.hidden[..]].concat());
+        let (wider, left_out) = crate::dashboard::findings::retest::keys::plan(model, &all, many);
+        prompt = prompt.with_line(format!("{} marked but not shown; a takes them too.", chosen.hidden.len()));
+        prompt.wider = Some(Box::new(question(wider, left_out)));
+    }
+    model.open_prompt(prompt);
+}
+
+fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
+    let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());
+    let words = format!("Retest {} with {}?", plural(findings, "finding"), plural(scans, "scan"));
+    let mut named: Vec<String> = plan.jobs.iter().take(NAMED).map(|job| job.about.clone()).collect();
+    if scans > NAMED {
+        named.push(format!("{} more", scans - NAMED));
+    }
+    let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
+    prompt = prompt.with_line(format!("Again, with the same parameters: {}.", named.join("; ")));
+    left_out.into_iter().fold(prompt, Prompt::with_line)
+}
+
+/// The scans behind some findings, each once, and in words what cannot be looked for again.
+fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
+    let mut retest = Retest { at: Some(Stamp(model.service_now())), ..Retest::default() };
+    let mut jobs = Vec::new();
+    let [mut unknown, mut secret] = [0, 0];
+    let newest = model.data.scans.value().and_then(|all| all.items().iter().map(|scan| scan.id).max());
+    for case in ids.iter().filter_map(|&id| model.data.findings.value()?.get(id)) {
+        let scan = case.task_id.and_then(|id| model.data.scans.value()?.get(id));
+        let (Some(scan), Some(asked)) = (scan, asked(model, case)) else {
+            unknown += 1;
+            continue;
+        };
+        let Some(call) = same_again(model, scan) else {
+            secret += 1;
+            continue;
+        };
+        if retest.again(scan.id).is_none() {
+            let place = (scan.target_id, scan.tool_id);
+            retest.scans.push(RetestScan {
+                of: scan.id,
+                newest: newest.unwrap_or_default(),
+                place,
+                ..RetestScan::default()
+            });
+            jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
+        }
+        retest.findings.push(asked);
+    }
+    let mut left_out = Vec::new();
+    if unknown > 0 {
+        left_out.push(format!("{unknown} left out: no scan to start again is known."));
+    }
+    if secret > 0 {
+        left_out.push(format!("{secret} left out: their scans signed in with a secret that is not known here."));
+    }
+    (Plan { retest, jobs, opens }, left_out)
+}
+
+fn asked(model: &Model, case: &Case) -> Option<RetestFinding> {
+    let before = match model.stance(case.id) {
+        Some(stance) if stance.again.is_some() => format!("was {}", stance.verdict.word()),
+        Some(stance) => stance.verdict.word().to_owned(),
+        None => "open".to_owned(),
+    };
+    let target = case.target_id.and_then(|id| model.target_name(id).cloned());
+    RetestFinding::new(case, &before, target.unwrap_or_else(|| case.identity.asset.clone()))
+}
+
+/// The call that starts a scan again; none where it signed in with a secret.
+pub(crate) fn same_again(model: &Model, scan: &Scan) -> Option<NewScan> {
+    let params = scan.tool_params.clone();
+    let signed_in = |params: &serde_json::Value| params.get("authentication").is_some_and(|it| !it.is_null());
+    if params.as_ref().is_some_and(signed_in) {
+        return None;
+    }
+    Some(NewScan {
+        tool_id: scan.tool_id,
+        target_id: Some(scan.target_id),
+        workspace_id: scan.workspace_id.or(model.navigation.scope.workspace),
+        scan_original_url: scan.scan_original_url.then_some(true),
+        tool_params: params,
+        ..NewScan::default()
+    })
+}
+
+/// `d` in the scans: two marked ones, or one with the one before it.
+pub(crate) fn compare_scans(model: &mut Model) {
+    let Some(scans) = model.data.scans.value().cloned() else { return };
+    let chosen = model.chosen(Pane::Scans);
+    let chosen: Vec<_> = chosen.ids.iter().filter_map(|&id| scans.get(ScanId(id))).collect();
+    match chosen.as_slice() {
+        [after] => match compare::before(&scans, after) {
+            Some(before) => model.open_compare(before.id, after.id),
+            None => model.say(Tone::Plain, "no finished scan of the same target and tool before this one: mark two"),
+        },
+        [a, b] => {
+            let (before, after) = compare::in_order(a, b);
+            model.open_compare(before.id, after.id);
+        }
+        _ => model.say(Tone::Plain, "two scans are compared: mark two"),
+    }
+}
+
+/// `d` on a finding: what its last scan told otherwise than the one before.
+pub(crate) fn tell_difference(model: &mut Model) {
+    let id = match model.navigation.focus.pane {
+        Pane::Board => model.board_case(),
+        _ => model.selected_id(Pane::Findings).map(CaseId),
+    };
+    let Some(case) = id.and_then(|id| model.data.findings.value()?.get(id)).cloned() else {
+        return model.say(Tone::Plain, "nothing is selected here");
+    };
+    let mut told = occurrences(&case);
+    let (Some(after), Some(before)) = (told.next(), told.next()) else {
+        return model.say(Tone::Plain, "only one scan has told it: there is nothing to compare");
+    };
+    let scan = |finding: &Finding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
+    let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
+    let differs = differences(before, after);
+    lines.push(if differs.is_empty() { "nothing that counts".to_owned() } else { differs.join("\n") });
+    lines.extend(changed_lines(&evidence_text(before), &evidence_text(after)));
+    let title = format!("What changed: {}", case.name);
+    model.show_text(title, lines.join("\n"));
+}
+
+/// Evidence as lines to be compared.
+fn evidence_text(finding: &Finding) -> String {
+    use crate::contract::finding::EvidenceView;
+    match finding.vuln_evidence.view() {
+        EvidenceView::Nothing => String::new(),
+        EvidenceView::Text(text) => text,
+        EvidenceView::Table { rows, .. } => rows.iter().map(|row| row.join("  ")).collect::<Vec<_>>().join("\n"),
+        EvidenceView::Tree(value) => serde_json::to_string_pretty(&value).unwrap_or_default(),
+    }
+}
+
+/// The lines that only one of two texts has, those of the first one with `-`.
+fn changed_lines(before: &str, after: &str) -> Vec<String> {
+    let only = |of: &str, other: &str, sign: char| -> Vec<String> {
+        let other: HashSet<&str> = other.lines().collect();
+        of.lines().filter(|line| !other.contains(line)).map(|line| format!("{sign} {line}")).collect()
+    };
+    let all = [only(before, after, '-'), only(after, before, '+')].concat();
+    if all.is_empty() { all } else { [vec![String::new(), "evidence".to_owned()], all].concat() }
+}
+
+/// A scan was started, or not.
+fn note(again: &mut RetestScan, state: &JobState) {
+    match state {
+        JobState::Done(answer) => {
+            again.started = true;
+            again.scan = match answer {
+                CallAnswer::Scan(scan) => scan.created_id,
+                _ => None,
+            };
+        }
+        JobState::Refused(problem) => again.refused = Some(problem.to_string()),
+        JobState::Cancelled => again.refused = Some("not sent".to_owned()),
+        JobState::Waiting | JobState::UnderWay(_) => {}
+    }
+}
+
+impl Model {
+    /// A retest was answered with yes.
+    pub(crate) fn begin_retest(&mut self, plan: Plan, effects: &mut Vec<Effect>) {
+        let Plan { retest, jobs, opens } = plan;
+        let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
+        let workspace = self.workspace_name();
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        let on_board =
+            self.navigation.focus.pane == Pane::Board && matches!(self.findings.board, Some(Board::Retest(_)));
+        // Of the present one rows are asked for anew; the others stay on the board, or as long as it runs.
+        let retest = match self.retest_of(&workspace).filter(|present| on_board || present.runs(&scans)) {
+            Some(mut present) => {
+                present.take(retest);
+                present
+            }
+            None => retest,
+        };
+        self.remember(KEPT_AS, &workspace, &retest, effects);
+        self.findings.board = Some(Board::Retest(retest));
+        if opens && self.navigation.focus.pane != Pane::Board {
+            self.lists.findings.marks.clear();
+            self.open_board();
+        }
+        self.make_board();
+        self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
+    }
+
+    /// The retest of a workspace: that on the board, else the one that is kept.
+    fn retest_of(&self, workspace: &Shared) -> Option<Retest> {
+        let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
+        match &self.findings.board {
+            Some(Board::Retest(retest)) if is_here => Some(retest.clone()),
+            _ => self.setting(KEPT_AS, workspace),
+        }
+    }
+
+    /// Keeps what the answers of a batch told about the retest it is of, whichever workspace is worked in meanwhile.
+    pub(crate) fn keep_retested(&mut self, batch: &Batch, effects: &mut Vec<Effect>) {
+        if batch.retest.is_empty() {
+            return;
+        }
+        let Some(mut retest) = self.retest_of(&batch.workspace) else { return };
+        for (of, (_, state)) in batch.retest.iter().zip(&batch.jobs) {
+            if let Some(again) = retest.scans.iter_mut().find(|again| again.of == *of) {
+                note(again, state);
+            }
+        }
+        self.remember(KEPT_AS, &batch.workspace, &retest, effects);
+        let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
+        if is_here && matches!(self.findings.board, Some(Board::Retest(_))) {
+            self.findings.board = Some(Board::Retest(retest));
+            self.make_board();
+        }
+    }
+
+    /// Goes to the board. What stands there first takes a verdict only after it was seen.
+    fn open_board(&mut self) {
+        navigation::go(self, Pane::Board);
+        self.make_board();
+        self.came_to(Pane::Board);
+    }
+
+    /// `:retest`: the board of the last retest in this workspace.
+    pub fn open_retest(&mut self) {
+        if !matches!(self.findings.board, Some(Board::Retest(_))) {
+            let workspace = self.workspace_name();
+            let Some(retest) = self.retest_of(&workspace) else {
+                return self.say(Tone::Plain, "nothing was retested here yet: s on findings does");
+            };
+            self.findings.board = Some(Board::Retest(retest));
+        }
+        self.open_board();
+    }
+
+    /// `d`, `:compare A B`: two scans side by side, the earlier one first.
+    pub fn open_compare(&mut self, before: ScanId, after: ScanId) {
+        self.findings.board = Some(Board::Compare(before, after));
+        self.lists.board = Default::default();
+        self.lists.board.sort = BY_NOW;
+        self.open_board();
+    }
+
+    /// The scans of a retest as a phrase: `14 findings, 5 scans: 2 done, 3 running`.
+    pub fn board_words(&self) -> String {
+        let scans = self.data.scans.value();
+        match (&self.findings.board, scans) {
+            (Some(Board::Retest(retest)), Some(scans)) => {
+                let [done, running, failed] = retest.progress(scans);
+                let counts = [(done, "done"), (running, "running"), (failed, "failed")];
+                let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+                let told = told.collect::<Vec<_>>().join(", ");
+                let (findings, scans) = (retest.findings.len(), retest.scans.len());
+                format!("{}, {}: {told}", plural(findings, "finding"), plural(scans, "scan"))
+            }
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Retest and compare: what is asked, what is started, and what the board says while scans end.
+
+use crate::client::problem::Problem;
+use crate::contract::{
+    Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId, Workspace,
+    WorkspaceId,
+};
+use crate::dashboard::base::effect::{Call, CallAnswer, Effect};
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::{Snapshot, Update};
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::board::{Board, BoardRow};
+use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::model::modal::Modal;
+use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
+use crate::triage::compare::Outcome;
+use crate::triage::retest::{KEPT_AS, Retest, RetestStatus};
+use std::sync::Arc;
+
+/// So many findings of high risk and no others.
+fn high(count: i64) -> ResultSummary {
+    let none = Some(0);
+    ResultSummary { critical: none, high: Some(count), medium: none, low: none, info: none, ..Default::default() }
+}
+
+pub(crate) fn ended(id: i64, target: i64, at: i64) -> Scan {
+    let start = Some(Stamp(stamp().0 + jiff::SignedDuration::from_secs(at)));
+    Scan {
+        start_time: start,
+        end_time: start,
+        num_finished_tests: 10,
+        result_summary: high(0),
+        tool_params: Some(serde_json::json!({"scan_type": "light"})),
+        ..scan(id, target, ScanStatus::Finished, 100)
+    }
+}
+
+pub(crate) fn found(id: i64, scan: i64, target: i64, name: &str, risk: Risk) -> Finding {
+    Finding { task_id: Some(ScanId(scan)), ..finding(id, target, name, risk) }
+}
+
+/// Two targets with a scan and two findings each.
+pub(crate) fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900)])));
+    desk.feed(Snapshot::Findings(table(before())));
+    desk
+}
+
+pub(crate) fn before() -> Vec<Finding> {
+    vec![
+        found(1, 1, 1, "Private key", Risk::Critical),
+        found(2, 1, 1, "Git repository", Risk::High),
+        found(3, 4, 2, "Cookie flags", Risk::Medium),
+        found(4, 4, 2, "Banner", Risk::Info),
+    ]
+}
+
+pub(crate) fn started(call: &Call) -> Result<CallAnswer, Problem> {
+    match call {
+        Call::StartScan(NewScan { target_id: Some(TargetId(target)), .. }) => {
+            let created_id = Some(ScanId(10 + target));
+            Ok(CallAnswer::Scan(ScanCreated { created_id, target_id: None }))
+        }
+        _ => Ok(CallAnswer::Done),
+    }
+}
+
+/// What the board says about each finding, by name.
+fn now(desk: &Desk) -> Vec<(String, RetestStatus)> {
+    let rows = desk.model.data.board.value().unwrap();
+    let rows: Vec<&Arc<BoardRow>> = rows.items().iter().filter(|row| row.head.is_none()).collect();
+    rows.iter().map(|row| (row.name.to_string(), row.now)).collect()
+}
+
+#[test]
+fn the_whole_list_is_retested_by_three_keys_with_one_scan_for_all_that_share_one() {
+    let mut desk = desk();
+    assert!(desk.calls("3 * s").is_empty(), "nothing starts before the yes");
+    assert_eq!(desk.prompt().question, "Retest 4 findings with 2 scans?");
+    let calls = desk.calls("y");
+    let scans: Vec<_> = calls
+        .iter()
+        .map(|(_, call)| match call {
+            Call::StartScan(new) => (new.tool_id, new.target_id, new.tool_params.clone()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let params = Some(serde_json::json!({"scan_type": "light"}));
+    assert_eq!(scans, [(170, Some(TargetId(1)), params.clone()), (170, Some(TargetId(2)), params)]);
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Board, "the board opens by itself");
+    assert_eq!(desk.model.lists.findings.marks.len(), 0);
+    assert!(now(&desk).iter().all(|(_, now)| *now == RetestStatus::Waiting));
+}
+
+#[test]
+fn one_finding_is_retested_without_leaving_the_list() {
+    let mut desk = desk();
+    assert_eq!(desk.calls("3 s y").len(), 1);
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
+}
+
+#[test]
+fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let running = Scan { status_name: ScanStatus::Running, progress: 66, end_time: None, ..ended(11, 1, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
+    let said = |desk: &Desk| now(desk).into_iter().map(|(_, now)| now).collect::<Vec<_>>();
+    assert_eq!(
+        said(&desk),
+        [
+            RetestStatus::Running(ScanId(11)),
+            RetestStatus::Running(ScanId(11)),
+            RetestStatus::Waiting,
+            RetestStatus::Waiting
+        ]
+    );
+
+    // The scan has ended and tells of one finding that was not read yet.
+    let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
+    let failed = Scan { status_name: ScanStatus::ConnectionError, ..ended(12, 2, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
+    assert_eq!(said(&desk), [RetestStatus::Reading, RetestStatus::Reading, RetestStatus::Failed, RetestStatus::Failed]);
+
+    let mut findings = before();
+    findings.push(found(20, 11, 1, "Git repository", Risk::High));
+    desk.feed(Snapshot::Findings(table(findings)));
+    use Outcome::{Gone, Same};
+    assert_eq!(
+        said(&desk),
+        [RetestStatus::Is(Gone), RetestStatus::Is(Same), RetestStatus::Failed, RetestStatus::Failed]
+    );
+    assert_eq!(desk.model.board_words(), "4 findings, 2 scans: 1 done, 1 failed");
+}
+
+#[test]
+fn nothing_is_not_seen_before_the_findings_were_read_however_long_that_takes() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let scans = |told| {
+        let first = Scan { result_summary: told, ..ended(11, 1, 10) };
+        Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first]))
+    };
+    for told in [high(2), ResultSummary::default()] {
+        desk.at += std::time::Duration::from_secs(3600);
+        desk.feed(scans(told));
+        assert_eq!(now(&desk)[0].1, RetestStatus::Reading);
+    }
+    // Read after the end of the scan: what is not there now was not seen, whatever the counts tell.
+    let at = Stamp(stamp().0 + jiff::SignedDuration::from_secs(3600));
+    let generation = desk.model.connection.generation;
+    desk.send(Msg::Update(Update { generation, at, event: Snapshot::Findings(table(before())).into() }));
+    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::Gone));
+}
+
+#[test]
+fn each_answer_is_kept_as_it_comes_also_after_the_workspace_was_left() {
+    let kept = |desk: &Desk, of: &str| -> Option<Retest> {
+        let json = desk.model.findings.triage.settings.get(&(KEPT_AS.into(), of.into()))?;
+        Some(serde_json::from_str(json).unwrap())
+    };
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    let effects = desk.answer(&sent[..1], started);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember { key: KEPT_AS, .. })));
+    let known = |desk: &Desk| kept(desk, "Acme").unwrap().scans.iter().map(|again| again.scan).collect::<Vec<_>>();
+    assert_eq!(known(&desk), [Some(ScanId(11)), None]);
+    desk.model.work_in(WorkspaceId(2));
+    desk.answer(&sent[1..], started);
+    assert_eq!(known(&desk), [Some(ScanId(11)), Some(ScanId(12))]);
+    assert!(kept(&desk, "Lab").is_none() && desk.model.findings.board.is_none());
+}
+
+#[test]
+fn what_is_retested_from_the_list_joins_a_retest_that_runs_and_replaces_one_that_ended() {
+    for (status, rows) in [(ScanStatus::Running, 3), (ScanStatus::Finished, 1)] {
+        let mut desk = desk();
+        let sent = desk.calls("3 g g space space s y");
+        desk.answer(&sent, started);
+        let first = Scan { status_name: status, ..ended(11, 1, 10) };
+        desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+        let last = desk.model.data.findings.value().unwrap().items()[3].id;
+        desk.keys("3");
+        desk.model.lists.findings.marks.clear();
+        desk.model.cursor(Pane::Findings).select_id(last.0);
+        desk.keys("s y");
+        assert_eq!(now(&desk).len(), rows);
+    }
+}
+
+#[test]
+fn a_scan_that_did_less_says_nothing_about_what_it_did_not_see() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let less = Scan { num_finished_tests: 9, ..ended(11, 1, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), less])));
+    assert_eq!(now(&desk)[0].1, RetestStatus::Is(Outcome::CoveredLess));
+}
+
+#[test]
+fn a_refused_scan_is_said_on_the_board() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, |_| Err(Problem::local("no more scans today")));
+    assert!(now(&desk).iter().all(|(_, now)| *now == RetestStatus::Refused));
+}
+
+#[test]
+fn a_service_that_does_not_tell_the_new_scan_is_understood_all_the_same() {
+    let mut desk = desk();
+    let sent = desk.calls("3 s y");
+    desk.answer(&sent, |_| Ok(CallAnswer::Scan(ScanCreated::default())));
+    let running = Scan { status_name: ScanStatus::Running, end_time: None, ..ended(30, 1, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), running])));
+    assert_eq!(now(&desk)[0].1, RetestStatus::Running(ScanId(30)));
+}
+
+#[test]
+fn scans_that_signed_in_are_left_out_by_name() {
+    let mut desk = Desk::new();
+    let secret = Scan { tool_params: Some(serde_json::json!({"authentication": "•••"})), ..ended(1, 1, -900) };
+    desk.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
+    desk.feed(Snapshot::Findings(table(before())));
+    desk.keys("3 * s");
+    assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
+    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 left out")), "{:?}", desk.prompt().lines);
+    desk.keys("n * g g s");
+    assert!(desk.told().contains("signed in"), "{}", desk.told());
+}
+
+#[test]
+fn the_board_is_there_after_a_restart() {
+    let mut desk = desk();
+    let effects = desk.keys("3 * s y");
+    let mut settings = std::collections::BTreeMap::new();
+    for effect in &effects {
+        if let Effect::Remember { key, workspace, value } = effect {
+            settings.insert(((*key).into(), workspace.clone()), value.clone());
+        }
+    }
+    let mut again = crate::dashboard::findings::retest::tests::desk();
+    again.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { settings, ..StoredDecisions::default() }))));
+    again.model.open_retest();
+    assert_eq!((again.model.navigation.focus.pane, now(&again).len()), (Pane::Board, 4));
+    // Another workspace has a board of its own.
+    let workspaces =
+        [1, 2].map(|id| Workspace { id: WorkspaceId(id), name: format!("w{id}").into(), ..Workspace::default() });
+    again.feed(Snapshot::Workspaces(table(workspaces)));
+    again.keys("1 G enter");
+    again.model.open_retest();
+    assert!(again.model.findings.board.is_none() && again.told().contains("nothing was retested here yet"));
+}
+
+#[test]
+fn an_export_tells_what_the_last_retest_came_to() {
+    let mut desk = desk();
+    let sent = desk.calls("3 * s y");
+    desk.answer(&sent, started);
+    let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first])));
+    let again = found(20, 11, 1, "Git repository", Risk::High);
+    desk.feed(Snapshot::Findings(table(before().into_iter().chain([again]))));
+    desk.keys("g f");
+    let effects = desk.keys(": e x p o r t space c s v enter");
+    let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
+    let told: Vec<_> = exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retested())).collect();
+    let at = desk.model.findings.board.as_ref().map(|board| match board {
+        Board::Retest(retest) => retest.at.unwrap(),
+        Board::Compare(..) => panic!("{board:?}"),
+    });
+    let retest = |now: &str| Some(format!("retest on {}: {now} (before: open)", at.unwrap()));
+    let expected = [
+        ("Private key", "not seen"),
+        ("Git repository", "still there"),
+        ("Cookie flags", "waiting"),
+        ("Banner", "waiting"),
+    ];
+    assert_eq!(told, expected.map(|(name, now)| (name.to_owned(), retest(now))));
+}
+
+#[test]
+fn a_scan_is_compared_with_the_one_before_and_two_marked_ones_with_each_other() {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
+    desk.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Old", Risk::High),
+        found(2, 2, 1, "Stays", Risk::High),
+        found(3, 3, 1, "Stays", Risk::High),
+        found(4, 3, 1, "Comes", Risk::Low),
+    ])));
+    desk.keys("4 g g d");
+    let rows = |desk: &Desk| now(desk).into_iter().map(|(name, now)| format!("{name} {now:?}")).collect::<Vec<_>>();
+    assert_eq!(rows(&desk), ["Stays Is(Same)", "Comes Is(New)"]);
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
+    // The oldest and the newest, whichever was marked first.
+    desk.keys("4 g g space G space d");
+    assert_eq!(rows(&desk), ["Old Is(Gone)", "Stays Is(New)", "Comes Is(New)"]);
+    desk.keys("4 * d");
+    assert!(desk.told().contains("mark two"), "{}", desk.told());
+}
+
+#[test]
+fn rows_under_heads_are_found_by_their_head_and_enter_opens_the_finding() {
+    let mut desk = desk();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
+    desk.keys("4 g g d");
+    let shown = desk.model.cursor(Pane::Board).shown_ids();
+    assert_eq!(shown.iter().filter(|&&id| id < 0).count(), 2, "a head for what is new, one for what is gone");
+    let members = desk.model.board_ids(&shown[..1]);
+    assert!(!members.is_empty() && members.iter().all(|id| id.0 >= 0));
+    desk.keys("j enter");
+    assert!(desk.model.navigation.focus.in_detail);
+    assert_eq!(desk.model.shown_detail().map(|(pane, id, _)| (pane, id)), Some((Pane::Board, shown[1])));
+}
+
+#[test]
+fn what_changed_in_a_finding_is_told_line_by_line() {
+    let mut desk = Desk::new();
+    let text = |text: &str| crate::contract::Evidence::from_value(&text.into());
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
+    desk.feed(Snapshot::Findings(table([
+        Finding { vuln_evidence: text("Server: apache\nsame"), ..found(1, 1, 1, "Banner", Risk::Low) },
+        Finding { vuln_evidence: text("Server: nginx\nsame"), ..found(2, 2, 1, "Banner", Risk::High) },
+    ])));
+    desk.keys("3 g g d");
+    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("told: {}", desk.told()) };
+    for line in ["risk high, was low", "- Server: apache", "+ Server: nginx"] {
+        assert!(shown.body.lines().any(|told| told == line), "{line}: {}", shown.body);
+    }
+    assert!(!shown.body.contains("same"), "{}", shown.body);
+}

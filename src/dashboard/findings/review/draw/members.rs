@@ -1,0 +1,53 @@
+//! The tab Where of a card: its members, and which of them a verdict will decide.
+
+use crate::dashboard::findings::draw as findings;
+use crate::dashboard::model::review::Review;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::take_top;
+use crate::dashboard::ui::widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths, window};
+use crate::triage::Case;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use std::sync::Arc;
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("", 8),
+    TableColumn::fixed("RISK", format::RISK),
+    TableColumn::fixed("Δ", 1),
+    TableColumn::flex("TARGET", 10, 1),
+    TableColumn::fixed("PORT", 5).right(),
+    TableColumn::flex("FINDING", 10, 2).from(60),
+    TableColumn::fixed("DECISION", 12).expendable(1),
+];
+
+pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
+    let cases = &review.facts.cases;
+    let room = widths(COLUMNS, area.width.saturating_sub(GUTTER));
+    let (heads, area) = take_top(area, u16::from(area.height > 2));
+    draw_heads(buf, heads, cx.theme, COLUMNS, &room);
+    let height = usize::from(area.height);
+    cache.measures.detail_rows = area.height;
+    let first = window(review.row.saturating_sub(height / 2), review.row, cases.len(), height);
+    let row = |(at, case): (usize, &'a Arc<Case>)| {
+        let out = review.is_out(case.id);
+        let style = if out { cx.theme.dim() } else { cx.theme.text() };
+        TableRow { cells: cells(cx, case, out), style, marked: false, selected: at == review.row }
+    };
+    let shown = cases.iter().enumerate().skip(first).take(height).map(row);
+    draw_rows(buf, area, cx.theme, COLUMNS, &room, true, shown);
+}
+
+fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
+    vec![
+        if out { words("left out", cx.theme.warn()) } else { Line::default() },
+        Line::from(format::risk_span(cx.theme, case.risk_level)),
+        words(cx.theme.presence_sign(case.presence), cx.theme.text()),
+        findings::target(cx, case),
+        Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
+        cell(&case.name),
+        findings::said(cx, case, cx.model.stance(case.id)),
+    ]
+}

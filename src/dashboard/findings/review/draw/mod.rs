@@ -1,0 +1,227 @@
+//! A review on the screen: one card, or the summary.
+//!
+//! ```text
+//!  REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left          the header
+//!  · INFO    Content-Security-Policy missing     57 findings, 57 targets
+//!  2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no
+//!  ▌Overview▐  Evidence  Where 57  Refs 2  History 3
+//!  …                                                                    texts, or the members to pick from
+//! ```
+
+pub mod members;
+pub mod text;
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::findings::draw::detail as finding;
+use crate::dashboard::input::action::{Action, DecideAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::model::review::facts::ReviewFacts;
+use crate::dashboard::model::review::{Card, Review, ReviewOutcome, TABS};
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::{indented, take_top};
+use crate::dashboard::ui::text::{DetailPane, DetailText, draw_head, draw_search_line, draw_text};
+use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, joined};
+use crate::dashboard::ui::widgets::tabs::tab_line;
+use crate::text::clean;
+use crate::triage::{Case, Presence, Verdict};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use std::sync::Arc;
+
+/// `REVIEW 12 of 34   11 decided: 4c 5f 2a   288 findings left`
+pub(crate) fn place(cx: &Cx<'_>, review: &Review) -> Line<'static> {
+    let theme = cx.theme;
+    let outcome = review.outcome(&cx.model.findings.triage.state);
+    let place = match review.card() {
+        Some(_) => format!("REVIEW {} of {}", review.progress.at + 1, review.len()),
+        None => format!("REVIEW of {}: summary", review.len()),
+    };
+    let letters: String =
+        outcome.verdicts.iter().map(|(verdict, cards, _)| format!(" {cards}{}", letter(*verdict))).collect();
+    let decided = match outcome.decided() {
+        0 => "none decided".to_owned(),
+        decided => format!("{decided} decided:{letters}"),
+    };
+    let left = format!("{} left", format::plural(outcome.left, "finding"));
+    let dim = |text| vec![Span::styled(text, theme.dim())];
+    joined([vec![Span::styled(place, theme.strong())], dim(decided), dim(left)], "   ")
+}
+
+/// The key of a verdict, for counts.
+fn letter(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Open => 'o',
+        Verdict::InReview => 'i',
+        Verdict::Confirmed => 'c',
+        Verdict::FalsePositive => 'f',
+        Verdict::RiskAccepted => 'a',
+        Verdict::NotApplicable => 'w',
+        Verdict::Fixed => 'x',
+        Verdict::Duplicate => 'd',
+    }
+}
+
+/// Draws what is under the header.
+pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Review, cache: &mut ViewCache) {
+    let Some(card) = review.card() else {
+        let lines = text::summary(cx, review);
+        for (y, line) in (0..area.height).zip(&lines) {
+            draw_line(buf, Rect { y: area.y + y, height: 1, ..indented(area) }, line);
+        }
+        return;
+    };
+    let facts = &review.facts;
+    let Some(case) = facts.cases.first() else {
+        let gone = words("None of its findings is known any more. J goes on.", cx.theme.text());
+        draw_line(buf, indented(area), &title(cx, card, facts, None));
+        return draw_line(buf, indented(take_top(area, 2).1), &gone);
+    };
+    let area = draw_heads(cx, buf, area, review, card, case);
+    if review.tab == Tab::Where {
+        return members::draw(cx, buf, area, review, cache);
+    }
+    let area = draw_search_line(cx, buf, area);
+    let detail =
+        DetailPane { id: review.row_id(), head: Vec::new(), tabs: Vec::new(), text: text_of(cx, review, card, case) };
+    draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
+}
+
+/// Title, facts, tabs. Returns what is left below them.
+fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: &Card, case: &Case) -> Rect {
+    let facts = &review.facts;
+    let (first, rest) = take_top(area, 1);
+    let count = Line::from(Span::styled(counted(cx, card, review), cx.theme.strong()));
+    draw_sides(buf, indented(first), &title(cx, card, facts, Some(case)), &count);
+    let mut head = vec![kind_line(cx, facts, case)];
+    head.extend(note_line(cx, review));
+    let rest = draw_head(buf, rest, &head);
+    let (tabs, rest) = take_top(rest, 1);
+    let at = TABS.iter().position(|&tab| tab == review.tab);
+    draw_line(buf, tabs, &tab_line(cx.theme, &titles(facts, case), at, tabs.width));
+    take_top(rest, u16::from(rest.height > 6)).1
+}
+
+/// The worst risk, and what the findings are.
+fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> Line<'static> {
+    let own = |case: &Case| cx.model.stance(case.id).and_then(|stance| stance.severity);
+    let worst = facts.cases.iter().map(|case| own(case).unwrap_or(case.risk_level)).max();
+    let mut line = Line::default();
+    if let Some(risk) = worst {
+        line.push_span(format::risk_span(cx.theme, risk));
+        line.push_span(Span::raw("  "));
+    }
+    let target = case
+        .filter(|_| card.by == Some(crate::dashboard::list::groups::FindingGroupBy::Target))
+        .and_then(|case| cx.finding_target(case));
+    let name = target.map_or_else(|| clean(&card.title).into_owned(), |id| cx.target_name(id).into_owned());
+    line.push_span(Span::styled(name, cx.theme.strong()));
+    line
+}
+
+/// `57 findings, 57 targets`, or where a single one is.
+fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
+    let facts = &review.facts;
+    match (card.by, facts.cases.first()) {
+        (None, Some(case)) => finding::place(cx, case).unwrap_or_default(),
+        _ => {
+            let out = facts.cases.iter().filter(|case| review.is_out(case.id)).count();
+            let out = if out > 0 { format!(", {out} left out") } else { String::new() };
+            let targets = format::plural(facts.targets, "target");
+            format!("{}, {targets}{out}", format::plural(facts.cases.len(), "finding"))
+        }
+    }
+}
+
+/// `2 new · 55 same     CWE-693  A05:2021     proven: yes   EPSS –   KEV no`
+fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case) -> Line<'static> {
+    let dash = cx.theme.glyphs.dash;
+    let present = Presence::ALL.iter().zip(facts.presence).filter(|(_, count)| *count > 0);
+    let present: Vec<String> = present.map(|(presence, count)| format!("{count} {}", presence.word())).collect();
+    let kinds: Vec<_> = [&case.cwe, &case.owasp.owasp_2021].into_iter().filter(|kind| !kind.is_empty()).collect();
+    let kinds: Vec<_> = kinds.into_iter().map(|kind| clean(kind).into_owned()).collect();
+    let some = |has: fn(&Case) -> bool| match facts.cases.iter().filter(|case| has(case)).count() {
+        0 => "no".to_owned(),
+        all if all == facts.cases.len() => "yes".to_owned(),
+        some => some.to_string(),
+    };
+    let epss = facts.cases.iter().filter_map(|case| case.epss_score).reduce(f64::max);
+    let epss = epss.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
+    let proven =
+        format!("proven: {}   EPSS {epss}   KEV {}", some(|case| case.confirmed), some(|case| case.in_cisa_catalog));
+    let mut parts = vec![present.join(&format!(" {} ", cx.theme.glyphs.separator)), kinds.join("  "), proven];
+    parts.retain(|part| !part.is_empty());
+    words(parts.join("     "), cx.theme.text())
+}
+
+/// What came since the review was begun, and what is decided on this card already.
+fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
+    let (theme, facts) = (cx.theme, &review.facts);
+    let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
+    if let Some(decided) = review.decided(review.progress.at, &cx.model.findings.triage.state) {
+        let said = decided.verdict.phrase();
+        let told = format!("decided: {said} on {}", format::plural(decided.count, "finding"));
+        parts.push(vec![Span::styled(told, theme.good())]);
+    } else if facts.cases.iter().any(|case| cx.model.stance(case.id).is_some_and(|stance| !stance.is_undecided())) {
+        let said = finding::standing::counted(facts.cases.iter().map(|case| cx.model.stance(case.id)));
+        let told = format!("already {}", said.join(&format!(" {} ", theme.glyphs.separator)));
+        parts.push(vec![Span::styled(told, theme.warn())]);
+    }
+    let offered = facts.cases.iter().filter(|case| cx.model.offered(case.id).is_some()).count();
+    if offered > 0 {
+        let key = cx
+            .model
+            .keyboard
+            .keymap
+            .key_of(Context::Review, Action::Decide(DecideAction::TakeOver))
+            .unwrap_or_default();
+        let told = format!("{offered} moved here from another port: {key} takes over what was said there");
+        parts.push(vec![Span::styled(told, theme.warn())]);
+    }
+    if facts.more > 0 {
+        parts.push(vec![Span::styled(format!("{} more since, not on this card", facts.more), theme.warn())]);
+    }
+    if facts.gone > 0 {
+        parts.push(vec![Span::styled(format!("{} gone since", facts.gone), theme.warn())]);
+    }
+    (!parts.is_empty()).then(|| joined(parts, "   "))
+}
+
+fn titles(facts: &ReviewFacts, case: &Case) -> Vec<String> {
+    let number = |tab: Tab, number: usize| format!("{} {number}", tab.title());
+    vec![
+        Tab::Overview.title().to_owned(),
+        Tab::Evidence.title().to_owned(),
+        number(Tab::Where, facts.cases.len()),
+        number(Tab::References, case.references.len() + case.cve.len()),
+        number(Tab::History, facts.history.len()),
+    ]
+}
+
+fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, case: &'a Arc<Case>) -> DetailText<'a> {
+    let facts = &review.facts;
+    let cx = cx.clone();
+    let turn = finding::turn(&cx);
+    let made_from = vec![Arc::clone(facts) as _];
+    match review.tab {
+        Tab::Evidence => DetailText::new(made_from, move |_, width, _| text::evidence(&cx, facts, width)),
+        Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, case)),
+        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_turn(turn),
+        _ => {
+            DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width)).with_turn(turn)
+        }
+    }
+}
+
+/// `4 confirmed, 5 false positive` for sentences.
+fn outcome_words(outcome: &ReviewOutcome) -> Vec<String> {
+    let told = |(verdict, cards, findings): &(Verdict, usize, usize)| {
+        let cards = format::plural(*cards, "card");
+        let findings = format::plural(*findings, "finding");
+        format!("{:<16}{cards:>10}{findings:>16}", verdict.phrase())
+    };
+    outcome.verdicts.iter().map(told).collect()
+}

@@ -1,0 +1,215 @@
+//! The texts of a card: what it is, what its evidence has in common, what was decided before; and the summary.
+
+use crate::contract::Shared;
+use crate::dashboard::findings::draw::detail::overview::{Overview, section};
+use crate::dashboard::findings::draw::detail::{evidence as evidence_of, heading, indent, standing};
+use crate::dashboard::findings::review::draw::outcome_words;
+use crate::dashboard::model::review::facts::{Alike, Before, NOTHING, ReviewEvidence, ReviewFacts};
+use crate::dashboard::model::review::{Card, Review};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::text::{clean, clean_text, start, width as width_of};
+use crate::triage::Case;
+use ratatui::text::{Line, Span};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Kinds of evidence that the overview tells.
+const KINDS: usize = 4;
+/// Columns of the word before each of them.
+const LABEL: usize = 9;
+
+/// Why it matters, what its evidence has in common, what to do, what was decided before.
+pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: &Case, width: u16) -> Vec<Line<'static>> {
+    if card.by.is_none() {
+        let mut lines = Overview::new(cx, case).lines(cx.theme, width);
+        before(cx, "Before", facts, &mut lines);
+        return lines;
+    }
+    let mut lines = Vec::new();
+    class(cx, facts, case, width, &mut lines);
+    before(cx, "Before", facts, &mut lines);
+    lines
+}
+
+/// What the members of a class have in common; of several classes, which these are.
+pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case, width: u16, lines: &mut Vec<Line<'static>>) {
+    if kinds_of_finding(cx, facts, lines) {
+        return;
+    }
+    let why = if case.risk_description.trim().is_empty() { &case.vuln_description } else { &case.risk_description };
+    if !why.trim().is_empty() {
+        lines.extend(plain(&clean_text(why.trim()), cx.theme.text()));
+    }
+    kinds(cx, &facts.evidence, facts.cases.len(), usize::from(width), lines);
+    section(cx.theme, "Fix", &case.recommendation, lines);
+}
+
+/// Where the members are of several classes: which, and how many of each. No text of one of them speaks for all.
+fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) -> bool {
+    let mut classes: BTreeMap<&Shared, (usize, &Case)> = BTreeMap::new();
+    for case in &facts.cases {
+        classes.entry(case.class()).or_insert((0, case)).0 += 1;
+    }
+    if classes.len() < 2 {
+        return false;
+    }
+    let mut classes: Vec<(usize, &Case)> = classes.into_values().collect();
+    classes.sort_by_key(|(count, case)| (Reverse((case.risk_level, *count)), case.name.clone()));
+    heading(cx.theme, format!("{} kinds of finding", classes.len()), lines);
+    for (count, case) in classes {
+        let mut line = Line::from(format!("{count:>6}  "));
+        line.push_span(format::risk_span(cx.theme, case.risk_level));
+        line.push_span(Span::raw(format!("  {}", clean(&case.name))));
+        lines.push(line);
+    }
+    true
+}
+
+/// `Evidence   55 alike, 2 differ`, and what tells them apart.
+fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
+    let Some(most) = evidence.kinds.first() else { return };
+    let differ = evidence.looked_at - most.count;
+    if differ == 0 && most.says == NOTHING {
+        return;
+    }
+    let mut told = match (differ, most.count) {
+        (0, 1) => String::new(),
+        (0, all) => format!("all {all} alike"),
+        (differ, 1) => format!("all {} differ", differ + 1),
+        (differ, alike) => format!("{alike} alike, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
+    };
+    if evidence.looked_at < members {
+        told.push_str(&format!(", of the first {}", evidence.looked_at));
+    }
+    heading(cx.theme, format!("Evidence   {told}"), lines);
+    let label = |at: usize| if at == 0 && most.count > 1 { "alike" } else { "differs" };
+    for (at, kind) in evidence.kinds.iter().take(KINDS).enumerate() {
+        let label = if differ == 0 { "" } else { label(at) };
+        lines.push(kind_line(cx, label, kind, width));
+    }
+    if evidence.kinds.len() > KINDS {
+        let more =
+            format!("  {} {}", cx.theme.glyphs.ellipsis, format::plural(evidence.kinds.len() - KINDS, "more kind"));
+        lines.push(words(more, cx.theme.dim()));
+    }
+}
+
+fn kind_line(cx: &Cx<'_>, label: &'static str, kind: &Alike, width: usize) -> Line<'static> {
+    let ellipsis = cx.theme.glyphs.ellipsis;
+    let mut places: Vec<String> = kind.places.iter().map(|case| target(cx, case)).collect();
+    places.dedup();
+    if kind.count > kind.places.len() {
+        places.push(ellipsis.to_string());
+    }
+    let places = places.join(", ");
+    let room = width.saturating_sub(2 + LABEL + 3 + width_of(&places)).max(12);
+    let says = clean(&kind.says);
+    let says = if width_of(&says) > room { format!("{}{ellipsis}", start(&says, room - 1)) } else { says.into_owned() };
+    let pad = " ".repeat(room.saturating_sub(width_of(&says)) + 3);
+    Line::from(vec![
+        Span::styled(format!("  {label:<LABEL$}"), cx.theme.dim()),
+        Span::styled(format!("{says}{pad}"), cx.theme.text()),
+        Span::styled(places, cx.theme.dim()),
+    ])
+}
+
+pub(crate) fn target(cx: &Cx<'_>, case: &Case) -> String {
+    match (cx.finding_target(case), &case.target_name) {
+        (Some(id), _) => cx.short_target_name(id).into_owned(),
+        (None, Some(name)) => clean(name).into_owned(),
+        (None, None) => clean(&case.identity.asset).into_owned(),
+    }
+}
+
+/// The decision before on this class, and whether it still holds. Nothing where the findings are of several classes.
+pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
+    let Some(before) = facts.before.as_ref().filter(|_| facts.is_one_class()) else { return };
+    heading(cx.theme, name, lines);
+    lines.push(words(format!("  {}", decision(before)), cx.theme.text()));
+    let workspace = clean(&before.workspace);
+    let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
+    let when = standing::ago(cx, Some(before.at));
+    let mut told = format!("  by {}{place}, {when}", clean(&before.who));
+    if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
+        told.push_str(&format!("; expired on {}", standing::day(until)));
+    }
+    lines.push(words(told, cx.theme.dim()));
+}
+
+/// `risk accepted: deferred, "WAF project", to 8 Nov 2026, on 55 findings`
+fn decision(before: &Before) -> String {
+    let mut told = before.verdict.phrase();
+    if let Some(reason) = before.reason {
+        told.push_str(&format!(": {}", reason.phrase()));
+    }
+    if let Some(note) = &before.note {
+        told.push_str(&format!(", \"{}\"", clean(start(note.trim(), 80).as_ref())));
+    }
+    if let Some(until) = before.until {
+        told.push_str(&format!(", to {}", standing::day(until)));
+    }
+    format!("{told}, on {}", format::plural(before.count, "finding"))
+}
+
+/// One example of each kind of evidence, in full.
+pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for kind in &facts.evidence.kinds {
+        let place = target(cx, &kind.example);
+        let alike = if kind.count > 1 { format!("{} alike, here of {place}", kind.count) } else { place };
+        heading(cx.theme, alike, &mut lines);
+        lines.extend(evidence_of::lines(cx.theme, &kind.example, width.saturating_sub(2)).into_iter().map(indent));
+    }
+    lines
+}
+
+/// What was done to the members, the latest first.
+pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
+    let state = &cx.model.findings.triage.state;
+    let mut lines = Vec::new();
+    for done in &facts.history {
+        let undone = state.is_undone(done.batch);
+        let style = if undone { cx.theme.dim() } else { cx.theme.text() };
+        let what = cx.model.described(done.batch);
+        let here = format::plural(done.count, "finding");
+        let note = if undone { ", undone" } else { "" };
+        let when = standing::ago(cx, Some(done.at));
+        lines.push(words(format!("{}  {when}{note}", clean(&done.who)), cx.theme.strong()));
+        lines.push(words(format!("  {}; {here} of this card", clean(&what)), style));
+    }
+    if lines.is_empty() {
+        lines.push(words("Nothing was said about these yet.", cx.theme.dim()));
+    }
+    lines
+}
+
+/// What was decided, what was passed, and the keys that end the review or take it all back.
+pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
+    let outcome = review.outcome(&cx.model.findings.triage.state);
+    let mut lines = vec![Line::default()];
+    let (text, dim) = (cx.theme.text(), cx.theme.dim());
+    match outcome.decided() {
+        0 => lines.push(words("Nothing was decided in this review.", text)),
+        decided => {
+            let title = format!("{} of {} decided", decided, format::plural(review.len(), "card"));
+            lines.push(words(title, cx.theme.strong()));
+            lines.push(Line::default());
+            lines.extend(outcome_words(&outcome).into_iter().map(|told| words(format!("  {told}"), text)));
+        }
+    }
+    lines.push(Line::default());
+    let skipped = format::plural(outcome.skipped, "card");
+    let mut told = |count: usize, sentence: String| {
+        if count > 0 {
+            lines.push(words(sentence, text));
+        }
+    };
+    told(outcome.skipped, format!("{skipped} skipped"));
+    told(outcome.out, format!("{} left out of a decision", format::plural(outcome.out, "finding")));
+    told(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
+    lines.push(Line::default());
+    lines.push(words("enter ends the review, the decisions stay; u asks, and takes them back.", dim));
+    lines
+}

@@ -1,0 +1,302 @@
+//! Keys on a review: beginning and pausing it, going from card to card, leaving members out, the summary.
+//!
+//! A verdict is recorded like any other (`findings/decide/keys.rs`), for the chosen members of the card. Afterwards
+//! `Model::reviewed` shows the next card.
+
+pub mod draw;
+#[cfg(test)]
+mod tests;
+
+use crate::contract::Shared;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::{Focus, Pane};
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::input::action::{Action, MoveAction, ReviewAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::review::facts::ReviewFacts;
+use crate::dashboard::model::review::open::{pause, put_away};
+use crate::dashboard::model::review::{Card, Cards, Decided, Review, TABS};
+use crate::dashboard::prompts::{Prompt, Then};
+use crate::text::plural;
+use crate::triage::{CaseId, Change, EventId, Subject, Verdict};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Under this name the cards are kept.
+const CARDS: &str = "review";
+/// Under this one how far they were taken.
+const PROGRESS: &str = "review_progress";
+
+/// Carries out an action on the review.
+pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &mut Vec<Effect>) {
+    match action {
+        ReviewAction::Open => go_on_or_begin(model, effects),
+        ReviewAction::Skip => skip(model, effects),
+        ReviewAction::Back => step(model, -1, effects),
+        ReviewAction::Exclude => leave_out(model, effects),
+        ReviewAction::End => to_summary(model, effects),
+        ReviewAction::Close => match model.reviewing().is_some_and(|review| review.card().is_none()) {
+            true => end(model, effects),
+            false => model.say(Tone::Plain, "a verdict key decides; esc pauses"),
+        },
+    }
+}
+
+/// `B`: the paused review goes on, also one of an earlier session; else what is shown becomes one.
+fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.reviewing().is_some() {
+        return model.say(Tone::Plain, "this is the review; esc pauses it");
+    }
+    if let Some(review) = model.findings.review.take().or_else(|| kept(model).map(Box::new)) {
+        let told =
+            format!("the paused review of {} goes on, not what is shown; S ends it", plural(review.len(), "card"));
+        model.findings.review = Some(review);
+        open(model);
+        return model.say(Tone::Plain, told);
+    }
+    let cards = cards(model);
+    if cards.cards.is_empty() {
+        return model.say(Tone::Plain, "nothing is shown that could be reviewed");
+    }
+    model.remember_here(CARDS, &cards, effects);
+    model.findings.review = Some(Box::new(Review::new(cards)));
+    keep(model, effects);
+    open(model);
+}
+
+/// The review that was kept for this workspace, if it has not ended.
+fn kept(model: &Model) -> Option<Review> {
+    let workspace = &model.workspace()?.name;
+    Review::kept(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
+}
+
+/// What is shown as cards: a group each, or a finding each.
+fn cards(model: &Model) -> Cards {
+    let begun = model.now.wall.as_second();
+    let Some(table) = model.data.findings.value() else { return Cards::default() };
+    let id = |&position: &u32| table.items()[position as usize].id.0;
+    let groups = &model.lists.groups;
+    let cards = match groups.by {
+        Some(by) => groups.all().iter().filter_map(move |group| {
+            let name = groups.name(group)?;
+            let ids = groups.members(group).iter().map(id).collect();
+            Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
+        }),
+        None => return Cards { begun, cards: model.lists.findings.rows.iter().map(|at| single(table, *at)).collect() },
+    };
+    Cards { begun, cards: cards.collect() }
+}
+
+fn single(table: &crate::table::Table<crate::triage::Case>, position: u32) -> Card {
+    let case = &table.items()[position as usize];
+    Card { by: None, key: Shared::default(), title: case.name.clone(), ids: vec![case.id.0] }
+}
+
+fn open(model: &mut Model) {
+    let before = model.navigation.focus;
+    model.navigation.focus = Focus { pane: Pane::Findings, in_detail: true, zoomed: true };
+    model.detail.search = None;
+    if let Some(review) = &mut model.findings.review {
+        review.open = Some(Focus { pane: Pane::Findings, in_detail: false, ..before });
+    }
+    came_to_card(model);
+}
+
+/// A card takes a verdict only after it was seen, however one came to it.
+fn came_to_card(model: &mut Model) {
+    if let Some(review) = &mut model.findings.review {
+        review.tab = Tab::Overview;
+        review.row = 0;
+    }
+    model.came_to(Pane::Findings);
+    model.detail.search = None;
+    refresh(model);
+}
+
+/// esc: back to the list. From the summary the review has ended.
+pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
+    match model.reviewing().is_some_and(|review| review.card().is_none()) {
+        true => end(model, effects),
+        false => {
+            pause(model);
+            model.say(Tone::Plain, format!("the review is paused: {} goes on", review_key(model)));
+        }
+    }
+}
+
+fn review_key(model: &Model) -> String {
+    model
+        .keyboard
+        .keymap
+        .key_of(Pane::Findings.context(), Action::Review(ReviewAction::Open))
+        .unwrap_or_else(|| "review".to_owned())
+}
+
+/// The review is over: nothing of it is kept but the decisions.
+fn end(model: &mut Model, effects: &mut Vec<Effect>) {
+    put_away(model);
+    model.forget_here(CARDS, effects);
+    model.forget_here(PROGRESS, effects);
+    model.say(Tone::Good, "the review has ended; its decisions stay");
+}
+
+fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.findings.review else { return };
+    let at = review.progress.at;
+    if at < review.len() && review.decided(at, &model.findings.triage.state).is_none() {
+        review.progress.skipped.insert(at);
+    }
+    step(model, 1, effects);
+}
+
+fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.findings.review else { return };
+    let at = review.progress.at.saturating_add_signed(by).min(review.len());
+    match (at == review.progress.at, by < 0) {
+        (true, true) => return model.say(Tone::Plain, "this is the first card"),
+        (true, false) => return model.say(Tone::Plain, "this is the summary; enter ends the review"),
+        _ => review.progress.at = at,
+    }
+    keep(model, effects);
+    came_to_card(model);
+}
+
+fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
+    if let Some(review) = &mut model.findings.review {
+        review.progress.at = review.len();
+    }
+    keep(model, effects);
+    came_to_card(model);
+}
+
+fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+    if let Some(progress) = model.findings.review.as_ref().map(|review| review.progress.clone()) {
+        model.remember_here(PROGRESS, &progress, effects);
+    }
+}
+
+pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
+    let Some(review) = &mut model.findings.review else { return };
+    let at = TABS.iter().position(|&tab| tab == review.tab).unwrap_or(0).saturating_add_signed(by);
+    review.tab = TABS[at.min(TABS.len() - 1)];
+    model.detail.search = None;
+}
+
+/// On the tab Where the keys that scroll walk the members.
+pub(crate) fn walk_members(model: &mut Model, action: MoveAction) {
+    let page = isize::from(model.screen.measures.detail_rows.max(2) as i16);
+    let Some(review) = &mut model.findings.review else { return };
+    let last = review.facts.cases.len().saturating_sub(1);
+    review.row = review.row.saturating_add_signed(action.rows(page)).min(last);
+}
+
+/// `space`: a member is left out, or taken in again.
+fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(review) = &mut model.findings.review else { return };
+    let Some(id) = review.facts.cases.get(review.row).map(|case| case.id.0) else { return };
+    let out = review.progress.out.entry(review.progress.at).or_default();
+    if !out.remove(&id) {
+        out.insert(id);
+    }
+    review.row = (review.row + 1).min(review.facts.cases.len().saturating_sub(1));
+    keep(model, effects);
+}
+
+pub(crate) fn ask_undo_all(model: &mut Model) {
+    let Some(review) = &model.findings.review else { return };
+    let outcome = review.outcome(&model.findings.triage.state);
+    if outcome.batches.is_empty() {
+        return model.say(Tone::Plain, "nothing was decided in this review");
+    }
+    let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
+    let question =
+        format!("Undo everything decided in this review: {} on {findings}?", plural(outcome.decided(), "card"));
+    model.open_prompt(
+        Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."),
+    );
+}
+
+/// From the question whether so many are decided: some are picked first.
+pub(crate) fn pick(model: &mut Model) -> bool {
+    let Some(review) = model.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
+    review.tab = Tab::Where;
+    true
+}
+
+/// What holds after every message: facts are of what is there now, and a card that lost the focus is paused.
+pub(crate) fn settle(model: &mut Model) {
+    if model.reviewing().is_none() {
+        return;
+    }
+    if !(model.navigation.focus.pane == Pane::Findings && model.navigation.focus.in_detail) {
+        return pause(model);
+    }
+    refresh(model);
+}
+
+fn refresh(model: &mut Model) {
+    let Some(table) = model.data.findings.value() else { return };
+    let Some(review) = &mut model.findings.review else { return };
+    if !review.facts.fit(review.progress.at, table, &model.findings.triage.state) {
+        review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage));
+        review.row = review.row.min(review.facts.cases.len().saturating_sub(1));
+        model.screen.dirty = true;
+    }
+}
+
+impl Model {
+    /// What is said of the members of a card was recorded, or stands already: on to the next one.
+    pub(crate) fn reviewed(
+        &mut self,
+        verdict: Verdict,
+        count: usize,
+        batch: Option<EventId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(review) = &mut self.findings.review else { return };
+        let at = review.progress.at;
+        review.progress.decided.entry(at).or_default().push(Decided { verdict, count, batch });
+        review.progress.skipped.remove(&at);
+        step(self, 1, effects);
+    }
+
+    /// Undoes batches, the newest first, as one.
+    pub(crate) fn undo_all(&mut self, batches: Vec<EventId>, effects: &mut Vec<Effect>) {
+        let count = batches.len();
+        let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
+        match self.record(drafts, effects) {
+            Some(_) => self.say(Tone::Good, format!("undone: {}", plural(count, "decision"))),
+            None => {
+                let why = self.cannot_decide().unwrap_or_default();
+                self.say(Tone::Bad, why);
+            }
+        }
+        refresh(self);
+    }
+
+    /// A batch was undone or redone: the review goes to its card; false when it is of none.
+    pub(crate) fn review_goes_to(&mut self, batch: EventId, effects: &mut Vec<Effect>) -> bool {
+        let Some(review) = self.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
+        let of = |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
+        let Some(at) = review.progress.decided.iter().find(of).map(|(&at, _)| at) else { return false };
+        review.progress.at = at;
+        keep(self, effects);
+        came_to_card(self);
+        true
+    }
+
+    /// Whether all of these are on the card that is shown: a command decides others too.
+    pub(crate) fn is_on_card(&self, ids: &[CaseId]) -> bool {
+        let card = self.reviewing().and_then(Review::card);
+        card.is_some_and(|card| {
+            let on_it: HashSet<i64> = card.ids.iter().copied().collect();
+            ids.iter().all(|id| on_it.contains(&id.0))
+        })
+    }
+
+    /// The ids that a verdict decides on the card that is shown.
+    pub(crate) fn on_card(&self) -> Option<Vec<CaseId>> {
+        Some(self.reviewing()?.taken())
+    }
+}

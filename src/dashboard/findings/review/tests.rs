@@ -1,0 +1,352 @@
+//! A review: cards that are decided one after another, paused, taken up again, summed up and undone.
+
+use crate::contract::Shared;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::model::review::{Review, ReviewOutcome};
+use crate::dashboard::testing::*;
+use crate::triage::{CaseId, Change, Event, Subject, Verdict};
+use proptest::prelude::*;
+
+/// 25 dumps on 5 targets, two cookies on one, one banner.
+fn world() -> Vec<Finding> {
+    let mut all: Vec<Finding> = (100..125).map(dump).collect();
+    all.extend([
+        of_class(13, 1, "cookie", "Weak cookie: sid", Risk::Low),
+        of_class(14, 1, "cookie", "Weak cookie: lang", Risk::Low),
+        of_class(15, 2, "banner", "Banner", Risk::Info),
+    ]);
+    all
+}
+
+fn dump(id: i64) -> Finding {
+    Finding { port: id, ..of_class(id, 1 + id % 5, "dump", &format!("Database dump at /{id}.sql"), Risk::High) }
+}
+
+fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Finding {
+    Finding { vuln_id: class.into(), ..finding(id, target, name, risk) }
+}
+
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Findings(table(world())));
+    desk.keys("3 b c");
+    desk
+}
+
+fn reviewing() -> Desk {
+    let mut desk = desk();
+    desk.keys("B");
+    desk
+}
+
+fn review(desk: &Desk) -> &Review {
+    desk.model.findings.review.as_ref().unwrap()
+}
+
+fn title(desk: &Desk) -> String {
+    review(desk).card().map_or("summary".to_owned(), |card| card.title.to_string())
+}
+
+fn outcome(desk: &Desk) -> ReviewOutcome {
+    review(desk).outcome(&desk.model.findings.triage.state)
+}
+
+/// The service's ids of the findings with a verdict.
+fn with(desk: &Desk, verdict: Verdict) -> Vec<i64> {
+    let table = desk.model.data.findings.value().unwrap();
+    let decided =
+        table.items().iter().zip(&desk.model.findings.triage.stances).filter(|(_, stance)| stance.verdict == verdict);
+    let mut ids: Vec<i64> = decided.map(|(case, _)| case.finding.id.0).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn what_is_shown_becomes_cards_and_a_verdict_goes_on() {
+    let mut desk = reviewing();
+    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Database dump", 3));
+    desk.keys("J f");
+    assert_eq!(title(&desk), "Banner");
+    assert_eq!(with(&desk, Verdict::FalsePositive), [13, 14]);
+    desk.keys("c");
+    assert_eq!(title(&desk), "summary");
+    let outcome = outcome(&desk);
+    assert_eq!(outcome.verdicts, [(Verdict::Confirmed, 1, 1), (Verdict::FalsePositive, 1, 2)]);
+    assert_eq!((outcome.skipped, outcome.left), (1, 25));
+}
+
+#[test]
+fn without_groups_each_finding_is_a_card() {
+    let mut desk = desk();
+    desk.keys("b b / 'Weak' enter B");
+    assert_eq!(review(&desk).len(), 2);
+    desk.keys("c");
+    assert_eq!(with(&desk, Verdict::Confirmed).len(), 1);
+}
+
+#[test]
+fn over_20_one_enter_names_the_number_and_space_picks_some() {
+    let mut desk = reviewing();
+    desk.keys("f");
+    assert!(desk.prompt().question.starts_with("25 findings become false positive"), "{}", desk.prompt().question);
+    desk.keys("space");
+    assert_eq!((review(&desk).tab, desk.model.overlay.modals.len()), (Tab::Where, 0));
+    desk.keys("j space space k space");
+    assert_eq!(review(&desk).taken().len(), 24, "two left out, one of them taken in again");
+    desk.keys("f enter");
+    assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24);
+    assert_eq!((title(&desk).as_str(), outcome(&desk).out), ("Weak cookie", 1));
+}
+
+#[test]
+fn a_verdict_that_comes_before_the_card_was_seen_is_dropped_with_a_word() {
+    let mut desk = reviewing();
+    desk.keys("J");
+    for event in events("f f") {
+        desk.at += Duration::from_millis(100);
+        desk.send(Msg::Key(event));
+    }
+    assert_eq!((title(&desk).as_str(), with(&desk, Verdict::FalsePositive)), ("Banner", vec![13, 14]));
+    assert!(desk.told().contains("too soon"), "{}", desk.told());
+}
+
+#[test]
+fn polling_annotates_and_never_reorders() {
+    let mut desk = reviewing();
+    let before = review(&desk).cards.clone();
+    let mut now: Vec<Finding> = world().into_iter().filter(|finding| finding.id.0 != 100).collect();
+    now.insert(0, of_class(1, 1, "worse", "Worse", Risk::Critical));
+    now.extend([dump(200), dump(201)]);
+    desk.feed(Snapshot::Findings(table(now)));
+    assert_eq!(title(&desk), "Database dump");
+    assert!(Arc::ptr_eq(&review(&desk).cards, &before));
+    assert_eq!((review(&desk).facts.more, review(&desk).facts.gone), (2, 1));
+    desk.keys("f enter");
+    assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24, "neither what came nor what went");
+}
+
+#[test]
+fn esc_pauses_and_a_restart_goes_on_where_it_was() {
+    let mut desk = desk();
+    let mut effects = desk.keys("B J f esc");
+    assert!(
+        desk.model.reviewing().is_none()
+            && !desk.model.navigation.focus.zoomed
+            && !desk.model.navigation.focus.in_detail
+    );
+    desk.keys("j j B");
+    assert_eq!(title(&desk), "Banner");
+
+    let mut later = Desk::new();
+    later.feed(Snapshot::Findings(table(world())));
+    let events = effects.iter().filter_map(|effect| match effect {
+        Effect::Record(events) => Some(events.clone()),
+        _ => None,
+    });
+    let events: Vec<Arc<Event>> = events.flatten().collect();
+    later.send(Msg::Triage(crate::dashboard::data::decisions::TriageNews::Events(events)));
+    for effect in effects.drain(..) {
+        if let Effect::Remember { key, workspace, value } = effect {
+            later.model.findings.triage.settings.insert((Shared::from(key), workspace), value);
+        }
+    }
+    later.keys("3 B");
+    assert_eq!((title(&later).as_str(), outcome(&later).verdicts), ("Banner", vec![(Verdict::FalsePositive, 1, 2)]));
+}
+
+#[test]
+fn a_key_that_goes_elsewhere_pauses() {
+    let mut desk = reviewing();
+    desk.keys("2");
+    assert!(desk.model.reviewing().is_none() && !desk.model.navigation.focus.zoomed);
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Targets);
+    desk.keys("3 B");
+    assert_eq!(title(&desk), "Database dump");
+}
+
+#[test]
+fn undo_goes_back_to_its_card() {
+    let mut desk = reviewing();
+    desk.keys("J f u");
+    assert_eq!(title(&desk), "Weak cookie");
+    assert_eq!((with(&desk, Verdict::FalsePositive), outcome(&desk).decided()), (vec![], 0));
+}
+
+#[test]
+fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
+    let kept = |desk: &Desk, of: &str| desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
+    let mut desk = reviewing();
+    desk.keys("J f");
+    let cards = kept(&desk, "Acme").unwrap();
+    desk.model.work_in(WorkspaceId(2));
+    assert!(!desk.model.navigation.focus.zoomed, "no card is on the screen any more");
+    desk.feed(Snapshot::Findings(table([of_class(15, 2, "banner", "Banner", Risk::Info)])));
+    desk.keys("3 B");
+    assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Banner", 1));
+    desk.keys("c enter");
+    assert_eq!((kept(&desk, "Acme"), kept(&desk, "Lab")), (Some(cards), Some(String::new())));
+    desk.model.work_in(WorkspaceId(1));
+    desk.feed(Snapshot::Findings(table(world())));
+    desk.keys("3 B");
+    assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
+    assert!(desk.told().contains("the paused review of 3 cards goes on, not what is shown"), "{}", desk.told());
+}
+
+#[test]
+fn a_card_can_be_decided_anew() {
+    let mut desk = reviewing();
+    desk.keys("J f K c");
+    assert_eq!((with(&desk, Verdict::Confirmed), title(&desk).as_str()), (vec![13, 14], "Banner"));
+    assert_eq!(outcome(&desk).verdicts, [(Verdict::Confirmed, 1, 2)]);
+}
+
+#[test]
+fn the_summary_takes_everything_back_after_one_question() {
+    let mut desk = reviewing();
+    let before = desk.model.findings.triage.stances.clone();
+    desk.keys("f enter f c");
+    assert_eq!((title(&desk).as_str(), outcome(&desk).decided()), ("summary", 3));
+    desk.keys("u");
+    assert!(desk.prompt().question.contains("3 cards"), "{}", desk.prompt().question);
+    desk.keys("y");
+    assert_eq!(desk.model.findings.triage.stances, before);
+    assert_eq!(outcome(&desk).left, 28);
+}
+
+#[test]
+fn enter_on_the_summary_ends_it_and_the_next_b_begins_anew() {
+    let mut desk = reviewing();
+    desk.keys("S enter");
+    assert!(desk.model.findings.review.is_none());
+    desk.keys("/ 'cookie' enter B");
+    assert_eq!(review(&desk).len(), 1);
+}
+
+#[test]
+fn a_card_knows_what_is_alike_and_what_was_decided_before() {
+    let mut desk = Desk::new();
+    let evidence = |id: i64, text: &str| Finding {
+        vuln_evidence: crate::contract::Evidence::from_value(&text.into()),
+        ..dump(id)
+    };
+    let answer = "HTTP/1.1 200 OK\nDate: Mon, 02 Nov 2026 10:00:00 GMT";
+    desk.feed(Snapshot::Findings(table([
+        evidence(100, answer),
+        evidence(101, &answer.replace("10:00", "11:00")),
+        evidence(102, "HTTP/1.1 301 Moved"),
+        evidence(103, &answer.replace("02 Nov", "03 Nov")),
+    ])));
+    desk.keys("3 b c l j f h B");
+    let facts = &review(&desk).facts;
+    let kinds: Vec<_> = facts.evidence.kinds.iter().map(|kind| (kind.count, kind.says.as_str())).collect();
+    assert_eq!(kinds, [(3, "HTTP/1.1 200 OK"), (1, "HTTP/1.1 301 Moved")]);
+    let before = facts.before.as_ref().unwrap();
+    assert_eq!((before.verdict, before.count), (Verdict::FalsePositive, 1));
+}
+
+#[test]
+fn before_on_a_card_that_was_decided_is_what_stood_before_that() {
+    let mut desk = desk();
+    let before = |desk: &Desk| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
+    desk.keys("j l j c h B J");
+    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    desk.keys("f K");
+    assert_eq!((title(&desk).as_str(), before(&desk)), ("Weak cookie", Some((Verdict::Confirmed, 1))));
+    desk.keys("w K");
+    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)), "not the first one made on this card either");
+    desk.keys("u");
+    assert_eq!(before(&desk), Some((Verdict::Confirmed, 1)));
+}
+
+#[test]
+fn notes_tags_and_details_on_a_card_are_about_its_members() {
+    let mut desk = reviewing();
+    let said = |desk: &Desk, id: i64| {
+        let table = desk.model.data.findings.value().unwrap();
+        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap().clone();
+        let stance = desk.model.stance(case.id).unwrap();
+        (stance.notes, stance.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), stance.severity)
+    };
+    desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
+    for id in [13, 14] {
+        assert_eq!(said(&desk, id), (1, vec!["later".to_owned()], None), "{id}");
+    }
+    assert_eq!(said(&desk, 15), (0, vec![], None), "not on the card");
+    assert_eq!(title(&desk), "Weak cookie", "what is no verdict stays on the card");
+    desk.keys("t s 'info' enter r 'deferred' enter a");
+    let table = desk.model.data.findings.value().unwrap().clone();
+    for id in [13, 14] {
+        let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap();
+        let stance = desk.model.stance(case.id).unwrap();
+        assert_eq!((stance.severity, stance.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
+    }
+    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![13, 14], "Banner"));
+    desk.keys("u");
+    assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![], "Weak cookie"));
+}
+
+#[test]
+fn members_left_out_of_a_card_get_no_note_either() {
+    let mut desk = reviewing();
+    desk.keys("J l l space h h e 'one of two' ctrl-o");
+    let noted = desk.model.findings.triage.stances.iter().filter(|stance| stance.notes == 1).count();
+    assert_eq!(noted, 1);
+}
+
+const KEYS: &str = "c f a w x i o . J K B esc enter space h l j k S u U y 3 b < > G";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_review_decides_only_what_is_on_a_card_that_was_shown(
+        script in proptest::collection::vec((any::<usize>(), 20u64..400), 1..80),
+    ) {
+        let keys: Vec<&str> = KEYS.split_whitespace().collect();
+        let mut desk = reviewing();
+        for (at, wait) in script {
+            let card = desk.model.reviewing().and_then(Review::card).map(|card| card.ids.clone());
+            let drawn_for = desk.model.reviewing().is_some();
+            desk.at += Duration::from_millis(wait);
+            let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
+            if !drawn_for {
+                continue;
+            }
+            for event in recorded(&effects) {
+                if let (Subject::Finding(identity), Change::Decide(_)) = (&event.subject, &event.change) {
+                    let id = CaseId::from(identity.key).0;
+                    prop_assert!(card.as_ref().is_some_and(|ids| ids.contains(&id)), "{id} is not on {card:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn taking_everything_back_gives_back_the_state(script in proptest::collection::vec(any::<usize>(), 1..40)) {
+        let keys = ["c", "f", "a", "J", "K", "x", "l l space h", "o"];
+        let mut desk = reviewing();
+        let before = desk.model.findings.triage.stances.clone();
+        for at in script {
+            if title(&desk) != "summary" {
+                desk.keys(keys[at % keys.len()]);
+                if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+                    desk.keys("enter");
+                }
+            }
+        }
+        desk.keys("S u");
+        if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
+            desk.keys("y");
+        }
+        prop_assert_eq!(&desk.model.findings.triage.stances, &before);
+    }
+}
+
+fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
+    let events = effects.iter().filter_map(|effect| match effect {
+        Effect::Record(events) => Some(events.clone()),
+        _ => None,
+    });
+    events.flatten().collect()
+}

@@ -1,0 +1,59 @@
+//! What counts as seen, and the way from one changed row to the next.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::testing::Desk;
+use crate::triage::{Key, Pen};
+use std::time::Duration;
+
+/// A desk whose store is open, with the detail of the first finding on the screen for no time yet.
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
+    desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
+    desk
+}
+
+fn key(desk: &Desk, row: usize) -> Key {
+    let table = desk.model.data.findings.value().unwrap();
+    table.items()[desk.model.lists.findings.rows[row] as usize].key()
+}
+
+/// What is kept as seen when this much time has passed.
+fn seen_after(desk: &mut Desk, time: Duration) -> Vec<Key> {
+    desk.at += time;
+    let effects = desk.send(Msg::Woke);
+    let seen = effects.into_iter().filter_map(|effect| match effect {
+        Effect::MarkSeen { workspace, keys } if workspace.as_str() == "Acme" => Some(keys),
+        _ => None,
+    });
+    seen.flatten().collect()
+}
+
+#[test]
+fn a_finding_is_seen_after_its_detail_was_on_the_screen_for_a_second_and_only_once() {
+    let mut desk = desk();
+    desk.keys("3 j k");
+    let first = key(&desk, 0);
+    assert!(desk.model.is_unread(first));
+    assert!(seen_after(&mut desk, Duration::from_millis(600)).is_empty(), "not yet");
+    assert!(desk.model.wake_at().unwrap() <= desk.at + Duration::from_secs(1), "the screen changes by itself then");
+    assert_eq!(seen_after(&mut desk, Duration::from_millis(500)), [first]);
+    assert!(!desk.model.is_unread(first));
+    assert!(seen_after(&mut desk, Duration::from_secs(5)).is_empty(), "once");
+}
+
+#[test]
+fn walking_past_is_not_seeing() {
+    let mut desk = desk();
+    desk.keys("3 j j j");
+    assert!((0..3).all(|row| desk.model.is_unread(key(&desk, row))));
+}
+
+#[test]
+fn without_a_store_nothing_is_unread() {
+    let mut desk = Desk::new();
+    desk.model.findings.triage.pen = None;
+    assert!(!desk.model.is_unread(key(&desk, 0)));
+}

@@ -1,0 +1,204 @@
+//! What is decided stays where it is until the filter is applied again; what scans tell comes and goes at once.
+
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::findings::retest::tests::{ended, found};
+use crate::dashboard::testing::*;
+use crate::triage::{CaseId, Change, Decision, Event, Subject, Verdict};
+use proptest::prelude::*;
+
+fn one(id: i64) -> Finding {
+    // Numbers would make one class of them.
+    let letter = char::from(b'a' + id as u8);
+    finding(id, 1 + id % 5, &format!("Finding {letter}"), Risk::from(id % 5))
+}
+
+fn desk() -> Desk {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
+    desk.keys("3");
+    desk
+}
+
+/// The rows as the list holds them.
+fn rows(desk: &Desk) -> Vec<CaseId> {
+    desk.model.lists.findings.shown(desk.model.data.findings.value().unwrap()).collect()
+}
+
+/// Somebody else decides about a finding.
+fn another_says(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
+    let table = desk.model.data.findings.value().unwrap();
+    let Some(case) = table.items().iter().find(|case| case.finding.id.0 == finding) else { return };
+    let subject = Subject::Finding((*case.identity).clone());
+    let mut ben = Pen { who: "ben@test".into(), instance: 9, number, ..Pen::default() };
+    let (batch, clock) = (ben.next(), desk.model.findings.triage.state.clock() + 1);
+    let after = desk.model.findings.triage.state.heads(case.key());
+    let change = Change::Decide(Decision { verdict, ..Decision::default() });
+    let event: Event = ben.write((stamp(), clock), batch, after, subject, change);
+    desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
+}
+
+#[test]
+fn in_an_order_by_verdict_decided_rows_keep_their_place_over_polls() {
+    let mut desk = desk();
+    desk.model.set_order(Pane::Findings, "verdict,risk").unwrap();
+    let before = rows(&desk);
+    desk.keys("j f G x");
+    let with_more = || Snapshot::Findings(table((1..=9).map(one)));
+    desk.feed(with_more());
+    let after: Vec<CaseId> = rows(&desk).into_iter().filter(|id| before.contains(id)).collect();
+    assert_eq!(after, before, "nothing moved");
+    assert_eq!(rows(&desk).len(), 9, "what is new has come");
+    desk.keys("r");
+    assert_ne!(rows(&desk).into_iter().filter(|id| before.contains(id)).collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn rows_that_another_decides_stay_until_the_filter_is_applied_again() {
+    let mut desk = desk();
+    let before = rows(&desk);
+    another_says(&mut desk, 3, 1, Verdict::FalsePositive);
+    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
+    assert_eq!(rows(&desk), before);
+    desk.keys("r");
+    assert_eq!(rows(&desk).len(), 7);
+    // What is hidden does not come back because it is decided anew.
+    another_says(&mut desk, 3, 2, Verdict::Confirmed);
+    desk.feed(Snapshot::Findings(table((1..=8).map(one))));
+    assert_eq!(rows(&desk).len(), 7);
+}
+
+#[test]
+fn what_was_decided_before_the_start_is_not_shown_once_the_store_is_open() {
+    let mut before = desk();
+    before.keys("f j j c");
+    let mut later = desk();
+    let state = before.model.findings.triage.state.clone();
+    let kept =
+        StoredDecisions { state, pen: Some(Pen { instance: 2, ..Pen::default() }), ..StoredDecisions::default() };
+    later.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
+    assert_eq!(rows(&later).len(), 6);
+    // From then on a rule takes no row away before the filter is applied again.
+    later.keys(": 'rule fixed on risk>=info' enter");
+    later.at += Duration::from_secs(1);
+    later.keys("enter");
+    assert_eq!(rows(&later).len(), 6);
+    later.keys("r");
+    assert_eq!(rows(&later).len(), 0);
+}
+
+#[test]
+fn what_a_scan_brings_back_comes_in_at_once_and_what_is_gone_leaves() {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
+    desk.feed(Snapshot::Findings(table(before.clone())));
+    desk.keys("3 x r");
+    assert_eq!(desk.shown(Pane::Findings), [2], "fixed is not undecided");
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    let again = found(11, 5, 1, "Private key", Risk::High);
+    desk.feed(Snapshot::Findings(table(before.into_iter().chain([again]))));
+    assert_eq!(desk.shown(Pane::Findings), [11, 2], "a regression");
+    desk.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Private key", Risk::High),
+        found(11, 5, 1, "Private key", Risk::High),
+    ])));
+    assert_eq!(desk.shown(Pane::Findings), [11], "the service forgot the other one");
+}
+
+#[test]
+fn what_needs_a_person_again_is_counted_for_the_header() {
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    desk.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Private key", Risk::High),
+        found(2, 1, 1, "Banner", Risk::Low),
+    ])));
+    let counted =
+        |desk: &Desk| (desk.model.findings.triage.again.conflicts, desk.model.findings.triage.again.regressions);
+    desk.keys("3 x j f");
+    assert_eq!(counted(&desk), (0, 0));
+    // Ben did not know of the verdict on the second one.
+    let table_now = desk.model.data.findings.value().unwrap().clone();
+    let case = table_now.items().iter().find(|case| case.finding.id.0 == 2).unwrap();
+    let mut ben = Pen { who: "ben@test".into(), instance: 9, ..Pen::default() };
+    let (batch, subject) = (ben.next(), Subject::Finding((*case.identity).clone()));
+    let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
+    let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);
+    desk.send(Msg::Triage(TriageNews::Events(vec![Arc::new(event)])));
+    assert_eq!(counted(&desk), (1, 0));
+    desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(5, 1, 3_600)])));
+    desk.feed(Snapshot::Findings(table([
+        found(1, 1, 1, "Private key", Risk::High),
+        found(2, 1, 1, "Banner", Risk::Low),
+        found(11, 5, 1, "Private key", Risk::High),
+        found(12, 5, 1, "Banner", Risk::Low),
+    ])));
+    assert_eq!(counted(&desk), (1, 1));
+    desk.keys("* c");
+    assert_eq!(counted(&desk), (0, 0), "any verdict settles them");
+}
+
+#[test]
+fn on_the_board_too_a_decided_row_stays_under_its_filter() {
+    let mut desk = crate::dashboard::findings::retest::tests::desk();
+    desk.keys("3 * s y / 'is:undecided' enter c");
+    let before = desk.model.cursor(Pane::Board).shown_ids();
+    assert_eq!(before.len(), 4);
+    desk.feed(Snapshot::Findings(table(crate::dashboard::findings::retest::tests::before())));
+    assert_eq!(desk.model.cursor(Pane::Board).shown_ids(), before);
+    desk.keys("r");
+    assert_eq!(desk.model.cursor(Pane::Board).shown_ids().len(), 3);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Key(usize),
+    Another(i64, usize),
+    More(i64),
+}
+
+const KEYS: &str = "c f x o i C F j k G home u space e";
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => any::<usize>().prop_map(Step::Key),
+        2 => (1..12i64, any::<usize>()).prop_map(|(finding, verdict)| Step::Another(finding, verdict)),
+        2 => (8..14i64).prop_map(Step::More),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_decision_moves_or_takes_away_a_row_before_the_filter_is_applied_again(
+        order in prop::sample::select(vec!["", "verdict", "-verdict,risk", "by,name", "-decided"]),
+        filter in prop::sample::select(vec!["is:undecided", "", "verdict:open", "-verdict:fixed"]),
+        steps in proptest::collection::vec(step(), 1..40),
+    ) {
+        let mut desk = desk();
+        desk.model.set_query(Pane::Findings, filter).unwrap();
+        prop_assume!(desk.model.set_order(Pane::Findings, order).is_ok());
+        let keys: Vec<&str> = KEYS.split_whitespace().collect();
+        let mut most = 8;
+        for (number, step) in steps.into_iter().enumerate() {
+            let before = rows(&desk);
+            match step {
+                Step::Key(at) => {
+                    desk.keys(keys[at % keys.len()]);
+                    desk.model.overlay.modals.clear();
+                }
+                Step::Another(finding, at) => {
+                    let verdict = Verdict::ALL[at % 7];
+                    another_says(&mut desk, finding, number as u64, verdict);
+                }
+                Step::More(to) => most = most.max(to),
+            }
+            desk.feed(Snapshot::Findings(table((1..=most).map(one))));
+            let now = rows(&desk);
+            let kept: Vec<CaseId> = now.iter().copied().filter(|id| before.contains(id)).collect();
+            prop_assert_eq!(kept, before, "after {:?}", now);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One field of a form: a text, several lines, or a choice.
+
+use crate::dashboard::base::effect::Secret;
+use crate::dashboard::text::input::TextInput;
+
+/// Which field; forms share them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum FieldId {
+    Name,
+    Description,
+    /// Targets, a line each.
+    Names,
+    Label,
+    BaseUrl,
+    Key,
+    /// What a scan form scans: the captured targets, or a typed name.
+    Targets,
+    TargetName,
+    Tool,
+    ToolId,
+    Params,
+    ParamsJson,
+    ScanType,
+    Ports,
+    PortTop,
+    PortRange,
+    PortList,
+    RequestsPerSecond,
+    RedirectLevel,
+    MaxScanTime,
+    OriginalUrl,
+    Vpn,
+    VpnUuid,
+    CallbackUrl,
+    CallbackFormat,
+    Format,
+    GroupBy,
+    Source,
+    Resources,
+    Webhook,
+    FindingHistory,
+    AllTargets,
+    HowToReproduce,
+    FalsePositives,
+    InfoFindings,
+    NotVerified,
+    Ignored,
+    Accepted,
+    Fixed,
+    ToolConfiguration,
+    /// What captured requests are added to.
+    Into,
+    /// Who makes a report.
+    MadeBy,
+    Risk,
+    Class,
+    Port,
+    Text,
+    Evidence,
+    /// Where a payload went.
+    Parameter,
+    Technique,
+    Note,
+}
+
+impl FieldId {
+    /// How the service calls it when it refuses, lower case; matched in its words, any case.
+    pub fn wire_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Name => &["name"],
+            Self::Description => &["description"],
+            Self::Names => &[],
+            Self::Label => &["label"],
+            Self::BaseUrl => &["base url", "base_url"],
+            Self::Key => &["api key", "unauthorized"],
+            Self::Targets => &["target_id"],
+            Self::TargetName => &["target_name", "target"],
+            Self::Tool | Self::ToolId => &["tool_id", "tool id"],
+            Self::Params => &[],
+            Self::ParamsJson => &["tool_params"],
+            Self::ScanType => &["scan_type"],
+            Self::Ports => &[],
+            Self::PortTop => &["port_top"],
+            Self::PortRange => &["port_range"],
+            Self::PortList => &["port_list"],
+            Self::RequestsPerSecond => &["requests_per_second"],
+            Self::RedirectLevel => &["redirect_level"],
+            Self::MaxScanTime => &["max_scan_time"],
+            Self::OriginalUrl => &["scan_original_url"],
+            Self::Vpn | Self::VpnUuid => &["vpn_profile_uuid"],
+            Self::CallbackUrl => &["report_callback"],
+            Self::CallbackFormat => &["report_callback.format"],
+            Self::Format => &["format"],
+            Self::GroupBy => &["group_by"],
+            Self::Source => &["source"],
+            Self::Resources => &["resources"],
+            Self::Webhook => &["webhook_url", "webhook"],
+            Self::FindingHistory => &["include_finding_history"],
+            Self::AllTargets => &["include_all_targets"],
+            Self::HowToReproduce => &["include_how_to_reproduce"],
+            Self::FalsePositives => &["include_false_positives"],
+            Self::InfoFindings => &["include_info"],
+            Self::NotVerified => &["include_not_verified"],
+            Self::Ignored => &["include_ignored"],
+            Self::Accepted => &["include_accepted"],
+            Self::Fixed => &["include_fixed"],
+            Self::ToolConfiguration => &["include_tool_configuration"],
+            // Never sent to a service.
+            Self::Into | Self::MadeBy | Self::Risk | Self::Class | Self::Port | Self::Text | Self::Evidence => &[],
+            Self::Parameter | Self::Technique | Self::Note => &[],
+        }
+    }
+
+    /// A refusal that names no field (403, 409) is about this one.
+    pub fn names_the_thing(self) -> bool {
+        matches!(self, Self::Name | Self::Label | Self::TargetName | Self::Targets)
+    }
+}
+
+/// What a field holds.
+#[derive(Clone, Debug)]
+pub enum FieldValue {
+    /// One line of text, or several.
+    Text(Box<TextInput>),
+    /// One of several.
+    Choice {
+        /// As shown.
+        options: Vec<String>,
+        /// The chosen one.
+        at: usize,
+    },
+    /// Only told, never focused.
+    Info(String),
+}
+
+/// What is said of one line of a field of several lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineNote {
+    /// Nothing.
+    Empty,
+    /// It can go: its kind.
+    Good(String),
+    /// It cannot: why.
+    Bad(String),
+    /// It was sent and refused: the server's words.
+    Refused(String),
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub struct FormField {
+    /// Which.
+    pub id: FieldId,
+    /// Its name for people.
+    pub label: &'static str,
+    /// What it takes, in a few words: `1 to 1440 minutes`.
+    pub help: &'static str,
+    /// What it holds.
+    pub value: FieldValue,
+    /// What is wrong with it.
+    pub error: Option<String>,
+    /// For several lines: what is said of each.
+    pub notes: Vec<LineNote>,
+    /// It takes part.
+    pub shown: bool,
+    /// Something was typed or chosen.
+    pub touched: bool,
+    /// The server refused this text with these words; they stay until the text is another.
+    pub refused: Option<(Secret, String)>,
+}
+
+impl FormField {
+    fn with_value(id: FieldId, label: &'static str, value: FieldValue) -> Self {
+        Self { id, label, help: "", value, error: None, notes: Vec::new(), shown: true, touched: false, refused: None }
+    }
+
+    /// One line of text.
+    pub fn line(id: FieldId, label: &'static str, text: &str) -> Self {
+        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::line(text))))
+    }
+
+    /// One line that is never shown.
+    pub fn masked(id: FieldId, label: &'static str) -> Self {
+        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::masked())))
+    }
+
+    /// Several lines of text.
+    pub fn lines(id: FieldId, label: &'static str, text: &str) -> Self {
+        Self::with_value(id, label, FieldValue::Text(Box::new(TextInput::lines(text))))
+    }
+
+    /// One of several.
+    pub fn choice<S: Into<String>>(
+        id: FieldId,
+        label: &'static str,
+        options: impl IntoIterator<Item = S>,
+        at: usize,
+    ) -> Self {
+        let options: Vec<String> = options.into_iter().map(Into::into).collect();
+        Self::with_value(id, label, FieldValue::Choice { options, at })
+    }
+
+    /// Yes or no.
+    pub fn toggle(id: FieldId, label: &'static str, on: bool) -> Self {
+        Self::choice(id, label, ["no", "yes"], usize::from(on))
+    }
+
+    /// Only told.
+    pub fn info(id: FieldId, label: &'static str, text: impl Into<String>) -> Self {
+        Self::with_value(id, label, FieldValue::Info(text.into()))
+    }
+
+    /// With a few words about what it takes.
+    pub fn with_help(mut self, help: &'static str) -> Self {
+        self.help = help;
+        self
+    }
+
+    /// Its text: lines joined by line breaks, the chosen option, or what is told.
+    pub fn text(&self) -> String {
+        match &self.value {
+            FieldValue::Text(input) => input.text(),
+            FieldValue::Choice { options, at } => options.get(*at).cloned().unwrap_or_default(),
+            FieldValue::Info(text) => text.clone(),
+        }
+    }
+
+    /// The chosen option's place.
+    pub fn chosen(&self) -> usize {
+        match self.value {
+            FieldValue::Choice { at, .. } => at,
+            _ => 0,
+        }
+    }
+
+    /// Whether keys are typed into it.
+    pub fn is_text(&self) -> bool {
+        matches!(self.value, FieldValue::Text(_))
+    }
+
+    /// Chooses one of the options.
+    pub fn select(&mut self, to: usize) {
+        self.touched = true;
+        if let FieldValue::Choice { options, at } = &mut self.value {
+            *at = to.min(options.len().saturating_sub(1));
+        }
+    }
+
+    /// Replaces a text by another.
+    pub fn set_text(&mut self, text: &str) {
+        self.touched = true;
+        if let FieldValue::Text(input) = &mut self.value {
+            input.set(text);
+        }
+    }
+
+    /// Chooses another option, going around.
+    pub fn choose(&mut self, by: isize) {
+        if let FieldValue::Choice { options, at } = &mut self.value
+            && !options.is_empty()
+        {
+            *at = (*at as isize + by).rem_euclid(options.len() as isize) as usize;
+            self.touched = true;
+        }
+    }
+
+    /// The server's words, as long as the text is the one it refused.
+    pub(crate) fn words_of_the_server(&self) -> Option<String> {
+        let (refused, words) = self.refused.as_ref()?;
+        (refused.0 == self.text()).then(|| words.clone())
+    }
+
+    /// What a draft gives back: not what the form was opened on.
+    pub(crate) fn keeps_draft(&self) -> bool {
+        !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into)
+            && !matches!(self.value, FieldValue::Info(_))
+    }
+}

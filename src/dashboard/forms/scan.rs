@@ -1,0 +1,374 @@
+//! A scan, of one target or of every marked one, with every field of `POST /scans`.
+
+use crate::client::problem::Problem;
+use crate::contract::scan::SCAN_MINUTES;
+use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool};
+use crate::dashboard::base::batch::{AT_ONCE, Job};
+use crate::dashboard::base::effect::Call;
+use crate::dashboard::base::form_tag::FormTag;
+use crate::dashboard::forms::Form;
+use crate::dashboard::forms::field::{FieldId, FieldValue, FormField};
+use crate::text::plural;
+use serde_json::{Map, Value as Json, json};
+
+/// The tools of the choice; any other id can be typed.
+const TOOLS: [Tool; 3] = [Tool::WEBSITE, Tool::PORTS, Tool::TLS];
+const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
+const PORTS: [&str; 3] = ["the most common", "a range", "a list"];
+const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
+/// Ways to give `tool_params`.
+const AS_FIELDS: usize = 0;
+const AS_JSON: usize = 1;
+/// Choices of the VPN field.
+const NO_VPN: usize = 1;
+const A_VPN: usize = 2;
+
+/// Groups of targets the form can be about, each with its words for the choice; a typed name is always possible.
+pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>) -> Form {
+    let mut options: Vec<String> = sets.iter().map(|(words, _)| words.clone()).collect();
+    options.push("a name typed below".to_owned());
+    let tools = TOOLS.iter().map(|tool| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
+    let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
+    let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
+    let fields = vec![
+        FormField::choice(FieldId::Targets, "Targets", options, 0),
+        FormField::line(FieldId::TargetName, "Target", "").with_help("a host name, an IP address or a URL"),
+        FormField::choice(FieldId::Tool, "Tool", tools.chain(["another, by its id".to_owned()]), 0),
+        FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 350"),
+        FormField::choice(FieldId::Params, "Parameters", ["as fields", "as JSON", "none: the tool's own"], AS_FIELDS),
+        FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
+        FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
+        FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
+        FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
+        FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
+        FormField::line(FieldId::RequestsPerSecond, "Requests/s", "").with_help("at most; empty: the service's pace"),
+        FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object; ctrl-x opens the editor"),
+        FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
+        FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
+        FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even where it redirects"),
+        FormField::choice(FieldId::Vpn, "VPN", ["the workspace's", "none", "a profile"], 0),
+        FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("its UUID"),
+        FormField::line(FieldId::CallbackUrl, "Report to", "").with_help("a URL that gets the report; empty: nobody"),
+        FormField::choice(
+            FieldId::CallbackFormat,
+            "Report as",
+            ReportFormat::KNOWN.iter().map(|format| format.as_str()),
+            2,
+        ),
+    ];
+    let mut form = Form::new(FormTag::NewScan, "New scan", "Start 1 scan", fields);
+    form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
+    form
+}
+
+/// The targets chosen; none when a name is typed.
+fn targets(form: &Form) -> &[(TargetId, Shared)] {
+    form.subject.target_sets.get(form.choice(FieldId::Targets)).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn names_target(form: &Form) -> bool {
+    form.choice(FieldId::Targets) >= form.subject.target_sets.len()
+}
+
+fn tool(form: &Form) -> Option<i64> {
+    match TOOLS.get(form.choice(FieldId::Tool)) {
+        Some(tool) => Some(tool.0),
+        None => form.text(FieldId::ToolId).parse().ok(),
+    }
+}
+
+/// Shows the fields that the choices call for, and says what sending makes.
+fn arrange(form: &mut Form) {
+    let typed_tool = form.choice(FieldId::Tool) >= TOOLS.len();
+    form.show(FieldId::TargetName, names_target(form));
+    form.show(FieldId::ToolId, typed_tool);
+    let known = tool(form).map(Tool);
+    let fields = form.choice(FieldId::Params) == AS_FIELDS;
+    form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
+    form.show(FieldId::ScanType, fields && known != Some(Tool::TLS));
+    let custom = form.choice(FieldId::ScanType) == 2;
+    form.show(FieldId::Ports, fields && known == Some(Tool::PORTS) && custom);
+    let ports = form.field(FieldId::Ports).is_some_and(|field| field.shown);
+    for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
+        form.show(id, ports && form.choice(FieldId::Ports) == place);
+    }
+    form.show(FieldId::RequestsPerSecond, fields && known == Some(Tool::WEBSITE));
+    form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
+    form.show(FieldId::CallbackFormat, !form.text(FieldId::CallbackUrl).is_empty());
+    let scans = if names_target(form) { 1 } else { targets(form).len() };
+    form.button = format!("Start {}", plural(scans, "scan"));
+    let one = targets(form).first().map(|(_, name)| name.to_string());
+    form.title = match (one, scans) {
+        (Some(name), 1) => format!("Scan {name}"),
+        (Some(_), _) => format!("Scan {scans} targets"),
+        (None, _) => "Scan a target by its name".to_owned(),
+    };
+    form.summary = match scans {
+        1 => vec!["This makes 1 scan.".to_owned()],
+        _ => vec![format!("This makes {scans} scans; the calls go out {AT_ONCE} at a time.")],
+    };
+}
+
+/// What is wrong with it, in the API's words and limits.
+pub(crate) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
+    arrange(form);
+    let mut wrong = Vec::new();
+    let mut say = |id, words: &str| wrong.push((id, words.to_owned()));
+    if names_target(form) && form.text(FieldId::TargetName).is_empty() {
+        say(FieldId::TargetName, "target_name is required");
+    }
+    if tool(form).is_none() {
+        say(FieldId::ToolId, "tool_id is an integer");
+    }
+    let minutes = form.text(FieldId::MaxScanTime);
+    if !minutes.is_empty() && !minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes)) {
+        say(FieldId::MaxScanTime, "max_scan_time is 1 to 1440 minutes");
+    }
+    if form.choice(FieldId::Vpn) == A_VPN && form.text(FieldId::VpnUuid).is_empty() {
+        say(FieldId::VpnUuid, "vpn_profile_uuid is required for a profile");
+    }
+    let callback = form.text(FieldId::CallbackUrl);
+    if !callback.is_empty() && !is_web_url(&callback) {
+        say(FieldId::CallbackUrl, "report_callback takes an http or https URL");
+    }
+    if let Err((id, words)) = params(form) {
+        say(id, &words);
+    }
+    wrong
+}
+
+/// Whether a text is an http or https URL.
+pub(crate) fn is_web_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// The `tool_params`, from the fields or the JSON.
+fn params(form: &Form) -> Result<Option<Json>, (FieldId, String)> {
+    match form.choice(FieldId::Params) {
+        AS_FIELDS => params_of_fields(form),
+        AS_JSON => {
+            let bad = |words: String| (FieldId::ParamsJson, words);
+            let value: Json = serde_json::from_str(&form.text(FieldId::ParamsJson))
+                .map_err(|error| bad(format!("tool_params is no JSON: {error}")))?;
+            if !value.is_object() {
+                return Err(bad("tool_params is a JSON object".to_owned()));
+            }
+            Ok(Some(value))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn params_of_fields(form: &Form) -> Result<Option<Json>, (FieldId, String)> {
+    let mut params = Map::new();
+    let shown = |id| form.field(id).is_some_and(|field| field.shown);
+    if shown(FieldId::ScanType) {
+        params.insert("scan_type".to_owned(), json!(SCAN_TYPES[form.choice(FieldId::ScanType)]));
+    }
+    if shown(FieldId::PortTop) {
+        params.insert("port_top".to_owned(), json!(TOPS[form.choice(FieldId::PortTop)]));
+    }
+    if shown(FieldId::PortRange) {
+        let (start, end) = port_range(&form.text(FieldId::PortRange)).map_err(|words| (FieldId::PortRange, words))?;
+        params.insert("port_range".to_owned(), json!({"start_port": start, "end_port": end}));
+    }
+    if shown(FieldId::PortList) {
+        let ports = port_list(&form.text(FieldId::PortList)).map_err(|words| (FieldId::PortList, words))?;
+        params.insert("port_list".to_owned(), json!(ports));
+    }
+    let pace = form.text(FieldId::RequestsPerSecond);
+    if !pace.is_empty() {
+        let bad = || (FieldId::RequestsPerSecond, "requests_per_second is an integer from 1 on".to_owned());
+        let pace: u32 = pace.parse().ok().filter(|&pace| pace > 0).ok_or_else(bad)?;
+        params.insert("requests_per_second".to_owned(), json!(pace));
+    }
+    Ok((!params.is_empty()).then_some(Json::Object(params)))
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|&port| port > 0)
+        .ok_or_else(|| format!("{:?} is no port from 1 to 65535", text.trim()))
+}
+
+fn port_range(text: &str) -> Result<(u16, u16), String> {
+    let (start, end) = text.split_once('-').ok_or("port_range is two ports, such as 1-1024")?;
+    let (start, end) = (port(start)?, port(end)?);
+    if start > end {
+        return Err("port_range: the first port is above the last".to_owned());
+    }
+    Ok((start, end))
+}
+
+fn port_list(text: &str) -> Result<Vec<u16>, String> {
+    let mut ports = std::collections::BTreeSet::new();
+    for item in text.split([',', ' ', '\n']).map(str::trim).filter(|item| !item.is_empty()) {
+        match item.contains('-') {
+            true => {
+                let (start, end) = port_range(item)?;
+                ports.extend(start..=end);
+            }
+            false => {
+                ports.insert(port(item)?);
+            }
+        }
+    }
+    if ports.is_empty() {
+        return Err("port_list needs at least one port".to_owned());
+    }
+    Ok(ports.into_iter().collect())
+}
+
+/// A call for each target.
+pub(crate) fn jobs(form: &Form) -> Vec<Job> {
+    let text = |id| Some(form.text(id)).filter(|text| !text.is_empty());
+    let level = RedirectLevel::KNOWN.get(form.choice(FieldId::RedirectLevel)).cloned();
+    let scan = NewScan {
+        tool_id: tool(form).unwrap_or_default(),
+        workspace_id: form.subject.workspace,
+        vpn_profile_uuid: match form.choice(FieldId::Vpn) {
+            NO_VPN => Some(None),
+            A_VPN => Some(text(FieldId::VpnUuid)),
+            _ => None,
+        },
+        max_scan_time: text(FieldId::MaxScanTime).and_then(|minutes| minutes.parse().ok()),
+        report_callback: text(FieldId::CallbackUrl).map(|url| {
+            let format = ReportFormat::KNOWN.get(form.choice(FieldId::CallbackFormat));
+            ReportCallback { url, format: format.map(|format| format.as_str().to_owned()) }
+        }),
+        scan_original_url: (form.choice(FieldId::OriginalUrl) == 1).then_some(true),
+        redirect_level: level,
+        tool_params: params(form).ok().flatten(),
+        ..NewScan::default()
+    };
+    if names_target(form) {
+        let target_name = text(FieldId::TargetName);
+        let about = format!("scan of {}", target_name.clone().unwrap_or_default());
+        return vec![Job::new(about, Call::StartScan(NewScan { target_name, ..scan }))];
+    }
+    let of = |(id, name): &(TargetId, Shared)| {
+        let scan = NewScan { target_id: Some(*id), ..scan.clone() };
+        Job::new(format!("scan of {name}"), Call::StartScan(scan))
+    };
+    targets(form).iter().map(of).collect()
+}
+
+/// After some were refused, the form is about these.
+pub(crate) fn keep_only(form: &mut Form, left: &[(Job, Option<Problem>)]) {
+    let at = form.choice(FieldId::Targets);
+    let refused = |id: TargetId| {
+        left.iter().any(|(job, _)| matches!(&job.call, Call::StartScan(scan) if scan.target_id == Some(id)))
+    };
+    if let Some(set) = form.subject.target_sets.get_mut(at) {
+        set.retain(|(id, _)| refused(*id));
+        let count = set.len();
+        if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Targets)
+            && let Some(option) = options.get_mut(at)
+        {
+            *option = format!("{count} not started");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(sets: &[i64]) -> Form {
+        let targets = sets.iter().map(|&id| (TargetId(id), Shared::from(format!("t{id}")))).collect();
+        let mut form = open(vec![("the marked".to_owned(), targets)]);
+        check(&mut form);
+        form
+    }
+
+    fn choose(form: &mut Form, id: FieldId, at: isize) {
+        let now = form.choice(id) as isize;
+        form.field_mut(id).unwrap().choose(at - now);
+        check(form);
+    }
+
+    fn bodies(form: &Form) -> Vec<Json> {
+        let body = |job: Job| match job.call {
+            Call::StartScan(scan) => serde_json::to_value(scan).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        jobs(form).into_iter().map(body).collect()
+    }
+
+    #[test]
+    fn sixty_targets_make_sixty_scans_of_one_form() {
+        let ids: Vec<i64> = (1..=60).collect();
+        let form = form(&ids);
+        assert_eq!((form.button.as_str(), bodies(&form).len()), ("Start 60 scans", 60));
+    }
+
+    #[test]
+    fn the_defaults_of_the_form_are_a_light_website_scan() {
+        assert_eq!(
+            bodies(&form(&[7]))[0],
+            json!({"tool_id":170,"target_id":7,"redirect_level":"same_domain","tool_params":{"scan_type":"light"}})
+        );
+    }
+
+    #[test]
+    fn every_field_of_the_contract_can_be_sent() {
+        let mut form = form(&[7]);
+        choose(&mut form, FieldId::Tool, 1);
+        choose(&mut form, FieldId::ScanType, 2);
+        choose(&mut form, FieldId::Ports, 2);
+        choose(&mut form, FieldId::RedirectLevel, 0);
+        choose(&mut form, FieldId::OriginalUrl, 1);
+        choose(&mut form, FieldId::Vpn, A_VPN as isize);
+        for (id, text) in [
+            (FieldId::PortList, "22, 80-82"),
+            (FieldId::MaxScanTime, "15"),
+            (FieldId::VpnUuid, "u-1"),
+            (FieldId::CallbackUrl, "http://127.0.0.1/hook"),
+        ] {
+            form.field_mut(id).unwrap().set_text(text);
+        }
+        form.subject.workspace = Some(crate::contract::WorkspaceId(3));
+        assert_eq!(check(&mut form), []);
+        assert_eq!(
+            bodies(&form)[0],
+            json!({"tool_id":70,"target_id":7,"workspace_id":3,"vpn_profile_uuid":"u-1","max_scan_time":15,
+                "report_callback":{"url":"http://127.0.0.1/hook","format":"json"},"scan_original_url":true,
+                "redirect_level":"none","tool_params":{"scan_type":"custom","port_list":[22,80,81,82]}})
+        );
+    }
+
+    #[test]
+    fn a_typed_name_and_typed_params_are_sent_as_typed() {
+        let mut form = form(&[7]);
+        choose(&mut form, FieldId::Targets, 1);
+        choose(&mut form, FieldId::Params, AS_JSON as isize);
+        form.field_mut(FieldId::TargetName).unwrap().set_text("127.0.0.1");
+        form.field_mut(FieldId::ParamsJson).unwrap().set_text("{\"scan_type\":\n\"deep\"}");
+        choose(&mut form, FieldId::Vpn, NO_VPN as isize);
+        assert_eq!(
+            bodies(&form)[0],
+            json!({"tool_id":170,"target_name":"127.0.0.1","vpn_profile_uuid":null,
+                "redirect_level":"same_domain","tool_params":{"scan_type":"deep"}})
+        );
+    }
+
+    #[test]
+    fn what_cannot_go_is_said_at_its_field() {
+        for (id, text) in [
+            (FieldId::MaxScanTime, "0"),
+            (FieldId::MaxScanTime, "1441"),
+            (FieldId::MaxScanTime, "long"),
+            (FieldId::CallbackUrl, "ftp://a/"),
+            (FieldId::RequestsPerSecond, "0"),
+        ] {
+            let mut form = form(&[7]);
+            form.field_mut(id).unwrap().set_text(text);
+            assert_eq!(check(&mut form).iter().map(|wrong| wrong.0).collect::<Vec<_>>(), [id], "{text}");
+        }
+        for bad in ["80-70", "0", "http", "65536", ""] {
+            assert!(port_list(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The key table: read from TOML, looked up by layers, told as footer, help and Markdown.
+
+use crate::dashboard::input::action::Action;
+use crate::dashboard::input::context::Context;
+use crate::dashboard::input::key::KeyChord;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The table the program ships with.
+const BUILTIN: &str = include_str!("../../../assets/keymap.toml");
+
+/// An action with the keys that ask for it, in one context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where.
+    pub context: Context,
+    /// What.
+    pub action: Action,
+    /// By which keys, the first one shown in the footer.
+    pub keys: Vec<KeyChord>,
+}
+
+/// One thing the footer says: a key and a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyHint {
+    /// The key as printed.
+    pub key: String,
+    /// What it does, one or two words.
+    pub label: &'static str,
+    /// For asking whether it is off just now.
+    pub action: Action,
+}
+
+/// One section of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelpSection {
+    /// Where its keys work.
+    pub context: Context,
+    /// Its head.
+    pub title: &'static str,
+    /// Keys as printed, and what they do.
+    pub lines: Vec<(String, &'static str)>,
+}
+
+/// Why a key table is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum KeymapError {
+    #[error("the key table is no TOML: {0}")]
+    Toml(String),
+    #[error("the key table has no place called [{0}]")]
+    Place(String),
+    #[error("[{place}] names the action {action:?}, which does not exist")]
+    Action { place: &'static str, action: String },
+    #[error("[{place}] {action}: {key:?} is no key")]
+    Key { place: &'static str, action: &'static str, key: String },
+    #[error("[{place}] has the key {key} twice: for {first} and for {second}")]
+    Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
+}
+
+/// The key table.
+#[derive(Debug, Default)]
+pub struct Keymap {
+    entries: Vec<Entry>,
+    by_key: HashMap<(Context, KeyChord), Action>,
+}
+
+impl Keymap {
+    /// The table the program ships with. A test holds that it can be read.
+    pub fn builtin() -> Arc<Self> {
+        Arc::new(Self::parse(BUILTIN).unwrap_or_default())
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// When it is no TOML, names a place, action or key that does not exist, or has a key twice in one place.
+    pub fn parse(text: &str) -> Result<Self, KeymapError> {
+        type Raw = HashMap<String, toml::Table>;
+        let raw: Raw = toml::from_str(text).map_err(|error| KeymapError::Toml(error.message().to_owned()))?;
+        if let Some(unknown) = raw.keys().find(|name| Context::named(name).is_none()) {
+            return Err(KeymapError::Place(unknown.clone()));
+        }
+        let mut keymap = Self::default();
+        for context in Context::ALL {
+            for (name, keys) in raw.get(context.name()).into_iter().flatten() {
+                keymap.add(context, name, keys)?;
+            }
+        }
+        Ok(keymap)
+    }
+
+    fn add(&mut self, context: Context, name: &str, keys: &toml::Value) -> Result<(), KeymapError> {
+        let place = context.name();
+        let action = Action::named(name).ok_or_else(|| KeymapError::Action { place, action: name.to_owned() })?;
+        let bad = |key: String| KeymapError::Key { place, action: action.name(), key };
+        let mut entry = Entry { context, action, keys: Vec::new() };
+        for key in keys.as_array().ok_or_else(|| bad(keys.to_string()))? {
+            let text = key.as_str().unwrap_or_default();
+            let key = KeyChord::parse(text).ok_or_else(|| bad(key.to_string()))?;
+            if let Some(first) = self.by_key.insert((context, key), action) {
+                let (key, first, second) = (key.to_string(), first.name(), action.name());
+                return Err(KeymapError::Twice { place, key, first, second });
+            }
+            entry.keys.push(key);
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// What a key means in the innermost of these contexts that knows it.
+    pub fn action(&self, contexts: &[Context], key: KeyChord) -> Option<Action> {
+        contexts.iter().find_map(|&context| self.by_key.get(&(context, key)).copied())
+    }
+
+    /// The entries of one context, in the order of the table.
+    pub fn entries(&self, context: Context) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.context == context)
+    }
+
+    /// The first key of an action in a context, as printed.
+    pub fn key_of(&self, context: Context, action: Action) -> Option<String> {
+        self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeyChord::to_string)
+    }
+
+    /// What a footer says for one context, in the order of the table: actions with a short word, those of later
+    /// versions left out.
+    pub fn hints(&self, context: Context) -> Vec<KeyHint> {
+        self.entries(context)
+            .filter(|entry| !entry.action.short().is_empty())
+            .filter_map(|entry| {
+                let key = entry.keys.first()?.to_string();
+                Some(KeyHint { key, label: entry.action.short(), action: entry.action })
+            })
+            .collect()
+    }
+
+    /// Everything, for the help: a section a context.
+    pub fn help(&self) -> Vec<HelpSection> {
+        Context::ALL
+            .into_iter()
+            .map(|context| HelpSection { context, title: context.title(), lines: self.help_lines(context) })
+            .filter(|section| !section.lines.is_empty())
+            .collect()
+    }
+
+    fn help_lines(&self, context: Context) -> Vec<(String, &'static str)> {
+        self.entries(context).map(|entry| (printed(entry), entry.action.describe())).collect()
+    }
+
+    /// The same as Markdown, for the README.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        for section in self.help() {
+            text += &format!("| {} | |\n|---|---|\n", section.title);
+            for (keys, what) in section.lines {
+                let keys: Vec<String> = keys.split(' ').map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
+                text += &format!("| {} | {what} |\n", keys.join(" "));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The keys of an entry as printed, with the first key of the sequence where it is one.
+fn printed(entry: &Entry) -> String {
+    let key = |key: &KeyChord| match entry.context.prefix() {
+        Some(first) => format!("{first}{key}"),
+        None => key.to_string(),
+    };
+    entry.keys.iter().map(key).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dashboard::input::action::MoveAction;
+
+    #[test]
+    fn the_built_in_table_can_be_read_and_no_place_has_a_key_twice() {
+        let keymap = Keymap::parse(BUILTIN).unwrap();
+        assert_eq!(
+            keymap.action(&[Context::Lists, Context::Everywhere], KeyChord::char('j')),
+            Some(Action::Move(MoveAction::Down))
+        );
+    }
+
+    #[test]
+    fn every_action_has_a_key() {
+        let keymap = Keymap::builtin();
+        for &action in Action::ALL {
+            assert!(keymap.entries.iter().any(|entry| entry.action == action), "{action:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_pane_hides_of_the_layers_under_it_is_meant() {
+        let keymap = Keymap::builtin();
+        let panes = [
+            Context::Workspaces,
+            Context::Targets,
+            Context::Findings,
+            Context::Scans,
+            Context::Loggers,
+            Context::Captures,
+            Context::Payloads,
+            Context::Reports,
+            Context::Wordlists,
+        ];
+        for pane in panes {
+            for under in [Context::Lists, Context::Text, Context::Everywhere] {
+                for key in keymap.entries(pane).flat_map(|entry| &entry.keys) {
+                    assert_eq!(keymap.action(&[under], *key), None, "{key} of {pane:?} hides that of {under:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_table_is_refused_with_the_place() {
+        for (table, word) in [
+            ("[lists]\ndown = ['j']\nup = ['j']", "twice"),
+            ("[lists]\ndown = ['hyper-j']", "no key"),
+            ("[lists]\nfly = ['j']", "fly"),
+            ("[moon]\ndown = ['j']", "moon"),
+            ("[lists", "TOML"),
+            ("[lists]\ndown = 'j'", "no key"),
+        ] {
+            let error = Keymap::parse(table).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn help_and_markdown_tell_every_key_but_the_reserved() {
+        let keymap = Keymap::builtin();
+        let markdown = keymap.markdown();
+        assert!(markdown.contains("| `yc` |") && markdown.contains("| `j` `down` |"), "{markdown}");
+        assert!(!markdown.contains("comes with"));
+    }
+
+    #[test]
+    fn the_order_of_the_table_is_the_order_of_the_footer() {
+        let hints = Keymap::builtin().hints(Context::Scans);
+        let told: Vec<_> = hints.iter().map(|hint| (hint.key.as_str(), hint.label)).collect();
+        let first = [("s", "again"), ("n", "new"), ("S", "stop"), ("R", "report"), ("D", "delete")];
+        assert_eq!(told[..first.len()], first);
+    }
+}

@@ -1,0 +1,25 @@
+//! Keys as data: which key means which action, and where.
+//!
+//! ```text
+//!   assets/keymap.toml ─► Keymap ─┬─► Keymap::action(contexts, key)   the action of a key now
+//!                                 ├─► Keymap::hints(context)          the footer
+//!                                 ├─► Keymap::help()                  `?`
+//!                                 └─► Keymap::markdown()              the table of the README
+//! ```
+//!
+//! The contexts are layers: the innermost one that knows a key decides. They are derived from the open modals and the
+//! focus (`Model::contexts`), never stored. The effect of an action is not defined here but in `core/update` and the
+//! features.
+
+pub mod action;
+pub mod context;
+pub mod key;
+pub mod keymap;
+pub mod prefix;
+
+pub use crate::dashboard::input::action::Action;
+pub use crate::dashboard::input::context::Context;
+pub use crate::dashboard::input::key::KeyChord;
+pub use crate::dashboard::input::keymap::{Entry, HelpSection, KeyHint, Keymap, KeymapError};
+/// The terminal's own keys, for what types text.
+pub use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -1,0 +1,75 @@
+//! What is kept between two queries on one list.
+
+use crate::query::order::SortKey;
+use crate::query::{Bits, Evaluator, Field, Query, Source, order};
+use crate::table::{Item, Table};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What is kept between two queries of a list, for as long as what it was computed from stands.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub(crate) evaluator: Evaluator,
+    order: Option<(Vec<SortKey>, Arc<Vec<u32>>)>,
+    own: AnyTable,
+    others: Vec<AnyTable>,
+}
+
+/// A table whatever it lists, to be compared by what it is.
+pub(crate) type AnyTable = Option<Arc<dyn Any + Send + Sync>>;
+
+impl Asked {
+    /// Forgets what does not hold for these tables any more.
+    pub(crate) fn meet<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<AnyTable>) {
+        let same = |a: &AnyTable, b: &AnyTable| match (a, b) {
+            (Some(a), Some(b)) => std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)),
+            (None, None) => true,
+            _ => false,
+        };
+        let own: AnyTable = Some(Arc::clone(own) as Arc<dyn Any + Send + Sync>);
+        if !same(&self.own, &own) {
+            self.evaluator.forget();
+            self.order = None;
+        } else if self.others.len() != others.len() || !self.others.iter().zip(&others).all(|(a, b)| same(a, b)) {
+            // Bare words search the names of targets too.
+            let elsewhere = |field: Field| field.needs_others(T::KIND) && !field.is_of_decision();
+            self.evaluator.forget_fields(|field| field == Field::Text || elsewhere(field));
+            self.order = None;
+        }
+        self.own = own;
+        self.others = others;
+    }
+
+    /// Which rows a query takes.
+    pub(crate) fn matches(&mut self, query: &Query, source: &dyn Source) -> Bits {
+        self.evaluator.matches(query, source)
+    }
+
+    /// What computes and keeps.
+    pub(crate) fn evaluator(&mut self) -> &mut Evaluator {
+        &mut self.evaluator
+    }
+
+    /// Rows by these keys.
+    pub(crate) fn order(&mut self, keys: &[SortKey], source: &dyn Source) -> Arc<Vec<u32>> {
+        if let Some((_, order)) = self.order.as_ref().filter(|(of, _)| of == keys) {
+            return Arc::clone(order);
+        }
+        let order = Arc::new(order::ordered(keys, &mut self.evaluator, source));
+        self.order = Some((keys.to_vec(), Arc::clone(&order)));
+        order
+    }
+
+    /// Something else is said about some rows.
+    pub(crate) fn restanced(&mut self, rows: &[usize], source: &dyn Source) {
+        self.evaluator.tell_again(rows, Field::is_of_decision, source);
+        if self.order.as_ref().is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision())) {
+            self.order = None;
+        }
+    }
+}
+
+/// A table as one of those compared by [`Asked::meet`].
+pub(crate) fn any<T: Item>(table: Option<&Arc<Table<T>>>) -> AnyTable {
+    table.map(|table| Arc::clone(table) as Arc<dyn Any + Send + Sync>)
+}

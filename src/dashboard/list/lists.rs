@@ -1,0 +1,27 @@
+//! The state of each pane's list.
+
+use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
+use crate::dashboard::data::board::BoardRow;
+use crate::dashboard::list::List;
+use crate::dashboard::list::groups::FindingGroups;
+use crate::dashboard::list::stream::StreamList;
+use crate::oob::Payload;
+use crate::triage::Case;
+
+/// State of each pane's list.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct Lists {
+    pub workspaces: List<Workspace>,
+    pub targets: List<Target>,
+    pub scans: List<Scan>,
+    pub findings: List<Case>,
+    /// The findings in groups, where they are.
+    pub groups: FindingGroups,
+    pub loggers: List<Logger>,
+    pub captures: StreamList,
+    pub reports: List<Report>,
+    pub wordlists: List<Wordlist>,
+    pub payloads: List<Payload>,
+    pub board: List<BoardRow>,
+}

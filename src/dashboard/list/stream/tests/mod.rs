@@ -1,0 +1,133 @@
+//! What the ring and its list promise.
+
+mod pieces;
+mod properties;
+
+use crate::contract::Capture;
+use crate::contract::CaptureId;
+use crate::contract::LoggerId;
+use crate::contract::Shared;
+use crate::contract::Stamp;
+use crate::dashboard::data::stream::*;
+use crate::dashboard::list::cursor::{Cursor, StreamRows};
+use crate::dashboard::list::stream::Asking;
+use crate::dashboard::list::stream::Caught;
+use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::list::stream::asking::PIECE;
+use crate::dashboard::list::stream::asking::StreamContext;
+use crate::oob::Archived;
+use crate::query::{Kind, Query};
+use std::sync::Arc;
+
+impl StreamList {
+    fn unfold(&mut self, stream: &Stream) -> bool {
+        StreamRows { list: self, stream }.unfold()
+    }
+
+    fn fold(&mut self, stream: &Stream) -> bool {
+        StreamRows { list: self, stream }.fold()
+    }
+}
+
+fn capture(id: i64) -> Capture {
+    let date = jiff::Timestamp::from_second(1_800_000_000 + id).unwrap();
+    let query = if id % 2 == 0 { "even" } else { "odd" };
+    Capture { id: CaptureId(id), url_params: query.into(), request_date: Some(Stamp(date)), ..Capture::default() }
+}
+
+fn caught(capture: Capture) -> Caught {
+    let archived = Archived {
+        workspace: "Acme".into(),
+        logger: LoggerId(1),
+        label: "probe".into(),
+        handler_url: Shared::default(),
+        seen_at: Stamp(jiff::Timestamp::UNIX_EPOCH),
+        capture: Arc::new(capture),
+    };
+    Caught::new(&archived, Arc::default())
+}
+
+fn some(ids: impl IntoIterator<Item = i64>) -> Vec<Caught> {
+    ids.into_iter().map(|id| caught(capture(id))).collect()
+}
+
+fn ids(stream: &Stream) -> Vec<i64> {
+    stream.caught.iter().map(|caught| caught.capture.id.0).collect()
+}
+
+fn asking<'a>(stream: &'a Stream, query: &'a Query) -> Asking<'a> {
+    let world = StreamContext { only: None, others: &crate::table::Alone, now: 0 };
+    Asking { stream, query, world, piece: PIECE }
+}
+
+fn even() -> Query {
+    Query::parse("even", Kind::Captures).unwrap()
+}
+
+#[test]
+fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
+    let (mut stream, mut list) = (Stream { most: 1_000, ..Stream::default() }, StreamList::default());
+    stream.take(some(1..=1_000));
+    list.show(&asking(&stream, &even()));
+    list.select_at(&stream, 200);
+    let selected = list.selected;
+    let new = stream.take(some(1_001..=1_010));
+    list.extend(&asking(&stream, &even()), &new);
+    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10));
+    assert_eq!((list.selected, list.at, list.below()), (selected, 195, 5));
+    assert_eq!(list.current(&stream).map(Caught::id), selected);
+    stream.take(some(3..=5));
+    assert_eq!((stream.caught.len(), stream.dropped), (1_000, 10), "what has left does not come back");
+}
+
+#[test]
+fn what_comes_late_moves_only_what_comes_after_it() {
+    let mut stream = Stream::default();
+    assert_eq!(stream.take(some([1, 2, 3, 8, 9])), (START..START + 5).collect::<Vec<_>>());
+    assert_eq!(stream.take(some([11, 10])), [START + 5, START + 6]);
+    assert_eq!(stream.take(some([12, 7, 5, 9])), [START + 3, START + 4, START + 9]);
+    assert_eq!(ids(&stream), [1, 2, 3, 5, 7, 8, 9, 10, 11, 12]);
+    assert!(stream.take(some([9])).is_empty(), "it is here");
+    assert!(stream.take(some([-1, 0])).is_empty(), "in front nothing moves");
+    assert_eq!((stream.first, stream.row_of(caught(capture(5)).id())), (START - 2, Some(START + 3)));
+}
+
+#[test]
+fn big_bodies_fill_the_ring_before_its_number_does() {
+    let mut stream = Stream::default();
+    let big = |id| {
+        let body = "x".repeat(1 << 20).as_str().into();
+        caught(Capture { request_body_base64: body, ..capture(id) })
+    };
+    stream.take((1..=140).map(big).collect());
+    assert!(stream.dropped >= 12 && stream.bytes <= MOST_BYTES, "{}", stream.dropped);
+}
+
+#[test]
+fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() {
+    let mut stream = Stream::default();
+    stream.take(some([7, 8, 9]));
+    let seven = stream.row_of(caught(capture(7)).id());
+    assert!(stream.recall(some([4, 5, 6, 7])).is_empty(), "none of those known moved");
+    assert_eq!((ids(&stream), stream.row_of(caught(capture(7)).id())), ((4..=9).collect(), seven));
+    stream.take(some([5, 9, 10]));
+    assert_eq!(ids(&stream), (4..=10).collect::<Vec<_>>());
+    assert_eq!(stream.recall(some([3, 11])), [START + 4], "one came in meanwhile");
+    assert_eq!(ids(&stream), (3..=11).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_id_that_is_given_twice_is_two_captures() {
+    let mut stream = Stream::default();
+    let anew = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
+    stream.take(some([1, 2]));
+    stream.take(vec![anew.clone()]);
+    assert_eq!(ids(&stream), [1, 2, 2]);
+    assert_eq!(stream.row_of(anew.id()), Some(START + 2));
+}
+
+#[test]
+fn a_copy_of_a_capture_shares_its_text() {
+    let one = caught(capture(1));
+    assert!(Arc::ptr_eq(&one.text, &one.clone().text));
+}

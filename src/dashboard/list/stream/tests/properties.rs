@@ -1,0 +1,174 @@
+//! Whatever happens to the ring and its list, in whatever order: the rows and groups are those made from scratch.
+
+use crate::contract::Capture;
+use crate::contract::LoggerId;
+use crate::dashboard::list::stream::Asking;
+use crate::dashboard::list::stream::Caught;
+use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::list::stream::groups::CaptureGroupBy;
+use crate::dashboard::list::stream::tests::*;
+use crate::oob::Mention;
+use crate::oob::Token;
+use proptest::prelude::*;
+use std::fmt::Debug;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    Take(Vec<i64>),
+    Recall(Vec<i64>),
+    AskOn,
+    Filter(usize),
+    Group(usize),
+    Fold(bool),
+    Select(usize),
+    Mark(bool),
+    Pause(bool),
+    Mention(Vec<(usize, u64)>),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..60i64, proptest::collection::vec(0..12i64, 0..8)).prop_map(|(from, by)| {
+            Step::Take(by.iter().map(|by| from + by).collect())
+        }),
+        2 => proptest::collection::vec(-20..50i64, 0..8).prop_map(Step::Recall),
+        4 => Just(Step::AskOn),
+        2 => (0..FILTERS.len()).prop_map(Step::Filter),
+        2 => (0..4usize).prop_map(Step::Group),
+        2 => any::<bool>().prop_map(Step::Fold),
+        3 => (0..30usize).prop_map(Step::Select),
+        1 => any::<bool>().prop_map(Step::Mark),
+        1 => any::<bool>().prop_map(Step::Pause),
+        2 => proptest::collection::vec((0..30usize, 0..4u64), 0..6).prop_map(Step::Mention),
+    ]
+}
+
+const FILTERS: [&str; 4] = ["", "even", "from:192.0.2.1 or body:x", "is:known"];
+
+/// Of four addresses and two loggers.
+fn one(id: i64) -> Caught {
+    let ip_address = format!("192.0.2.{}", id.rem_euclid(4)).as_str().into();
+    let body = if id % 3 == 0 { "eA==" } else { "" };
+    let capture = Capture { ip_address, request_body_base64: body.into(), ..capture(id) };
+    Caught { logger: LoggerId(id.rem_euclid(2)), ..caught(capture) }
+}
+
+struct World {
+    stream: Stream,
+    list: StreamList,
+    query: Query,
+}
+
+impl World {
+    fn ask(&mut self, ask: impl FnOnce(&mut StreamList, &Asking<'_>)) {
+        ask(&mut self.list, &Asking { piece: 3_000, ..asking(&self.stream, &self.query) });
+    }
+
+    fn happens(&mut self, step: Step) {
+        match step {
+            Step::Take(ids) => {
+                let new = self.stream.take(ids.into_iter().map(one).collect());
+                self.ask(|list, asking| list.extend(asking, &new));
+            }
+            Step::Recall(ids) => {
+                let new = self.stream.recall(ids.into_iter().map(one).collect());
+                self.ask(|list, asking| list.extend(asking, &new));
+            }
+            Step::AskOn => self.ask(StreamList::ask_on),
+            Step::Filter(at) => {
+                self.query = Query::parse(FILTERS[at], Kind::Captures).unwrap();
+                self.ask(StreamList::show);
+            }
+            Step::Group(by) => {
+                self.list.group(
+                    [None, Some(CaptureGroupBy::Payload), Some(CaptureGroupBy::Source), Some(CaptureGroupBy::Logger)]
+                        [by],
+                );
+                self.ask(StreamList::show);
+            }
+            Step::Fold(open) => _ = if open { self.list.unfold(&self.stream) } else { self.list.fold(&self.stream) },
+            Step::Select(at) => self.list.select_at(&self.stream, at),
+            Step::Mark(on) => {
+                self.list.mark(&self.stream, self.list.at, on);
+                // With the last mark off, the end is followed again from the next that happens on.
+                self.ask(StreamList::ask_on);
+            }
+            Step::Pause(paused) => {
+                self.list.paused = paused;
+                self.list.follow &= !paused;
+            }
+            Step::Mention(which) => {
+                let mention = |token| Mention {
+                    token: Token::of(token),
+                    known: token > 0,
+                    place: crate::oob::MentionPlace::Query("t".into()),
+                    wrapped: Vec::new(),
+                    added: "".into(),
+                };
+                let held = &self.stream.caught;
+                let which = which.into_iter().filter(|(at, _)| *at < held.len());
+                let changed: Vec<_> = which.map(|(at, token)| (held[at].id(), [mention(token)].into())).collect();
+                let rows = self.stream.mention(&changed);
+                self.ask(|list, asking| list.ask_again(asking, &rows));
+            }
+        }
+    }
+
+    /// What holds after every step, asked to the end or not.
+    fn holds(&self) {
+        let (stream, list) = (&self.stream, &self.list);
+        assert!(stream.caught.iter().map(Caught::id).is_sorted_by(|one, next| one < next));
+        assert!(stream.caught.len() <= stream.most);
+        assert_eq!(list.selected, list.id_at(stream, list.at));
+        assert!(list.at < list.len() || (list.is_empty() && list.at == 0));
+        assert!(!list.goes_along() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
+        assert!(list.marks().iter().all(|&id| stream.holds(id)));
+        assert_eq!(list.marks_hidden(), list.hidden_marks(stream).count());
+        for at in 0..list.len() {
+            let newest = list.id_at(stream, at).unwrap();
+            let place = list.place(stream, newest).unwrap();
+            let of_head = list.head_at(at).is_some_and(|group| group.open);
+            assert!(place == at || of_head, "{at} is at {place}");
+        }
+    }
+
+    /// What is drawn once everything was asked: the captures that each place stands for, whether it is a head, and where
+    /// the selection is.
+    fn drawn(&self, mut list: StreamList, ask: &dyn Fn(&mut StreamList, &Asking<'_>)) -> impl PartialEq + Debug {
+        let stream = &self.stream;
+        let asking = Asking { piece: 3_000, ..asking(stream, &self.query) };
+        ask(&mut list, &asking);
+        while list.unasked() > 0 {
+            list.ask_on(&asking);
+        }
+        let places =
+            (0..list.len()).map(|at| (list.head_at(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
+        (
+            places.collect::<Vec<_>>(),
+            list.taken(),
+            list.selected,
+            list.at,
+            list.follow,
+            list.below(),
+            list.marks_hidden(),
+        )
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn rows_groups_and_selection_are_those_made_from_scratch(steps in proptest::collection::vec(step(), 1..60)) {
+        let stream = Stream { most: 30, ..Stream::default() };
+        let mut world = World { stream, list: StreamList::default(), query: Query::everything(Kind::Captures) };
+        for step in steps {
+            world.happens(step);
+            world.holds();
+            let in_pieces = world.drawn(world.list.clone(), &|_, _| {});
+            let whole = |list: &mut StreamList, asking: &Asking<'_>| list.show(&Asking { piece: usize::MAX, ..*asking });
+            prop_assert_eq!(in_pieces, world.drawn(world.list.clone(), &whole));
+        }
+    }
+}

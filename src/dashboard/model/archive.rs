@@ -1,0 +1,46 @@
+//! Payloads and captures as they are kept: planted, looked up, known.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::ArchivedCaptures;
+use crate::dashboard::data::archive::*;
+use crate::dashboard::model::Model;
+use crate::oob::Payload;
+use crate::oob::source::Hosts;
+use crate::query::query_of;
+use crate::query::{Field, Kind};
+use std::sync::Arc;
+
+impl Model {
+    /// Keeps payloads, new ones and changed ones, and knows them from now on.
+    pub fn plant(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
+        self.captures.oob.book.take(payloads.iter().cloned());
+        effects.push(Effect::Plant(payloads));
+        self.list_payloads();
+        self.screen.dirty = true;
+    }
+
+    /// The targets are others: what requests name them, and which ones a query about targets takes.
+    pub(crate) fn learn_hosts(&mut self) {
+        let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
+        let hosts = Hosts::of(targets.iter().map(|target| &target.name));
+        if hosts == self.captures.oob.hosts {
+            return;
+        }
+        self.captures.oob.hosts = hosts;
+        if query_of(&self.lists.captures.filter, Kind::Captures).asks_about(Field::Target) {
+            self.show_rows(Pane::Captures);
+        }
+    }
+
+    /// What the poller may take as known.
+    pub(crate) fn known_captures(&self) -> ArchivedCaptures {
+        match &self.captures.oob.archive {
+            Archive::Recalled(generation, newest) if *generation == self.connection.generation => {
+                ArchivedCaptures::Newest(newest.clone())
+            }
+            Archive::Broken => ArchivedCaptures::Nothing,
+            _ => ArchivedCaptures::Awaited,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Calls made for a person: begun, sent a few at a time.
+
+use crate::client::problem::Problem;
+use crate::dashboard::base::batch::Batch;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::model::Model;
+
+impl Model {
+    /// Begins a batch: its first calls go out.
+    pub(crate) fn begin(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
+        self.send_next(&mut batch, effects);
+        if batch.is_over() {
+            self.conclude(batch);
+        } else {
+            self.calls.batches.push(batch);
+        }
+    }
+
+    pub(crate) fn send_next(&mut self, batch: &mut Batch, effects: &mut Vec<Effect>) {
+        let tickets = &mut self.calls.tickets;
+        let calls = batch.next(|| {
+            tickets.0 += 1;
+            *tickets
+        });
+        effects.extend(calls.into_iter().map(|(ticket, call)| Effect::Call(ticket, Box::new(call))));
+    }
+
+    /// Says what failed, in one line, with what to do next.
+    pub(crate) fn say_problem(&mut self, what: &str, problem: &Problem) {
+        let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
+        self.say(Tone::Bad, format!("{what}: {problem}{hint}"));
+    }
+}

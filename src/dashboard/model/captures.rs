@@ -1,0 +1,67 @@
+//! Captures as an action takes them: the marked ones or the selected one, with their loggers; and beside which other
+//! one a capture is looked at.
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::model::Model;
+use crate::oob::Token;
+use crate::oob::out::CaptureRecord;
+use std::sync::Arc;
+
+impl Model {
+    /// A capture with what is known about it here.
+    pub(crate) fn sent(&self, caught: &Caught) -> CaptureRecord {
+        CaptureRecord {
+            capture: Arc::clone(&caught.capture),
+            logger: caught.logger,
+            label: caught.label.clone(),
+            handler_url: caught.handler_url.clone(),
+            mentions: Arc::clone(&caught.mentions),
+        }
+    }
+
+    /// The selected capture.
+    pub(crate) fn selected_capture(&self) -> Option<&Caught> {
+        self.lists.captures.current(&self.data.captures)
+    }
+
+    /// The captures that an action is about: the marked ones, oldest first, else the one selected, or those of a head.
+    pub(crate) fn chosen_captures(&self) -> Vec<CaptureRecord> {
+        let (list, stream) = (&self.lists.captures, &self.data.captures);
+        let chosen = match self.navigation.focus.in_detail {
+            true => list.current(stream).into_iter().collect(),
+            false => list.chosen(stream),
+        };
+        chosen.into_iter().map(|caught| self.sent(caught)).collect()
+    }
+
+    /// The marked ones that are in memory, oldest first.
+    pub(crate) fn marked_captures(&self) -> Vec<&Caught> {
+        self.lists.captures.marked(&self.data.captures)
+    }
+
+    /// The capture that the selected one is compared with: the other one of two that are marked, else the last before
+    /// it that carries the same payload or came from the same address.
+    pub fn compared_capture(&self) -> Option<&Caught> {
+        let selected = self.selected_capture()?;
+        if let [one, two] = self.marked_captures().as_slice() {
+            let others = [(one, two), (two, one)];
+            if let Some((_, other)) = others.into_iter().find(|(this, _)| this.id() == selected.id()) {
+                return Some(other);
+            }
+        }
+        let stream = &self.data.captures;
+        let row = stream.row_of(selected.id())?;
+        let before = usize::try_from(row.checked_sub(stream.first)?).ok()?;
+        let payload = payload(selected);
+        let alike = |other: &&Caught| {
+            (payload.is_some() && crate::dashboard::model::captures::payload(other) == payload)
+                || other.capture.ip_address == selected.capture.ip_address
+        };
+        stream.caught.range(..before).rev().find(alike)
+    }
+}
+
+/// The payload that a capture carries.
+fn payload(caught: &Caught) -> Option<Token> {
+    caught.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
+}

@@ -1,0 +1,57 @@
+//! What a key is about: chosen rows, the target at hand, names.
+
+use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::list::cursor::Chosen;
+use crate::dashboard::model::Model;
+
+impl Model {
+    /// What an action in a pane is about: in a list the marked rows or the selected one, in a detail that row alone.
+    pub(crate) fn chosen(&mut self, pane: Pane) -> Chosen {
+        if let (Pane::Findings, Some(ids)) = (pane, self.on_card()) {
+            return Chosen { ids: ids.into_iter().map(i64::from).collect(), ..Chosen::default() };
+        }
+        if self.navigation.focus.in_detail && self.navigation.focus.pane == pane {
+            return Chosen { ids: self.selected_id(pane).into_iter().collect(), ..Chosen::default() };
+        }
+        self.cursor(pane).chosen()
+    }
+
+    /// The target that the focused row is, or belongs to.
+    pub fn target_at_hand(&self) -> Option<TargetId> {
+        let lists = &self.lists;
+        match self.navigation.focus.pane {
+            Pane::Targets => lists.targets.selected,
+            Pane::Findings | Pane::Board => {
+                let finding = match self.navigation.focus.pane {
+                    Pane::Board => self.board_case()?,
+                    _ => lists.findings.selected?,
+                };
+                self.data.findings.value()?.get(finding)?.target_id
+            }
+            Pane::Scans => Some(self.data.scans.value()?.get(lists.scans.selected?)?.target_id),
+            Pane::Payloads | Pane::Captures => {
+                let name = &self.payload_at_hand()?.target;
+                self.data.targets.value()?.items().iter().find(|target| target.name == *name).map(|target| target.id)
+            }
+            _ => None,
+        }
+    }
+
+    /// A scan in words: `scan 118, Website of shop.acme.test`.
+    pub(crate) fn scan_words(&self, id: ScanId) -> String {
+        let scan = self.data.scans.value().and_then(|all| all.get(id));
+        let Some(scan) = scan else { return format!("scan {id}") };
+        let tool = Tool(scan.tool_id);
+        match self.target_name(scan.target_id) {
+            Some(target) => format!("scan {id}, {tool} of {target}"),
+            None => format!("scan {id}, {tool} of target {}", scan.target_id),
+        }
+    }
+
+    /// The workspace's name for prompts.
+    pub(crate) fn workspace_words(&self, id: WorkspaceId) -> String {
+        let workspace = self.data.workspaces.value().and_then(|all| all.get(id));
+        workspace.map_or_else(|| format!("workspace {id}"), |workspace| workspace.name.to_string())
+    }
+}

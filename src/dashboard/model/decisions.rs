@@ -1,0 +1,218 @@
+//! Decisions: recorded, taken in, and the rows of findings made with them.
+
+use crate::contract::Stamp;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::Generation;
+use crate::dashboard::data::decisions::*;
+use crate::dashboard::model::Model;
+use crate::table::Remote;
+use crate::triage::case::VerdictSource;
+use crate::triage::usual::Usual;
+use crate::triage::{
+    Arranged, CaseId, Change, Event, EventId, Input, Key, Stance, Standing, Subject, Touched, restance,
+};
+use jiff::civil::Date;
+use std::sync::Arc;
+
+impl Model {
+    /// The day here, for what expires.
+    pub fn today(&self) -> Date {
+        Stamp(self.now.wall).local_day()
+    }
+
+    /// Asks for new rows when what they are made of has changed and none are under way.
+    pub(crate) fn arrange(&mut self, effects: &mut Vec<Effect>) {
+        if self.findings.triage.arranging {
+            return;
+        }
+        let (Remote::Fresh { value, at } | Remote::Stale { value, at, .. }) = &self.data.occurrences else { return };
+        let (findings, read) = (Arc::clone(value), Some(self.by_the_service(*at)));
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        let basis = Basis {
+            generation: self.connection.generation,
+            findings: Same(Arc::clone(&findings)),
+            targets: self.data.targets.value().cloned().map(Same),
+            read,
+            scans: self.findings.triage.digest_of(&scans),
+            turn: self.findings.triage.turn,
+            today: self.today(),
+        };
+        if self.findings.triage.basis.as_ref() == Some(&basis) {
+            return;
+        }
+        let input = Input {
+            findings,
+            scans,
+            targets: self.data.targets.value().cloned().unwrap_or_default(),
+            state: self.findings.triage.state.clone(),
+            workspace: self.workspace_name(),
+            alias: self.session.alias.clone(),
+            today: basis.today,
+            read,
+            now: self.now.wall.as_second(),
+        };
+        self.findings.triage.basis = Some(basis);
+        self.findings.triage.arranging = true;
+        self.findings.triage.touched.clear();
+        effects.push(Effect::Arrange(self.connection.generation, Box::new(input)));
+    }
+
+    /// Rows were made.
+    pub(crate) fn handle_arranged(&mut self, generation: Generation, arranged: Arranged) {
+        self.findings.triage.arranging = false;
+        if generation != self.connection.generation {
+            return;
+        }
+        let at = match &self.data.occurrences {
+            Remote::Fresh { at, .. } | Remote::Stale { at, .. } => *at,
+            Remote::Unknown | Remote::Failed(_) => return,
+        };
+        let before = self.data.findings.value().cloned();
+        self.data.findings.succeed(arranged.cases, at);
+        if let Remote::Stale { problem, .. } = &self.data.occurrences {
+            self.data.findings.fail(Arc::clone(problem));
+        }
+        self.findings.triage.again = Reopened::of(&arranged.stances);
+        let stances = std::mem::replace(&mut self.findings.triage.stances, arranged.stances);
+        self.findings.triage.rules = arranged.rules;
+        self.findings.triage.read = arranged.read;
+        self.take_columns(arranged.columns);
+        let turn = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.turn);
+        let made_before = std::mem::replace(&mut self.findings.triage.arranged, turn);
+        // What the store tells when it opens is no news to a person.
+        if made_before != turn
+            && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)
+            && let Some(before) = before
+        {
+            self.stay_where_told_otherwise(&before, &stances);
+        }
+        let touched = std::mem::take(&mut self.findings.triage.touched);
+        self.restance(&touched);
+        self.settings.tabs.stale = true;
+        self.show_rows(Pane::Findings);
+        self.show_rows(Pane::Targets);
+        self.make_board();
+        self.count_since();
+        self.screen.dirty = true;
+    }
+
+    /// Says anew what stands about some findings.
+    fn restance(&mut self, keys: &[Key]) {
+        let today = self.today();
+        let Some(table) = self.data.findings.value() else { return };
+        let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(CaseId::from(key))).collect();
+        let Triage { stances, rules, state, again, .. } = &mut self.findings.triage;
+        for &at in &rows {
+            if let Some(stance) = stances.get_mut(at) {
+                let rule = rules.get(at).copied().flatten();
+                let now = Arc::new(restance(&table.items()[at], rule, state, today));
+                let was = std::mem::replace(stance, Arc::clone(&now));
+                again.change(&was, &now);
+            }
+        }
+        if !rows.is_empty() {
+            self.tell_again(&rows);
+        }
+    }
+
+    /// The id under which the service knows a row: of a finding, that of its latest occurrence.
+    pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
+        match (pane, self.data.findings.value()) {
+            (Pane::Findings | Pane::Board, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
+            _ => id,
+        }
+    }
+
+    /// What is said about a row.
+    pub fn stance(&self, id: CaseId) -> Option<&Stance> {
+        self.findings.triage.stances.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
+    }
+
+    /// What was said where a finding was before its port moved: offered, as long as nobody said anything here.
+    pub fn offered(&self, id: CaseId) -> Option<&Standing> {
+        let case = self.data.findings.value()?.get(id)?;
+        let decided = self.stance(id).is_some_and(|stance| stance.source == VerdictSource::Person);
+        let before = self.findings.triage.state.standing(*case.offered.as_deref().filter(|_| !decided)?)?;
+        before.shown().map(|_| before)
+    }
+
+    /// Writes one batch: what a key press does to any number of subjects. Nothing while there is no pen.
+    pub(crate) fn record(&mut self, drafts: Vec<(Subject, Change)>, effects: &mut Vec<Effect>) -> Option<EventId> {
+        let workspace = self.workspace_name();
+        let at = Stamp(self.now.wall);
+        let triage = &mut self.findings.triage;
+        let mut pen = triage.pen.take()?;
+        let batch = pen.next();
+        let changes = drafts.into_iter().map(|(subject, change)| (workspace.clone(), subject, change));
+        let events = pen.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
+        triage.pen = Some(pen);
+        self.take_events(&events);
+        let decided = events.iter().filter_map(|event| match (&event.subject, &event.change) {
+            (Subject::Finding(identity), Change::Decide(_)) => Some(identity.key),
+            _ => None,
+        });
+        self.see(decided.collect(), effects);
+        effects.push(Effect::Record(events));
+        Some(batch)
+    }
+
+    /// Takes events in, whoever recorded them.
+    pub(crate) fn take_events(&mut self, events: &[Arc<Event>]) {
+        let mut touched = Vec::new();
+        for event in events {
+            if self.findings.triage.state.knows(event.id) {
+                continue;
+            }
+            self.findings.triage.usual.take(event);
+            match self.findings.triage.state.apply(event) {
+                Touched::Keys(keys) => touched.extend(keys),
+                Touched::All => {
+                    self.findings.triage.turn += 1;
+                    // What it is about says so at once; all else follows with the new rows.
+                    if let Subject::Finding(identity) = &event.subject {
+                        touched.push(identity.key);
+                    }
+                }
+                Touched::Nothing => {}
+            }
+        }
+        self.restance(&touched);
+        self.stay(&touched.iter().map(|&key| CaseId::from(key)).collect::<Vec<_>>());
+        self.findings.triage.touched.extend(touched);
+        self.lists.groups.count_undecided(&self.findings.triage.stances);
+        self.screen.dirty = true;
+    }
+
+    /// The store of decisions tells something.
+    pub(crate) fn handle_triage(&mut self, news: TriageNews) {
+        match news {
+            TriageNews::Opened(kept) => {
+                let StoredDecisions { state, pen, settings, seen, problem } = *kept;
+                let turn = self.findings.triage.turn + 1;
+                self.findings.triage.usual = Usual::of(&state);
+                self.findings.triage.state = state;
+                self.findings.triage.pen = pen;
+                self.findings.triage.settings = settings;
+                self.findings.triage.seen = seen;
+                (self.findings.triage.turn, self.findings.triage.opened) = (turn, Some(turn));
+                self.findings.triage.problem = problem;
+                self.open_since();
+                self.load_tabs();
+            }
+            TriageNews::Events(events) => self.take_events(&events),
+            TriageNews::Failed(problem) => {
+                self.findings.triage.pen = None;
+                self.findings.triage.problem = Some(problem);
+            }
+        }
+        if let Some(problem) = self.findings.triage.problem.clone() {
+            match self.cannot_decide() {
+                Some(why) => self.say(Tone::Bad, why),
+                None => self.say_problem("decisions", &problem),
+            }
+        }
+        self.screen.dirty = true;
+    }
+}

@@ -1,0 +1,26 @@
+//! Forms over the panes.
+
+use crate::dashboard::forms::{Form, FormData};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+
+impl Model {
+    /// Opens a form, with what was typed into the same one before it was closed.
+    pub(crate) fn open_form(&mut self, mut form: Form) {
+        if let Some(draft) = self.overlay.drafts.remove(&form.tag) {
+            form.take_draft(draft);
+        }
+        self.overlay.modals.push(Modal::Form(Box::new(form)));
+        self.check_form();
+        self.screen.dirty = true;
+    }
+
+    /// Checks the form that has the keys; true when it can be sent.
+    pub(crate) fn check_form(&mut self) -> bool {
+        let known = FormData { data: &self.data };
+        match self.overlay.modals.last_mut() {
+            Some(Modal::Form(form)) => form.check(&known),
+            _ => false,
+        }
+    }
+}

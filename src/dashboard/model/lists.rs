@@ -1,0 +1,314 @@
+//! The registry of lists: where each pane keeps its list and its table, and what can be done with any of them.
+//!
+//! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own: they come as a
+//! stream, whose query is asked in chunks.
+
+use crate::client::problem::Problem;
+use crate::contract::{Logger, Report, Scan, Target, TargetId, Wordlist, Workspace};
+use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::plan::ListKind;
+use crate::dashboard::data::board::BoardRow;
+use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::list::List;
+use crate::dashboard::list::cursor::{Cursor, StreamRows, TableRows};
+use crate::dashboard::list::groups::cursor::GroupRows;
+use crate::dashboard::list::lists::Lists;
+use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::list::stream::asking::{StreamContext, StreamPart};
+use crate::dashboard::model::Model;
+use crate::oob::Payload;
+use crate::query::order::SortKey;
+use crate::query::{Evaluator, Query, Source};
+use crate::table::{Item, Remote, Table, sort};
+use crate::triage::Case;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Where the list and the table of an item are kept.
+pub(crate) trait Stored: Item + Sized {
+    fn list(lists: &Lists) -> &List<Self>;
+    fn list_mut(lists: &mut Lists) -> &mut List<Self>;
+    fn remote(data: &Data) -> &Remote<Arc<Table<Self>>>;
+    fn remote_mut(data: &mut Data) -> &mut Remote<Arc<Table<Self>>>;
+}
+
+/// Whether an item is in the scope.
+type InScope<T> = Box<dyn Fn(&T) -> bool>;
+
+/// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
+pub(crate) trait PaneItem: Stored {
+    /// Its table for queries.
+    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn Source + 'a> {
+        Box::new(model.listed(table))
+    }
+
+    /// Whether an item is in the scope; nothing while the scope holds all of them.
+    fn in_scope(_: &Scope) -> Option<InScope<Self>> {
+        None
+    }
+
+    /// Refines an order that needs more than the items, by its name.
+    fn refine(_: &Model, _order: &str, _: &Table<Self>, _rows: &mut [u32]) {}
+
+    /// Takes the rows that are shown from now on.
+    fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
+        Self::list_mut(&mut model.lists).show(table, rows);
+    }
+
+    /// Finds the rows again, after data, filter, scope or order changed.
+    fn show(model: &mut Model) {
+        model.show_table::<Self>();
+    }
+
+    /// The cursor on the rows.
+    fn cursor<'a>(lists: &'a mut Lists, data: &'a Data) -> Box<dyn Cursor + 'a> {
+        Box::new(TableRows { list: Self::list_mut(lists), table: Self::remote(data).value().map(|table| &**table) })
+    }
+}
+
+/// The registry: pane, item, and the field of [`Lists`] and [`Data`]. A macro is applied to all rows of it.
+macro_rules! registry {
+    ($apply:ident $args:tt) => {
+        $apply! { $args
+            Workspaces: Workspace => workspaces,
+            Targets: Target => targets,
+            Findings: Case => findings,
+            Scans: Scan => scans,
+            Loggers: Logger => loggers,
+            Reports: Report => reports,
+            Wordlists: Wordlist => wordlists,
+            Board: BoardRow => board,
+            Payloads: Payload => payloads,
+        }
+    };
+}
+
+macro_rules! store {
+    ([] $($pane:ident: $item:ty => $field:ident,)*) => {
+        $(impl Stored for $item {
+            fn list(lists: &Lists) -> &List<Self> {
+                &lists.$field
+            }
+            fn list_mut(lists: &mut Lists) -> &mut List<Self> {
+                &mut lists.$field
+            }
+            fn remote(data: &Data) -> &Remote<Arc<Table<Self>>> {
+                &data.$field
+            }
+            fn remote_mut(data: &mut Data) -> &mut Remote<Arc<Table<Self>>> {
+                &mut data.$field
+            }
+        })*
+    };
+}
+
+registry!(store []);
+
+/// `registry!(of [pane, T => …, captures => …])`: an expression for the list of a pane, `T` being its item.
+macro_rules! of {
+    ([$of:expr, $item:ident => $table:expr, captures => $stream:expr]
+     $($pane:ident: $type:ty => $field:ident,)*) => {
+        match $of {
+            $(Pane::$pane => {
+                type $item = $type;
+                $table
+            })*
+            Pane::Captures => $stream,
+        }
+    };
+}
+
+impl PaneItem for Workspace {}
+impl PaneItem for Logger {}
+impl PaneItem for Report {}
+impl PaneItem for Wordlist {}
+
+impl PaneItem for Target {
+    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
+        let findings = model.data.findings.value();
+        let risks = |id: TargetId| findings.and_then(|all| all.of_target(id)).map(|of| of.risks);
+        if order == sort::BY_RISK {
+            rows.sort_by_cached_key(|&row| Reverse(risks(table.items()[row as usize].id).unwrap_or_default()));
+        }
+    }
+}
+
+impl PaneItem for Scan {
+    fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
+        let target = scope.target?;
+        Some(Box::new(move |scan| scan.target_id == target))
+    }
+
+    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
+        if order == sort::BY_NEED {
+            rows.sort_by_key(|&row| model.scans.watch.need(model.now.mono, &table.items()[row as usize]));
+        }
+    }
+}
+
+impl PaneItem for Payload {
+    fn refine(model: &Model, order: &str, table: &Table<Self>, rows: &mut [u32]) {
+        if order == sort::BY_HITS {
+            rows.sort_by_cached_key(|&row| {
+                Reverse(model.captures.payloads.hits_of(table.items()[row as usize].token).count)
+            });
+        }
+    }
+}
+
+impl PaneItem for Case {
+    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn Source + 'a> {
+        Box::new(model.triaged(table))
+    }
+
+    fn in_scope(scope: &Scope) -> Option<InScope<Self>> {
+        let (target, scan) = (scope.target, scope.scan);
+        let is_inside = move |case: &Self| {
+            (target.is_none() || case.target_id == target) && (scan.is_none() || case.task_id == scan)
+        };
+        (target.is_some() || scan.is_some()).then(|| Box::new(is_inside) as Box<dyn Fn(&Self) -> bool>)
+    }
+
+    fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
+        let lists = &mut model.lists;
+        match lists.groups.by {
+            None => lists.findings.show(table, rows),
+            Some(_) => {
+                lists.findings.rows = Arc::new(rows);
+                lists.groups.show(&mut lists.findings, table, &model.findings.triage.stances);
+            }
+        }
+    }
+
+    fn cursor<'a>(lists: &'a mut Lists, data: &'a Data) -> Box<dyn Cursor + 'a> {
+        let list = &mut lists.findings;
+        match data.findings.value() {
+            Some(table) if lists.groups.by.is_some() => Box::new(GroupRows { list, groups: &mut lists.groups, table }),
+            table => Box::new(TableRows { list, table: table.map(|table| &**table) }),
+        }
+    }
+}
+
+impl PaneItem for BoardRow {
+    fn show(model: &mut Model) {
+        model.show_board();
+    }
+}
+
+impl Model {
+    /// The cursor on the list of a pane.
+    pub fn cursor(&mut self, pane: Pane) -> Box<dyn Cursor + '_> {
+        let (lists, data) = (&mut self.lists, &self.data);
+        registry!(of [
+            pane,
+            T => T::cursor(lists, data),
+            captures => Box::new(StreamRows { list: &mut lists.captures, stream: &data.captures })
+        ])
+    }
+
+    /// Finds the rows of a pane again, after its data, filter, scope or order changed.
+    pub fn show_rows(&mut self, pane: Pane) {
+        registry!(of [pane, T => T::show(self), captures => self.ask_captures(StreamList::show)]);
+    }
+
+    /// Asks something of a pane's list; nothing while there is none.
+    pub(crate) fn ask_list<A>(&mut self, pane: Pane, ask: impl FnOnce(&mut Evaluator, &dyn Source) -> A) -> Option<A> {
+        registry!(of [
+            pane.asked_of(),
+            T => {
+                let table = T::remote(&self.data).value().cloned()?;
+                Some(self.asking(&table, |model, _, asked| ask(asked.evaluator(), &*T::source(model, &table))))
+            },
+            captures => {
+                let (others, now) = (self.world(), self.service_now().as_second());
+                let world = StreamContext { only: self.navigation.scope.logger, others: &others, now };
+                Some(ask(&mut Evaluator::default(), &StreamPart::newest(&self.data.captures, world)))
+            }
+        ])
+    }
+
+    /// Ids of the rows of a list that a query takes, shown or not. Captures are marked by hand.
+    pub(crate) fn taken(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
+        let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
+        let rows = self.ask_list(pane, |evaluator, source| evaluator.matches(&query, source));
+        let rows = rows.ok_or_else(|| format!("{} are not known yet", pane.title()))?;
+        Ok(registry!(of [
+            pane.asked_of(),
+            T => {
+                let items = T::remote(&self.data).value().map(|table| table.items()).unwrap_or_default();
+                rows.rows().filter_map(|row| items.get(row)).map(|item| item.id().into()).collect()
+            },
+            captures => BTreeSet::new()
+        ]))
+    }
+
+    /// A person is in a pane: its selection is theirs from now on. A stream follows its end until a person leaves that.
+    pub(crate) fn hold(&mut self, pane: Pane) {
+        registry!(of [pane, T => T::list_mut(&mut self.lists).held = true, captures => {}]);
+    }
+
+    /// Applies the filter of a list again.
+    pub(crate) fn keep_no_rows(&mut self, pane: Pane) {
+        let kept = registry!(of [
+            pane,
+            T => !std::mem::take(&mut T::list_mut(&mut self.lists).kept).is_empty(),
+            captures => false
+        ]);
+        if kept {
+            self.show_rows(pane);
+        }
+    }
+
+    /// A list of the service could not be read.
+    pub(crate) fn fail(&mut self, list: ListKind, problem: Arc<Problem>) {
+        let data = &mut self.data;
+        if list == ListKind::Findings {
+            data.occurrences.fail(Arc::clone(&problem));
+        }
+        registry!(of [
+            Pane::of_list(list),
+            T => T::remote_mut(data).fail(problem),
+            captures => data.captures.problem = Some(problem)
+        ]);
+    }
+}
+
+impl Lists {
+    /// The id of the selected row of a pane, as a number.
+    pub(crate) fn selected_id(&self, pane: Pane) -> Option<i64> {
+        registry!(of [
+            pane,
+            T => T::list(self).selected.map(i64::from),
+            captures => self.captures.selected.map(|id| id.capture.0)
+        ])
+    }
+
+    /// How many rows of a pane are marked, shown or not.
+    pub(crate) fn count_marks(&self, pane: Pane) -> usize {
+        registry!(of [pane, T => T::list(self).marks.len(), captures => self.captures.marks().len()])
+    }
+
+    /// Orders a pane by several fields. Captures have one order, that of time.
+    pub(crate) fn set_order(&mut self, pane: Pane, keys: Vec<SortKey>) {
+        registry!(of [pane, T => T::list_mut(self).set_order(keys), captures => {}]);
+    }
+}
+
+impl Data {
+    /// The rows that a pane has, shown or not.
+    pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
+        registry!(of [
+            pane,
+            T => T::remote(self).value().map(|table| table.len()),
+            captures => Some(self.captures.caught.len())
+        ])
+    }
+}
+
+impl Pane {
+    /// The pane whose list answers the queries of this one: the rows of the board are findings.
+    fn asked_of(self) -> Self {
+        if self == Self::Board { Self::Findings } else { self }
+    }
+}

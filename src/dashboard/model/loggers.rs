@@ -1,0 +1,28 @@
+//! Loggers that will not record much longer.
+
+use crate::contract::Logger;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::model::Model;
+use crate::oob::lifetime::Ending;
+use crate::table::Table;
+
+impl Model {
+    /// What is left of the logger that ends next. One that has ended already is no news.
+    pub fn ending(&self) -> Option<Ending> {
+        let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();
+        loggers.iter().filter_map(|logger| Ending::of(logger)).filter(|&ending| ending != Ending::Over).min()
+    }
+
+    /// Says once of a logger that it comes to its end.
+    pub(crate) fn warn_of_ends(&mut self, new: &Table<Logger>) {
+        let before = self.data.loggers.value().cloned().unwrap_or_default();
+        let kind = |ending: Option<Ending>| ending.map(|ending| std::mem::discriminant(&ending));
+        for logger in new.items() {
+            let known = before.get(logger.id);
+            let was = known.and_then(|logger| Ending::of(logger)).or(known.is_none().then_some(Ending::Over));
+            if let Some(ending) = Ending::of(logger).filter(|&now| kind(Some(now)) != kind(was)) {
+                self.say(Tone::Bad, format!("logger {}: {ending}", logger.label));
+            }
+        }
+    }
+}

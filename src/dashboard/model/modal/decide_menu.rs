@@ -1,0 +1,308 @@
+//! The menu of `t`: options in any order, then the letter of the verdict ends it. It holds the findings it was opened
+//! on, so nothing that arrives later changes what it decides.
+//!
+//! ```text
+//!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line, with what can be chosen) ─► the draft
+//!                    ├─ j k ─► scope          backspace takes the last choice back
+//!                    └─ c f a w x i o, or enter without a verdict ─► Deed
+//! ```
+
+use crate::contract::{Risk, Shared};
+use crate::dashboard::text::input::TextInput;
+use crate::dashboard::text::offers::Offers;
+use crate::triage::draft::{DecisionScope, Draft, DraftValue};
+use crate::triage::{CaseId, Key, Reason, Verdict};
+use jiff::civil::Date;
+use jiff::{Span, ToSpan};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct DecideMenu {
+    /// What it decides.
+    pub ids: Vec<CaseId>,
+    /// Marked too, but not shown.
+    pub hidden: Vec<CaseId>,
+    /// What is chosen so far.
+    pub draft: Draft,
+    /// What was chosen before each choice, for backspace.
+    pub before: Vec<Draft>,
+    /// The option being typed.
+    pub entry: Option<MenuEntry>,
+    /// Opened for this option alone: what is typed is carried out at once.
+    pub alone: bool,
+    /// How many findings the rules of the chosen scope find now, and how many of them persons have decided.
+    pub preview: Option<(usize, usize)>,
+}
+
+/// An option of the menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum MenuChoice {
+    Reason,
+    Note,
+    Severity,
+    Tags,
+    Duplicate,
+    Until,
+}
+
+/// An option while it is typed.
+#[derive(Clone, Debug)]
+pub struct MenuEntry {
+    /// Which.
+    pub choice: MenuChoice,
+    /// What is typed.
+    pub input: TextInput,
+    /// What can be chosen.
+    pub offers: Offers<MenuOffer>,
+    /// Why what is typed cannot be taken.
+    pub error: Option<String>,
+}
+
+/// Something that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MenuOffer {
+    /// In words.
+    pub words: String,
+    /// What it stands for.
+    pub value: MenuValue,
+}
+
+/// What an offer stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum MenuValue {
+    Reason(Option<Reason>),
+    Severity(Option<Risk>),
+    Tag(Shared),
+    Duplicate(Key),
+}
+
+impl DecideMenu {
+    /// A menu for these findings.
+    pub fn new(ids: Vec<CaseId>, hidden: Vec<CaseId>) -> Self {
+        let (draft, before) = (Draft::default(), Vec::new());
+        Self { ids, hidden, draft, before, entry: None, alone: false, preview: None }
+    }
+
+    /// Opens the line of an option, with what was chosen before.
+    pub fn open(&mut self, choice: MenuChoice) {
+        let text = match (choice, &self.draft) {
+            (MenuChoice::Note, Draft { note: DraftValue::This(note), .. }) => note.to_string(),
+            (MenuChoice::Tags, draft) => tags_text(&draft.tag, &draft.untag),
+            (MenuChoice::Until, Draft { until: DraftValue::This(day), .. }) => day.to_string(),
+            _ => String::new(),
+        };
+        let mut input = if choice == MenuChoice::Note { TextInput::lines("") } else { TextInput::default() };
+        input.set(&text);
+        self.entry = Some(MenuEntry { choice, input, offers: Offers::default(), error: None });
+    }
+
+    /// Takes a choice, so that backspace brings back what was before.
+    pub fn choose(&mut self, change: impl FnOnce(&mut Draft)) {
+        self.before.push(self.draft.clone());
+        change(&mut self.draft);
+    }
+
+    /// The last choice is taken back; false where nothing was chosen.
+    pub fn take_back(&mut self) -> bool {
+        let before = self.before.pop();
+        let had = before.is_some();
+        self.draft = before.unwrap_or_default();
+        had
+    }
+
+    /// The next scope, or the one before.
+    pub fn walk_scope(&mut self, by: isize) {
+        let at = DecisionScope::ALL.iter().position(|&scope| scope == self.draft.scope).unwrap_or(0);
+        let to = at.saturating_add_signed(by).min(DecisionScope::ALL.len() - 1);
+        if to != at {
+            self.choose(|draft| draft.scope = DecisionScope::ALL[to]);
+        }
+    }
+}
+
+impl MenuEntry {
+    /// The word being typed: tags are completed one at a time.
+    pub fn word(&self) -> String {
+        let text = self.input.text();
+        match self.choice {
+            MenuChoice::Tags => text.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned(),
+            _ => text,
+        }
+    }
+
+    /// Puts the selected tag in place of the word being typed.
+    pub fn complete(&mut self) {
+        let Some(MenuOffer { value: MenuValue::Tag(tag), .. }) = self.offers.selected_or_first() else { return };
+        let (text, word) = (self.input.text(), self.word());
+        let sign = if word.starts_with('-') { "-" } else { "" };
+        let kept = &text[..text.len() - word.len()];
+        self.input.set(&format!("{kept}{sign}{tag} "));
+    }
+
+    /// Takes what is typed or selected into the draft.
+    ///
+    /// # Errors
+    /// Why it cannot be taken.
+    pub fn take(&self, today: Date, draft: &mut Draft) -> Result<(), String> {
+        let text = self.input.text();
+        let offered = match text.trim() {
+            "" => self.offers.selected(),
+            _ => self.offers.selected_or_first(),
+        };
+        match (self.choice, offered.map(|offer| &offer.value)) {
+            (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => draft.reason = wish(*reason),
+            (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => draft.severity = wish(*risk),
+            (MenuChoice::Duplicate, Some(MenuValue::Duplicate(key))) => draft.duplicate_of = Some(*key),
+            (MenuChoice::Note, _) => {
+                draft.note = wish(Some(text.trim()).filter(|text| !text.is_empty()).map(Shared::from))
+            }
+            (MenuChoice::Until, _) => draft.until = until(&text, today)?,
+            (MenuChoice::Tags, _) => (draft.tag, draft.untag) = tags(&text),
+            (_, _) if text.trim().is_empty() => {}
+            (choice, _) => return Err(format!("{:?} is no {}", text.trim(), choice.word())),
+        }
+        Ok(())
+    }
+}
+
+impl MenuChoice {
+    /// What it is, in words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reason => "reason",
+            Self::Note => "note",
+            Self::Severity => "severity",
+            Self::Tags => "tags",
+            Self::Duplicate => "finding",
+            Self::Until => "until",
+        }
+    }
+
+    /// What can be chosen that is the same for every finding.
+    pub fn offers(self) -> Vec<MenuOffer> {
+        match self {
+            Self::Reason => {
+                let none = MenuOffer { words: "none".to_owned(), value: MenuValue::Reason(None) };
+                let fits = |reason: Reason| {
+                    let of = Verdict::ALL.into_iter().filter(|verdict| verdict.reasons().contains(&reason));
+                    of.map(|verdict| verdict.word()).collect::<Vec<_>>().join(", ")
+                };
+                let reason = |reason: Reason| MenuOffer {
+                    words: format!("{}  ({})", reason.phrase(), fits(reason)),
+                    value: MenuValue::Reason(Some(reason)),
+                };
+                std::iter::once(none).chain(Reason::ALL.map(reason)).collect()
+            }
+            Self::Severity => {
+                let scanned = MenuOffer { words: "as scanned".to_owned(), value: MenuValue::Severity(None) };
+                let risk =
+                    |risk: Risk| MenuOffer { words: risk.as_str().to_owned(), value: MenuValue::Severity(Some(risk)) };
+                Risk::DOWN.map(risk).into_iter().chain([scanned]).collect()
+            }
+            Self::Note | Self::Tags | Self::Duplicate | Self::Until => Vec::new(),
+        }
+    }
+}
+
+fn wish<T>(said: Option<T>) -> DraftValue<T> {
+    said.map_or(DraftValue::Nothing, DraftValue::This)
+}
+
+/// `a -b`: a is put on, b is taken off.
+pub fn tags(text: &str) -> (Vec<Shared>, Vec<Shared>) {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for word in text.split_whitespace() {
+        match word.strip_prefix('-') {
+            Some(tag) if !tag.is_empty() => remove.push(Shared::from(tag)),
+            Some(_) => {}
+            None => add.push(Shared::from(word.strip_prefix('+').unwrap_or(word))),
+        }
+    }
+    (add, remove)
+}
+
+fn tags_text(add: &[Shared], remove: &[Shared]) -> String {
+    let off = remove.iter().map(|tag| format!("-{tag}"));
+    let mut all: Vec<String> = add.iter().map(ToString::to_string).chain(off).collect();
+    if !all.is_empty() {
+        all.push(String::new());
+    }
+    all.join(" ")
+}
+
+/// A day (`2027-01-31`), a length of time from today (`30d`, `8w`, `6m`, `1y`), `never`; an empty text is as usual.
+///
+/// # Errors
+/// When it is none of these, or has passed.
+pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
+    let text = text.trim();
+    match text {
+        "" => return Ok(DraftValue::Usual),
+        "never" | "none" | "-" => return Ok(DraftValue::Nothing),
+        _ => {}
+    }
+    let told = || format!("{text:?} is no day: 2027-01-31, 30d, 8w, 6m, 1y or never");
+    let day = match text.parse::<Date>() {
+        Ok(day) => day,
+        Err(_) => {
+            let unit = text.chars().last().ok_or_else(told)?;
+            let number: i64 = text[..text.len() - unit.len_utf8()].trim().parse().map_err(|_| told())?;
+            let number = number.clamp(0, 9_999);
+            let span: Span = match unit {
+                'd' => number.days(),
+                'w' => number.weeks(),
+                'm' => number.months(),
+                'y' => number.years(),
+                _ => return Err(told()),
+            };
+            today.checked_add(span).map_err(|_| told())?
+        }
+    };
+    if day < today {
+        return Err(format!("{day} has passed"));
+    }
+    Ok(DraftValue::This(day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn an_until_is_a_day_or_a_length_of_time() {
+        let today = date(2026, 11, 21);
+        for (text, day) in [
+            ("2027-01-31", DraftValue::This(date(2027, 1, 31))),
+            ("30d", DraftValue::This(date(2026, 12, 21))),
+            ("2w", DraftValue::This(date(2026, 12, 5))),
+            ("1y", DraftValue::This(date(2027, 11, 21))),
+            ("never", DraftValue::Nothing),
+            (" ", DraftValue::Usual),
+        ] {
+            assert_eq!(until(text, today), Ok(day), "{text}");
+        }
+        for text in ["2026-11-20", "soon", "3", "d", "ä", "2026-13-01"] {
+            assert!(until(text, today).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_are_put_on_and_taken_off_in_one_line() {
+        let shared = |text: &str| Shared::from(text);
+        assert_eq!(tags("a +b  -c -"), (vec![shared("a"), shared("b")], vec![shared("c")]));
+    }
+
+    #[test]
+    fn backspace_takes_the_last_choice_back() {
+        let mut menu = DecideMenu::new(Vec::new(), Vec::new());
+        menu.choose(|draft| draft.severity = DraftValue::This(Risk::Low));
+        menu.walk_scope(1);
+        menu.walk_scope(-5);
+        assert!(menu.take_back() && menu.draft.scope == DecisionScope::ClassOnTarget);
+        assert!(menu.take_back() && menu.take_back() && menu.draft == Draft::default());
+        assert!(!menu.take_back());
+    }
+}

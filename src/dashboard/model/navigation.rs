@@ -1,0 +1,115 @@
+//! Going to a pane, the scope chips, and the workspace that is worked in.
+
+use crate::contract::WorkspaceId;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::plan::ListKind;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use crate::table::Remote;
+
+/// Focuses a pane's list. Pane 5 shows the loggers while there is none.
+pub(crate) fn go(model: &mut Model, pane: Pane) {
+    let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
+    let pane = if pane == Pane::Captures && no_logger { Pane::Loggers } else { pane };
+    let before = (model.navigation.focus, model.navigation.scope.clone());
+    if model.navigation.focus.pane != pane || model.navigation.focus.in_detail {
+        model.navigation.previous = Some(before);
+    }
+    if model.navigation.focus.pane != pane {
+        model.keep_no_rows(model.navigation.focus.pane);
+    }
+    model.navigation.focus.pane = pane;
+    model.navigation.focus.in_detail = false;
+    if pane == Pane::Payloads {
+        model.show_rows(pane);
+    }
+    if matches!(pane, Pane::Captures | Pane::Loggers) {
+        model.navigation.fifth = pane;
+    }
+}
+
+/// Changes the scope chips and makes the rows that depend on them anew.
+pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
+    let old = std::mem::replace(&mut model.navigation.scope, scope);
+    if (old.target, old.scan) != (model.navigation.scope.target, model.navigation.scope.scan) {
+        model.lists.findings.kept.clear();
+        model.show_rows(Pane::Findings);
+        model.show_rows(Pane::Scans);
+    }
+    if old.logger != model.navigation.scope.logger {
+        model.show_rows(Pane::Captures);
+    }
+}
+
+impl Model {
+    /// Works in a workspace: everything of the one before is put away, late answers for it are dropped.
+    pub(crate) fn work_in(&mut self, workspace: WorkspaceId) {
+        if self.navigation.scope.workspace == Some(workspace) {
+            return;
+        }
+        // It is kept in its own workspace.
+        crate::dashboard::model::review::open::put_away(self);
+        self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
+        self.connection.generation += 1;
+        self.navigation.previous = None;
+        self.data.targets = Remote::Unknown;
+        self.captures.oob.hosts = Default::default();
+        self.data.scans = Remote::Unknown;
+        self.data.occurrences = Remote::Unknown;
+        self.data.findings = Remote::Unknown;
+        self.findings.triage.stances.clear();
+        self.findings.triage.again = Default::default();
+        self.data.board = Remote::Unknown;
+        self.findings.board = None;
+        self.data.loggers = Remote::Unknown;
+        self.data.captures = Default::default();
+        if !std::mem::take(&mut self.captures.exports).is_empty() {
+            self.say(Tone::Bad, "the file of captures was not written: it was of the other workspace");
+        }
+        self.data.scan_parts = Default::default();
+        let lists = std::mem::take(&mut self.lists);
+        self.lists.workspaces = lists.workspaces;
+        self.lists.reports = lists.reports;
+        self.lists.wordlists = lists.wordlists;
+        self.lists.groups.by = lists.groups.by;
+        self.lists.workspaces.selected = Some(workspace);
+        self.load_tabs();
+        self.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
+        self.captures.payloads.hits = Default::default();
+        self.captures.payloads.counted = false;
+        self.list_payloads();
+        self.show_rows(Pane::Workspaces);
+        self.scans.watch = Default::default();
+        self.scans.tally = Default::default();
+        self.captures.new_captures = 0;
+        self.captures.seen_requests.clear();
+        self.findings.looking = None;
+    }
+
+    /// Asks the poller for a list now.
+    pub(crate) fn ask(&mut self, list: ListKind) {
+        *self.connection.asked.entry(list).or_default() += 1;
+    }
+}
+
+/// Selects a row of a pane. What hides it is taken off, and that is said.
+pub(crate) fn reveal(model: &mut Model, pane: Pane, id: i64) {
+    if model.cursor(pane).select_id(id) {
+        return;
+    }
+    let mut cursor = model.cursor(pane);
+    let (filter, earlier) = cursor.filter();
+    let had = std::mem::take(filter);
+    if !had.is_empty() {
+        earlier.push(had);
+    }
+    drop(cursor);
+    set_scope(model, Scope { target: None, scan: None, logger: None, ..model.navigation.scope.clone() });
+    model.show_rows(pane);
+    let found = model.cursor(pane).select_id(id);
+    match found {
+        true => model.say(Tone::Plain, "filter and chips were taken off: they hid this row"),
+        false => model.say(Tone::Plain, format!("{id} is not (or no longer) in {}", pane.title())),
+    }
+}

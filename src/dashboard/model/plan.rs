@@ -1,0 +1,83 @@
+//! What the model needs from outside without a key being pressed: data from the poller, and a wake-up when the screen
+//! changes by itself.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::plan::{Link, ListKind, PollPlan};
+use crate::dashboard::base::screen::Layout;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+use std::time::Duration;
+
+impl Model {
+    /// The panes on the screen.
+    pub fn on_screen(&self) -> Vec<Pane> {
+        let focus = self.navigation.focus.pane;
+        if self.overlay.modals.iter().any(|modal| matches!(modal, Modal::Setup(_))) {
+            return Vec::new();
+        }
+        if self.navigation.focus.zoomed {
+            return vec![focus];
+        }
+        let mut panes = match self.layout() {
+            Layout::Wide if focus.is_full_view() => vec![Pane::Workspaces, Pane::Targets, focus],
+            _ if focus.is_full_view() => vec![focus],
+            Layout::Wide => vec![Pane::Workspaces, Pane::Targets, Pane::Findings, Pane::Scans, self.navigation.fifth],
+            Layout::Portrait => vec![focus, Pane::Scans, self.navigation.fifth],
+            Layout::Beside | Layout::Stacked => vec![focus],
+        };
+        panes.sort();
+        panes.dedup();
+        panes
+    }
+
+    /// The lists of the service on the screen, with those that they are drawn from.
+    pub fn visible(&self) -> Vec<ListKind> {
+        let mut lists = Vec::new();
+        for pane in self.on_screen() {
+            lists.push(pane.list_kind());
+            match pane {
+                Pane::Captures => lists.push(ListKind::Loggers),
+                Pane::Targets => lists.extend([ListKind::Scans, ListKind::Findings]),
+                Pane::Findings | Pane::Scans => lists.push(ListKind::Targets),
+                Pane::Board => lists.extend([ListKind::Scans, ListKind::Targets]),
+                _ => {}
+            }
+        }
+        lists.sort();
+        lists.dedup();
+        lists
+    }
+
+    /// What the poller should fetch, and how fresh.
+    pub fn plan(&self) -> PollPlan {
+        let captures = self.on_screen().contains(&Pane::Captures);
+        PollPlan {
+            generation: self.connection.generation,
+            workspace: self.navigation.scope.workspace,
+            visible: self.visible(),
+            asked: self.connection.asked.clone(),
+            captures: captures.then_some(self.navigation.scope.logger),
+            archived: self.known_captures(),
+            scan_part: self.scan_part(),
+        }
+    }
+
+    /// When the screen changes by itself next, on the monotonic clock: a notice leaves, a scan becomes stalled, a
+    /// counter goes on.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let now = self.now.mono;
+        let next_second = Duration::from_secs(now.as_secs() + 1);
+        let counts = matches!(self.connection.link, Link::Retrying { .. }) || self.scans.watch.any_stalled(now);
+        // Ages are told in minutes after the first one, so ten seconds keep them honest.
+        let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
+        let times = [
+            self.overlay.notices.next_expiry(),
+            self.scans.watch.next_stall(now),
+            self.seen_at(),
+            self.captures.signals.next(),
+            counts.then_some(next_second),
+            ages,
+        ];
+        times.into_iter().flatten().min()
+    }
+}

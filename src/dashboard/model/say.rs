@@ -1,0 +1,38 @@
+//! Notices, texts and prompts over the panes.
+
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::input::action::Action;
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::command_line::CommandLine;
+use crate::dashboard::model::modal::{Modal, TextBox};
+use crate::dashboard::prompts::Prompt;
+use crate::dashboard::text::input::TextInput;
+
+impl Model {
+    /// Opens the command line with a text to go on from; the core looks up what could be meant.
+    pub(crate) fn open_command_line(&mut self, text: &str) {
+        let line = CommandLine { input: TextInput::line(text), ..CommandLine::default() };
+        self.overlay.modals.push(Modal::Command(Box::new(line)));
+    }
+}
+
+impl Model {
+    /// Shows a text over the panes.
+    pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
+        self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
+        self.screen.dirty = true;
+    }
+}
+
+impl Model {
+    /// Says that an action does nothing where the keys are.
+    pub(crate) fn say_no_use(&mut self, action: Action) {
+        self.say(Tone::Plain, format!("“{}” has no use here", action.name().replace('_', " ")));
+    }
+
+    /// Puts a question.
+    pub(crate) fn open_prompt(&mut self, prompt: Prompt) {
+        let prompt = prompt.opened_at(self.now.mono, self.keyboard.key);
+        self.overlay.modals.push(Modal::Prompt(Box::new(prompt)));
+    }
+}

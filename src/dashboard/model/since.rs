@@ -1,0 +1,120 @@
+//! What changed in the workspace since this person last looked: one line at the start, until esc puts it away.
+//!
+//! ```text
+//!   setting `looked` ─► store opened, or another workspace ─► Since::last ─► rows, scans ─► What ─► the line
+//!   leaving, another workspace, something seen or decided ─► Effect::Remember(`looked`)
+//! ```
+//!
+//! All times are the service's: what it tells is compared with them.
+
+use crate::contract::{Scan, ScanStatus, Shared, Stamp};
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::data::since::{LOOKED, SOON, What};
+use crate::dashboard::model::Model;
+use crate::oob::Token;
+use crate::query::{Column, Field};
+use crate::table::Table;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Model {
+    /// The store was opened: from now on it is remembered when one looked.
+    pub(crate) fn open_since(&mut self) {
+        self.settings.since.opened = true;
+    }
+
+    /// Takes up when one last looked at the workspace worked in.
+    pub(crate) fn load_since(&mut self) {
+        let workspace = self.workspace_name();
+        self.settings.since.last = self.setting(LOOKED, &workspace);
+        self.settings.since.what = What::default();
+        self.count_since();
+    }
+
+    /// Counts anew what came since.
+    pub(crate) fn count_since(&mut self) {
+        let Some(last) = self.settings.since.last else { return };
+        let mut what = What::default();
+        let (today, soon) = (self.today(), self.today().saturating_add(jiff::Span::new().days(SOON)));
+        let scans = self.data.scans.value().cloned().unwrap_or_default();
+        (what.captures, what.payloads) = self.caught_since(last);
+        what.risks = self.found_since(last, &scans);
+        for stance in &self.findings.triage.stances {
+            let ends = stance.until.is_some_and(|until| today <= until && until <= soon);
+            what.expiring += usize::from(ends && !stance.is_undecided());
+        }
+        for scan in scans.items().iter().filter(|scan| scan.has_ended() && scan.end_time.is_some_and(|end| end > last))
+        {
+            match scan.status_name.is_failure() {
+                true => what.failed += 1,
+                false => what.done += 1,
+            }
+        }
+        self.screen.dirty |= self.settings.since.what != what;
+        self.settings.since.what = what;
+    }
+
+    /// Counts anew the captures that came since: the rest is as it was.
+    pub(crate) fn count_since_caught(&mut self) {
+        let Some(last) = self.settings.since.last else { return };
+        let caught = self.caught_since(last);
+        let what = &mut self.settings.since.what;
+        self.screen.dirty |= caught != (what.captures, what.payloads);
+        (what.captures, what.payloads) = caught;
+    }
+
+    fn caught_since(&self, last: Stamp) -> (usize, usize) {
+        let known = |caught: &Caught| caught.known().map(|mention| mention.token);
+        let payloads: BTreeSet<Token> = self.data.captures.since(last).filter_map(known).collect();
+        (self.data.captures.since(last).count(), payloads.len())
+    }
+
+    /// Findings that no scan ended before had seen. Scans move every second: what was seen before any of those in
+    /// question began is passed over by its column.
+    fn found_since(&self, last: Stamp, scans: &Table<Scan>) -> [u32; 5] {
+        let mut risks = [0; 5];
+        let Some(table) = self.data.findings.value() else { return risks };
+        let has_begun = |scan: &&Arc<Scan>| scan.status_name != ScanStatus::Waiting && was_under_way(scan, last);
+        let under_way = scans.items().iter().filter(has_begun);
+        let Some(begun) = under_way.map(|scan| scan.start_time).min() else { return risks };
+        let begun = begun.map_or(f64::NEG_INFINITY, |begun| begun.as_second() as f64);
+        let Some(Column::Numbers(first_seen)) = table.column(Field::First) else { return risks };
+        for (row, case) in table.items().iter().enumerate() {
+            if first_seen.row(row).iter().any(|&seen| seen < begun) {
+                continue;
+            }
+            let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
+            if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_under_way(scan, last)) {
+                let own = self.findings.triage.stances.get(row).and_then(|stance| stance.severity);
+                risks[4 - own.unwrap_or(case.risk_level).level() as usize] += 1;
+            }
+        }
+        risks
+    }
+
+    /// Remembers when one looked: at leaving the dashboard or a workspace (`before`), and when something was seen or
+    /// decided, for an end that nobody is told of.
+    pub(crate) fn remember_looked(&mut self, before: Option<Shared>, effects: &mut Vec<Effect>) {
+        let tells = |effect: &Effect| matches!(effect, Effect::Quit | Effect::MarkSeen { .. } | Effect::Record(_));
+        let workspace = self.workspace().map(|workspace| workspace.name.clone());
+        let left = before.filter(|before| Some(before) != workspace.as_ref());
+        let here = workspace.filter(|_| effects.iter().any(tells));
+        if !self.settings.since.opened {
+            return;
+        }
+        for workspace in left.into_iter().chain(here) {
+            let mut first = Vec::new();
+            self.remember(LOOKED, &workspace, &Stamp(self.service_now()), &mut first);
+            // Before the end: nothing is kept after it.
+            effects.splice(0..0, first);
+        }
+    }
+}
+
+/// Whether a scan could still find something after a time. One that was running then may have told of some findings
+/// before: they are told once more rather than never.
+fn was_under_way(scan: &Scan, then: Stamp) -> bool {
+    let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
+    ended.is_none_or(|end| end > then)
+}

@@ -1,0 +1,222 @@
+//! The lists as sources of queries: what one list says about another, and what is kept between two queries.
+
+use crate::contract::{Capture, ScanId, Shared, TargetId};
+use crate::dashboard::data::payloads::Payloads;
+use crate::dashboard::data::signals::AlertState;
+use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::list::asked::{AnyTable, any};
+use crate::dashboard::model::Model;
+use crate::oob::source::{Hosts, Network, is_own};
+use crate::oob::{Book, Hits, Payload, Token};
+use crate::query::{Bits, Builder, Column, Field, Kind, Source};
+use crate::table::{Item, Others, Row, Table};
+use crate::triage::{Case, Judged, Key, Stance, State};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What the lists say about each other.
+#[derive(Clone, Copy)]
+pub struct ListContext<'a> {
+    data: &'a Data,
+    state: &'a State,
+    book: &'a Book,
+    payloads: &'a Payloads,
+    signals: &'a AlertState,
+    own: &'a [Network],
+    hosts: &'a Hosts,
+    clock_offset: Option<i64>,
+}
+
+impl Others for ListContext<'_> {
+    fn target_name(&self, target: TargetId) -> Option<&Shared> {
+        self.data.targets.value()?.get(target).map(|target| &target.name)
+    }
+
+    fn workspace_name(&self, target: TargetId) -> Option<&Shared> {
+        let workspace = self.data.targets.value()?.get(target)?.workspace_id;
+        self.data.workspaces.value()?.get(workspace).map(|workspace| &workspace.name)
+    }
+
+    fn tool(&self, scan: ScanId) -> Option<i64> {
+        self.data.scans.value()?.get(scan).map(|scan| scan.tool_id)
+    }
+
+    fn risks(&self, target: TargetId) -> Option<[u32; 5]> {
+        self.data.findings.value()?.of_target(target).map(|of| of.risks)
+    }
+
+    fn scans(&self, target: TargetId) -> Option<(usize, usize)> {
+        let scans = self.data.scans.value()?;
+        let Some(of) = scans.of_target(target) else { return Some((0, 0)) };
+        let active = of.positions.iter().filter(|&&at| scans.items()[at as usize].is_active()).count();
+        Some((of.positions.len(), active))
+    }
+
+    fn payload(&self, token: Token) -> Option<&Payload> {
+        self.book.get(token).map(|payload| &**payload)
+    }
+
+    fn hits(&self, token: Token) -> Option<&Hits> {
+        self.payloads.hits.get(&token)
+    }
+
+    fn are_hits_known(&self) -> bool {
+        self.payloads.counted
+    }
+
+    fn is_awaited(&self, token: Token) -> bool {
+        self.signals.wait(token).is_some()
+    }
+
+    fn targets_of(&self, capture: &Capture) -> Vec<Shared> {
+        self.hosts.named_in(capture).into_iter().map(|named| named.target).collect()
+    }
+
+    fn is_own(&self, capture: &Capture) -> bool {
+        is_own(capture, self.own)
+    }
+
+    fn clock_offset(&self) -> Option<i64> {
+        self.clock_offset
+    }
+
+    fn notes(&self, key: Key) -> Vec<&Shared> {
+        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
+    }
+}
+
+/// A table as a source of queries.
+pub(crate) struct Listed<'a, T: Item> {
+    pub table: &'a Table<T>,
+    pub world: ListContext<'a>,
+    /// Seconds since 1970, by the service's clock.
+    pub now: i64,
+}
+
+impl<T: Item> Source for Listed<'_, T> {
+    fn kind(&self) -> Kind {
+        T::KIND
+    }
+
+    fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    fn ready(&self, field: Field) -> Option<&Column> {
+        self.table.column(field)
+    }
+
+    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+        self.table.items()[row].tell(field, &self.world, to);
+    }
+
+    fn with_text(&self, text: &str) -> Bits {
+        let targets = match T::KIND {
+            Kind::Findings | Kind::Scans => self.world.targets_named(text),
+            _ => Vec::new(),
+        };
+        self.table.with_text(text, &targets)
+    }
+
+    fn now(&self) -> i64 {
+        self.now
+    }
+}
+
+impl ListContext<'_> {
+    /// Targets whose name has a lower-case text.
+    fn targets_named(&self, text: &str) -> Vec<TargetId> {
+        let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
+        let named = targets.iter().filter(|target| target.name.to_lowercase().contains(text));
+        named.map(|target| target.id).collect()
+    }
+}
+
+/// The findings, with what was decided about each.
+pub(crate) struct Triaged<'a> {
+    pub listed: Listed<'a, Case>,
+    pub stances: &'a [Arc<Stance>],
+}
+
+impl Source for Triaged<'_> {
+    fn kind(&self) -> Kind {
+        Kind::Findings
+    }
+
+    fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    fn ready(&self, field: Field) -> Option<&Column> {
+        self.listed.ready(field)
+    }
+
+    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+        let case = &self.listed.table.items()[row];
+        match self.stances.get(row) {
+            Some(stance) => Judged { case, stance }.tell(field, &self.listed.world, to),
+            None => case.tell(field, &self.listed.world, to),
+        }
+    }
+
+    fn with_text(&self, text: &str) -> Bits {
+        self.listed.with_text(text)
+    }
+
+    fn now(&self) -> i64 {
+        self.listed.now
+    }
+}
+
+impl Model {
+    /// What the lists say about each other.
+    pub(crate) fn world(&self) -> ListContext<'_> {
+        ListContext {
+            data: &self.data,
+            state: &self.findings.triage.state,
+            book: &self.captures.oob.book,
+            payloads: &self.captures.payloads,
+            signals: &self.captures.signals,
+            own: self.own_addresses(),
+            hosts: &self.captures.oob.hosts,
+            clock_offset: self.connection.clock_offset,
+        }
+    }
+
+    /// A table of this model to be queried.
+    pub(crate) fn listed<'a, T: Item>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
+        Listed { table, world: self.world(), now: self.service_now().as_second() }
+    }
+
+    /// The findings to be queried.
+    pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Case>) -> Triaged<'a> {
+        Triaged { listed: self.listed(table), stances: &self.findings.triage.stances }
+    }
+
+    /// Takes columns of the findings that were made off the UI thread.
+    pub(crate) fn take_columns(&mut self, made: Vec<(Field, Builder)>) {
+        let Some(table) = self.data.findings.value().cloned() else { return };
+        self.asking(&table, |_, _, asked| asked.evaluator.take_columns(made));
+    }
+
+    /// Something else is said about some rows of the findings.
+    pub(crate) fn tell_again(&mut self, rows: &[usize]) {
+        let Some(table) = self.data.findings.value().cloned() else { return };
+        self.asking(&table, |model, _, asked| asked.restanced(rows, &model.triaged(&table)));
+        self.settings.tabs.stale = true;
+    }
+
+    /// The lists that those of a kind say something about.
+    pub(crate) fn others_of(&self, kind: Kind) -> Vec<AnyTable> {
+        let data = &self.data;
+        match kind {
+            Kind::Findings | Kind::Scans => {
+                let scans = if kind == Kind::Findings { any(data.scans.value()) } else { None };
+                vec![any(data.targets.value()), any(data.workspaces.value()), scans]
+            }
+            Kind::Payloads => vec![Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>)],
+            Kind::Targets => vec![any(data.workspaces.value()), any(data.scans.value()), any(data.findings.value())],
+            _ => Vec::new(),
+        }
+    }
+}

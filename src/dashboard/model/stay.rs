@@ -1,0 +1,110 @@
+//! Rows that stay. What is decided, by whom ever, stays where it is on the screen until the filter is applied again:
+//! nothing under the cursor moves because of a decision.
+//!
+//! ```text
+//!   decided, undone, heard of ─► shown? ─► List::kept, with the row it stands under ─► still a row, in its place
+//!   r, another filter or scope, leaving the pane ─► none is kept
+//! ```
+//!
+//! All else follows what scans tell: what is new, came back or went does so at once.
+
+use crate::contract::{Risk, Shared, Stamp};
+use crate::dashboard::list::{KeptRow, List};
+use crate::dashboard::model::Model;
+use crate::query::Bits;
+use crate::table::{Item, Table};
+use crate::triage::case::VerdictSource;
+use crate::triage::{Case, CaseId, Stance, Verdict};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Model {
+    /// Something was said about these: those that are shown stay.
+    pub(crate) fn stay(&mut self, ids: &[CaseId]) {
+        if ids.is_empty() {
+            return;
+        }
+        let (lists, data) = (&mut self.lists, &self.data);
+        if let Some(table) = data.findings.value() {
+            lists.findings.keep_shown(table, ids);
+        }
+        if let Some(table) = data.board.value() {
+            lists.board.keep_shown(table, ids);
+        }
+    }
+
+    /// These rows are shown, whatever the filter says, until it is applied again.
+    pub(crate) fn keep_rows(&mut self, ids: &[CaseId]) {
+        for &id in ids {
+            self.lists.findings.kept.entry(id).or_insert(KeptRow::Anywhere);
+        }
+    }
+
+    /// Rules, or what else is about many findings, say something else of some rows than before: these stay too.
+    pub(crate) fn stay_where_told_otherwise(&mut self, before: &Table<Case>, stances: &[Arc<Stance>]) {
+        let Some(table) = self.data.findings.value() else { return };
+        let told = |row: &u32| {
+            let id = before.items().get(*row as usize)?.id;
+            let (was, now) = (stances.get(*row as usize)?, self.findings.triage.stances.get(table.position(id)?)?);
+            (said(was) != said(now)).then_some(id)
+        };
+        let ids: Vec<CaseId> = self.lists.findings.rows.iter().filter_map(told).collect();
+        self.lists.findings.keep_shown(before, &ids);
+    }
+}
+
+/// What persons, rules and the service say; not what scans tell.
+fn said(stance: &Stance) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
+    (stance.verdict, stance.source, stance.at, stance.severity, &stance.tags)
+}
+
+impl<T: Item> List<T> {
+    /// Of these the shown ones stay, each under the row it stands under now.
+    fn keep_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
+        let mut wanted = Bits::none(table.len());
+        ids.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
+        let id = |row: u32| table.items()[row as usize].id();
+        let mut above = None;
+        for &row in self.rows.iter() {
+            if wanted.has(row as usize) {
+                let kept = self.kept.entry(id(row)).or_insert(KeptRow::Anywhere);
+                *kept = above.map_or(KeptRow::Top, |above| KeptRow::Under(id(above)));
+            }
+            above = Some(row);
+        }
+    }
+
+    /// Rows in an order that decisions change: those that stay go back under the rows they stood under.
+    pub(crate) fn in_place(&self, table: &Table<T>, rows: Vec<u32>) -> Vec<u32> {
+        let place = |id: T::Id| table.position(id).map(|at| at as u32);
+        let mut shown = Bits::none(table.len());
+        rows.iter().for_each(|&row| shown.set(row as usize));
+        let mut under: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
+        let mut held = Bits::none(table.len());
+        for (&id, kept) in &self.kept {
+            let above = match kept {
+                KeptRow::Anywhere => continue,
+                KeptRow::Top => None,
+                KeptRow::Under(above) => place(*above).filter(|&above| shown.has(above as usize)),
+            };
+            // The row above has gone: it stands where the order puts it.
+            let lost = above.is_none() && *kept != KeptRow::Top;
+            if let Some(row) = place(id).filter(|&row| !lost && shown.has(row as usize)) {
+                under.entry(above).or_default().push(row);
+                held.set(row as usize);
+            }
+        }
+        let mut placed = Vec::with_capacity(rows.len());
+        let mut put = |from: Option<u32>| {
+            let mut next: Vec<u32> = under.remove(&from).unwrap_or_default();
+            placed.extend(from);
+            while let Some(row) = next.pop() {
+                placed.push(row);
+                next.extend(under.remove(&Some(row)).unwrap_or_default());
+            }
+        };
+        put(None);
+        rows.iter().filter(|&&row| !held.has(row as usize)).for_each(|&row| put(Some(row)));
+        if placed.len() == rows.len() { placed } else { rows }
+    }
+}

@@ -1,0 +1,201 @@
+//! Saved queries of the findings: tabs with counts, per workspace. And the queries that were typed, to be brought back.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::data::tabs::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
+use crate::dashboard::model::Model;
+use crate::query::order::SortKey;
+use crate::query::{Kind, ParseError, Query, query_of};
+
+impl Model {
+    /// Applies another filter.
+    pub(crate) fn apply_filter(&mut self, pane: Pane) {
+        self.keep_no_rows(pane);
+        self.show_rows(pane);
+    }
+
+    /// Filters a pane; nothing changes when the text is no query.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn set_query(&mut self, pane: Pane, text: &str) -> Result<(), ParseError> {
+        Query::parse(text, pane.kind())?;
+        let before = std::mem::replace(self.cursor(pane).filter().0, text.to_owned());
+        if before != text {
+            if !before.is_empty() {
+                self.cursor(pane).filter().1.push(before);
+            }
+            self.apply_filter(pane);
+        }
+        self.screen.dirty = true;
+        Ok(())
+    }
+
+    /// Orders a pane by several fields: `risk,-age`; an empty text goes back to the named order.
+    ///
+    /// # Errors
+    /// What of the text is no field with an order. Captures have one order, that of their stream.
+    pub fn set_order(&mut self, pane: Pane, text: &str) -> Result<(), ParseError> {
+        let keys = match text.trim() {
+            "" => Vec::new(),
+            text => SortKey::parse_all(text, pane.kind())?,
+        };
+        let why_not = match pane {
+            Pane::Captures => Some("captures stand in the order of time"),
+            Pane::Board => Some("the board has orders of its own: , walks them"),
+            _ => None,
+        };
+        if let Some(why_not) = why_not {
+            return Err(ParseError::new(0..text.len(), why_not));
+        }
+        self.lists.set_order(pane, keys);
+        self.show_rows(pane);
+        self.screen.dirty = true;
+        Ok(())
+    }
+
+    /// Opens a tab: its query is the filter.
+    pub fn open_tab(&mut self, at: usize) {
+        let Some(query) = self.settings.tabs.saved.get(at).map(|saved| saved.query.clone()) else { return };
+        self.settings.tabs.at = at;
+        self.lists.findings.filter = query;
+        self.lists.findings.earlier.clear();
+        self.apply_filter(Pane::Findings);
+        self.screen.dirty = true;
+    }
+
+    /// Opens the next tab, or one before; they form a ring.
+    pub fn walk_saved(&mut self, by: isize) {
+        let most = self.settings.tabs.saved.len();
+        if most > 0 {
+            let chosen = self.settings.tabs.chosen(&self.lists.findings.filter);
+            // From an edited query the first step goes back to the tab it began with.
+            let at = chosen.map_or(self.settings.tabs.at, |at| (at as isize + by).rem_euclid(most as isize) as usize);
+            self.open_tab(at);
+        }
+    }
+
+    /// Saves the present query of the findings as a tab, after the present one; a tab of this name gets the query.
+    ///
+    /// # Errors
+    /// There is no query, or no name.
+    pub fn save_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let (name, query) = (name.trim(), self.lists.findings.filter.trim().to_owned());
+        if name.is_empty() {
+            return Err("a tab needs a name".to_owned());
+        }
+        if query.is_empty() {
+            return Err("there is no filter to save".to_owned());
+        }
+        let tabs = &mut self.settings.tabs;
+        match tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(name)) {
+            Some(at) => {
+                tabs.saved[at].query = query;
+                tabs.at = at;
+            }
+            None => {
+                tabs.at = (tabs.at + 1).min(tabs.saved.len());
+                tabs.saved.insert(tabs.at, Saved { name: name.to_owned(), query });
+            }
+        }
+        self.tabs_changed(effects);
+        Ok(())
+    }
+
+    /// Renames the tab opened last.
+    ///
+    /// # Errors
+    /// There is none, or another has this name.
+    pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let (name, at) = (name.trim(), self.settings.tabs.at);
+        if name.is_empty() {
+            return Err("a tab needs a name".to_owned());
+        }
+        let taken = |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
+        if self.settings.tabs.saved.iter().enumerate().any(taken) {
+            return Err(format!("there is a tab {name} already"));
+        }
+        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("there is no tab".to_owned()) };
+        saved.name = name.to_owned();
+        self.tabs_changed(effects);
+        Ok(())
+    }
+
+    /// Deletes the tab opened last; the filter stays. Returns it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn delete_tab(&mut self, effects: &mut Vec<Effect>) -> Result<Saved, String> {
+        let at = self.settings.tabs.at;
+        if at >= self.settings.tabs.saved.len() {
+            return Err("there is no tab".to_owned());
+        }
+        let gone = self.settings.tabs.saved.remove(at);
+        self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));
+        self.tabs_changed(effects);
+        Ok(gone)
+    }
+
+    fn tabs_changed(&mut self, effects: &mut Vec<Effect>) {
+        self.settings.tabs.stale = true;
+        self.screen.dirty = true;
+        let saved = self.settings.tabs.saved.clone();
+        self.remember_here(TABS, &saved, effects);
+    }
+
+    /// Keeps a query that was typed, to be brought back with up.
+    pub(crate) fn typed(&mut self, pane: Pane, text: &str, effects: &mut Vec<Effect>) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let typed = self.settings.tabs.typed.entry(pane.kind().word().to_owned()).or_default();
+        typed.retain(|one| one != text);
+        typed.push(text.to_owned());
+        let too_many = typed.len().saturating_sub(MOST_TYPED);
+        typed.drain(..too_many);
+        let typed = self.settings.tabs.typed.clone();
+        self.remember_here(HISTORY, &typed, effects);
+    }
+
+    /// Takes up the tabs and typed queries of the workspace worked in, and opens Undecided.
+    pub(crate) fn load_tabs(&mut self) {
+        let workspace = self.workspace_name();
+        let mut tabs = Tabs::default();
+        if let Some(mut saved) = self.setting::<Vec<Saved>>(TABS, &workspace) {
+            saved.retain(|saved| Query::parse(&saved.query, Kind::Findings).is_ok());
+            tabs.at = saved.iter().position(|saved| saved.query == "is:undecided").unwrap_or(0);
+            tabs.saved = saved;
+        }
+        tabs.typed = self.setting(HISTORY, &workspace).unwrap_or_default();
+        let untouched =
+            self.lists.findings.filter.is_empty() || self.settings.tabs.chosen(&self.lists.findings.filter).is_some();
+        let at = tabs.at;
+        self.settings.tabs = tabs;
+        if untouched && !self.lists.findings.held {
+            self.open_tab(at);
+        }
+        self.load_alerts();
+        self.load_own_addresses();
+        self.load_since();
+    }
+
+    /// Counts the tabs anew where that is due.
+    pub(crate) fn count_tabs(&mut self) {
+        if !std::mem::take(&mut self.settings.tabs.stale) {
+            return;
+        }
+        let Some(table) = self.data.findings.value().cloned() else {
+            self.settings.tabs.counts.clear();
+            return;
+        };
+        let queries: Vec<Query> =
+            self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, Kind::Findings)).collect();
+        let counts = self.asking(&table, |model, _, asked| {
+            let source = model.triaged(&table);
+            queries.iter().map(|query| asked.matches(query, &source).count()).collect()
+        });
+        self.screen.dirty |= self.settings.tabs.counts != counts;
+        self.settings.tabs.counts = counts;
+    }
+}

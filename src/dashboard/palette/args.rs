@@ -1,0 +1,97 @@
+//! What the arguments of a command came to: typed, looked up, ready to be used.
+
+use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
+use crate::dashboard::palette::many::Many;
+use crate::oob::Token;
+use crate::triage::draft::Draft;
+use crate::triage::{Baseline, CaseId};
+use std::ops::Range;
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // named like their shapes
+pub enum ArgumentValue {
+    /// A query that can be read, as typed.
+    Query(String),
+    Text(String),
+    Workspace(WorkspaceId),
+    Target(TargetId),
+    Logger(LoggerId),
+    Scan(ScanId),
+    Finding(CaseId),
+    Payload(Token),
+    Many(Many),
+    /// Which of the fixed words.
+    Choice(&'static str),
+    Baseline(Option<Baseline>),
+    /// What is said with a verdict.
+    Details(Box<Draft>),
+    /// Put on, and taken off.
+    Tags((Vec<Shared>, Vec<Shared>)),
+}
+
+/// The arguments of a line, in the order of the slots; those left out are missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Args {
+    /// With the place in the line of each.
+    pub values: Vec<(Range<usize>, ArgumentValue)>,
+}
+
+/// Asks for the first argument of a kind.
+macro_rules! getters {
+    ($($name:ident $variant:ident $type:ty;)+) => {
+        impl Args {
+            $(
+                #[doc = concat!("The first argument that is a ", stringify!($variant), ".")]
+                pub fn $name(&self) -> Option<$type> {
+                    self.values.iter().find_map(|(_, value)| match value {
+                        ArgumentValue::$variant(value) => Some(value.clone().into()),
+                        _ => None,
+                    })
+                }
+            )+
+        }
+    };
+}
+
+getters! {
+    query Query String;
+    text Text String;
+    workspace Workspace WorkspaceId;
+    target Target TargetId;
+    logger Logger LoggerId;
+    scan Scan ScanId;
+    finding Finding CaseId;
+    payload Payload Token;
+    many Many Many;
+    choice Choice &'static str;
+    baseline Baseline Option<Baseline>;
+    tags Tags (Vec<Shared>, Vec<Shared>);
+}
+
+impl Args {
+    /// Every scan, in order.
+    pub fn scans(&self) -> Vec<ScanId> {
+        let scan = |(_, value): &(Range<usize>, ArgumentValue)| match value {
+            ArgumentValue::Scan(id) => Some(*id),
+            _ => None,
+        };
+        self.values.iter().filter_map(scan).collect()
+    }
+
+    /// Which of these fixed words was chosen, where a command has several such arguments.
+    pub fn choice_of(&self, words: &[&str]) -> Option<&'static str> {
+        self.values.iter().find_map(|(_, value)| match value {
+            ArgumentValue::Choice(word) => Some(*word).filter(|word| words.contains(word)),
+            _ => None,
+        })
+    }
+
+    /// What is said with a verdict.
+    pub fn details(&self) -> Option<Draft> {
+        self.values.iter().find_map(|(_, value)| match value {
+            ArgumentValue::Details(draft) => Some((**draft).clone()),
+            _ => None,
+        })
+    }
+}

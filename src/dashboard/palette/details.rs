@@ -1,0 +1,89 @@
+//! What can be said with a verdict, in any order: `reason=not_reproducible until=2027-01-31 note="two proxies"`.
+
+use crate::contract::{Risk, Shared};
+use crate::dashboard::model::modal::command_line::Fault;
+use crate::dashboard::palette::slot;
+use crate::query::error::nearest;
+use crate::triage::draft::{Draft, DraftValue};
+use crate::triage::{Reason, Verdict};
+use jiff::civil::Date;
+use std::ops::Range;
+
+/// The verdicts by name, for the table of commands.
+pub const VERDICTS: &[&str] =
+    &["open", "in_review", "confirmed", "false_positive", "risk_accepted", "not_applicable", "fixed", "duplicate"];
+/// Those that a rule can give: a duplicate is one of a single finding.
+pub const RULED: &[&str] = VERDICTS.split_at(7).0;
+
+/// What can be said, with what it is.
+pub const KEYS: [(&str, &str); 5] = [
+    ("reason=", "why; none for no reason"),
+    ("until=", "the last day it holds; none for no end"),
+    ("note=", "a note; in quotes when it has blanks"),
+    ("severity=", "a severity of one's own; none for the scanner's"),
+    ("tag=", "tags, with commas between them"),
+];
+
+/// The risks by name.
+pub const RISKS: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
+
+/// Reads what is said with a verdict.
+pub(crate) fn read(verdict: Option<Verdict>, text: &str, place: Range<usize>) -> Result<Draft, Fault> {
+    let mut draft = Draft { verdict, ..Draft::default() };
+    for word in slot::words(&text[..place.end], place.start) {
+        let (key, value) = text[word.clone()].split_once('=').unwrap_or((&text[word.clone()], ""));
+        let at = (word.start + key.len() + 1).min(word.end)..word.end;
+        put(&mut draft, verdict, (key, value.trim_matches('"')), (word, at))?;
+    }
+    Ok(draft)
+}
+
+fn put(
+    draft: &mut Draft,
+    verdict: Option<Verdict>,
+    (key, value): (&str, &str),
+    (word, at): (Range<usize>, Range<usize>),
+) -> Result<(), Fault> {
+    let known = KEYS.iter().map(|(key, _)| key.trim_end_matches('='));
+    if !known.clone().any(|known| known == key) {
+        let fault = Fault::new(word, format!("one of {}", known.clone().collect::<Vec<_>>().join(", ")));
+        return Err(nearest(key, known).map_or(fault.clone(), |known| fault.with_hint(format!("{known}=?"))));
+    }
+    if value.is_empty() {
+        return Err(Fault::new(at, format!("{key}= is empty")));
+    }
+    match key {
+        "reason" => draft.reason = wish(value, || reason(verdict, value, &at))?,
+        "until" => draft.until = wish(value, || day(value, &at))?,
+        "severity" => draft.severity = wish(value, || risk(value, &at))?,
+        "note" => draft.note = DraftValue::This(value.into()),
+        _ => draft.tag.extend(value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Shared::from)),
+    }
+    Ok(())
+}
+
+fn wish<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<DraftValue<T>, Fault> {
+    if value == "none" { Ok(DraftValue::Nothing) } else { read().map(DraftValue::This) }
+}
+
+fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Reason, Fault> {
+    let fits = verdict.map(Verdict::reasons).unwrap_or_default();
+    let words: Vec<&str> = fits.iter().map(|reason| reason.as_str()).collect();
+    let told = match words.as_slice() {
+        [] => "this verdict has no reasons".to_owned(),
+        words => format!("one of {}", words.join(", ")),
+    };
+    Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {
+        let fault = Fault::new(at.clone(), told);
+        nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(format!("{near}?")))
+    })
+}
+
+fn day(value: &str, at: &Range<usize>) -> Result<Date, Fault> {
+    Date::strptime("%Y-%m-%d", value).map_err(|_| Fault::new(at.clone(), "a day such as 2027-01-31, or none"))
+}
+
+fn risk(value: &str, at: &Range<usize>) -> Result<Risk, Fault> {
+    let found = RISKS.into_iter().find(|risk| risk.as_str() == value);
+    found.ok_or_else(|| Fault::new(at.clone(), "info, low, medium, high, critical, or none"))
+}

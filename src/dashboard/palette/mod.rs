@@ -1,0 +1,160 @@
+//! The command line as data: every command with its arguments, its action or function, and the key for the same action.
+//!
+//! ```text
+//!   ":findings risk>=high"
+//!      │ split: the longest name at the beginning         Command { name, slots, words, example, action, run }
+//!      ▼                                                      │
+//!    name ─ slots ─► read ─► Ready { command, args } ─────────┴─► core/commands runs it
+//!                     └─► Fault: place and reason, shown while the line is typed
+//! ```
+//!
+//! The table has two halves: the commands that take arguments, declared by `core/commands` and by the `commands.rs`
+//! files of the features, and every action of the key table that needs no cursor. `:` and the help show the table, and
+//! `docs/commands.md` is generated from it.
+
+pub mod args;
+pub mod details;
+pub mod draw;
+pub mod fuzzy;
+pub mod many;
+pub mod slot;
+#[cfg(test)]
+mod tests;
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::input::action::Action;
+use crate::dashboard::input::context::Context;
+use crate::dashboard::input::keymap::Keymap;
+use crate::dashboard::model::Model;
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use crate::dashboard::model::modal::command_line::{CommandLine, CommandOffer};
+pub use crate::dashboard::palette::args::{Args, ArgumentValue};
+pub use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+
+/// Carries a command out; an error is said to the person.
+pub type Run = fn(&mut Model, &Args, &mut Vec<Effect>) -> Result<(), String>;
+
+/// One command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Its name: words in lower case. `_` and `-` can be typed between them too.
+    pub name: Cow<'static, str>,
+    /// What follows the name.
+    pub slots: &'static [ArgumentSlot],
+    /// What it does.
+    pub words: &'static str,
+    /// A line with it that can be run.
+    pub example: &'static str,
+    /// What the name alone asks for: its key stands beside the command.
+    pub action: Option<Action>,
+    /// What its arguments ask for.
+    pub run: Option<Run>,
+    /// Why it is off just now, apart from what holds for its action.
+    pub off: fn(&Model) -> Option<String>,
+}
+
+impl Command {
+    /// A command that is carried out by a function.
+    pub const fn new(
+        name: &'static str,
+        slots: &'static [ArgumentSlot],
+        words: &'static str,
+        example: &'static str,
+        run: Run,
+    ) -> Self {
+        Self { name: Cow::Borrowed(name), slots, words, example, action: None, run: Some(run), off: |_| None }
+    }
+
+    /// An action under another name than that of the key table.
+    pub const fn act(name: &'static str, action: Action, words: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            slots: &[],
+            words,
+            example: "",
+            action: Some(action),
+            run: None,
+            off: |_| None,
+        }
+    }
+
+    /// The same; its name alone asks for an action.
+    #[must_use]
+    pub const fn or(mut self, action: Action) -> Self {
+        self.action = Some(action);
+        self
+    }
+
+    /// The same, off for a reason.
+    #[must_use]
+    pub const fn off_when(mut self, off: fn(&Model) -> Option<String>) -> Self {
+        self.off = off;
+        self
+    }
+
+    /// An action by its name.
+    pub(crate) fn of_action(action: Action) -> Self {
+        Self {
+            name: Cow::Owned(action.name().replace('_', " ")),
+            slots: &[],
+            words: action.describe(),
+            example: "",
+            action: Some(action),
+            run: None,
+            off: |_| None,
+        }
+    }
+
+    /// Its arguments as printed: `QUERY [to FILE]`.
+    pub fn shape(&self) -> String {
+        self.slots.iter().map(ArgumentSlot::to_string).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The places in which an action has a key, apart from those where something is typed or answered.
+pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
+    let typed = [Context::Form, Context::Decide, Context::Alerts, Context::Prompt, Context::Line, Context::Setup];
+    let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
+    Context::ALL.into_iter().filter(|context| !typed.contains(context)).filter(has).collect()
+}
+
+/// A part of a text without the blanks around it.
+pub(crate) fn trimmed(text: &str, part: Range<usize>) -> Range<usize> {
+    let inner = &text[part.clone()];
+    let start = part.start + inner.len() - inner.trim_start().len();
+    start..(start + inner.trim().len())
+}
+
+impl Model {
+    /// Why a command is off just now; nothing when it is not.
+    pub fn command_off(&self, command: &Command) -> Option<String> {
+        if let Some(why) = (command.off)(self) {
+            return Some(why);
+        }
+        let action = command.action?;
+        if let Some(why) = self.off(action) {
+            return Some(why);
+        }
+        let places = places(&self.keyboard.keymap, action);
+        let here = self.pane_contexts();
+        let anywhere = |place: &Context| place.prefix().is_some() || here.contains(place);
+        if command.run.is_some() || places.is_empty() || places.iter().any(anywhere) {
+            return None;
+        }
+        let names: Vec<&str> = places.iter().map(|place| place.title()).collect();
+        Some(format!("not here: in {}", names.join(", ")))
+    }
+
+    /// The key that does the same as a command, as printed; of a sequence both keys.
+    pub fn command_key(&self, command: &Command) -> Option<String> {
+        let action = command.action?;
+        let here = self.pane_contexts();
+        let mut places = places(&self.keyboard.keymap, action);
+        places.sort_by_key(|place| !here.contains(place));
+        let place = *places.first()?;
+        let key = self.keyboard.keymap.key_of(place, action)?;
+        Some(place.prefix().unwrap_or_default().to_owned() + &key)
+    }
+}

@@ -1,0 +1,382 @@
+//! The arguments of commands: what they are called, how they are read, and what the model knows of them.
+
+use crate::contract::{FindingId, ScanId, Shared};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::command_line::Fault;
+use crate::dashboard::palette::args::{Args, ArgumentValue};
+use crate::dashboard::palette::{details, many, trimmed};
+use crate::oob::Token;
+use crate::query::error::nearest;
+use crate::query::order::SortKey;
+use crate::query::{Kind, Query};
+use crate::table::{Item, Table};
+use crate::triage::{Baseline, CaseId, Verdict};
+use jiff::civil::Date;
+use std::fmt;
+use std::ops::Range;
+
+/// One argument of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct ArgumentSlot {
+    /// A word before it: `to` of `to FILE`.
+    pub lead: &'static str,
+    /// What it is.
+    pub shape: ArgumentShape,
+    /// It can be left out.
+    pub optional: bool,
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug)]
+pub enum ArgumentShape {
+    /// A query for a list.
+    Query(Kind),
+    /// A query for the list with the focus.
+    Here,
+    /// Fields to order the list with the focus by.
+    Order,
+    /// A saved query of the findings.
+    Tab,
+    /// Any text; how it is called.
+    Text(&'static str),
+    /// Name or id of a workspace.
+    Workspace,
+    /// Name or id of a target.
+    Target,
+    /// Label or id of a logger.
+    Logger,
+    /// Id of a scan.
+    Scan,
+    /// Id of a finding, or words of its name.
+    Finding,
+    /// The beginning of a token that only one payload has.
+    Payload,
+    /// A query for the payloads, or how many to write into a file: [`many`].
+    Book,
+    /// A query for the findings, as [`ArgumentShape::Query`].
+    Findings,
+    /// What can be said with a verdict.
+    Details,
+    /// Tags put on and taken off: `+x -y`.
+    Tags,
+    /// One of a few words, and how it is called.
+    Choice(&'static [&'static str], &'static str),
+    /// A day, ids of scans, or `none`.
+    Baseline,
+}
+
+impl ArgumentSlot {
+    /// An argument that must be there.
+    pub const fn needed(shape: ArgumentShape) -> Self {
+        Self { lead: "", shape, optional: false }
+    }
+
+    /// An argument that can be left out.
+    pub const fn optional(shape: ArgumentShape) -> Self {
+        Self { lead: "", shape, optional: true }
+    }
+
+    /// An argument after a word.
+    pub const fn lead(lead: &'static str, shape: ArgumentShape) -> Self {
+        Self { lead, shape, optional: false }
+    }
+
+    /// An optional argument after a word.
+    pub const fn after(lead: &'static str, shape: ArgumentShape) -> Self {
+        Self { lead, shape, optional: true }
+    }
+}
+
+impl fmt::Display for ArgumentSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lead = if self.lead.is_empty() { String::new() } else { format!("{} ", self.lead) };
+        match self.optional {
+            true => write!(f, "[{lead}{}]", self.shape),
+            false => write!(f, "{lead}{}", self.shape),
+        }
+    }
+}
+
+impl fmt::Display for ArgumentShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
+            Self::Text(name) => f.write_str(name),
+            Self::Order => f.write_str("FIELDS"),
+            Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
+            Self::Scan => f.write_str("ID"),
+            Self::Payload => f.write_str("TOKEN"),
+            Self::Book => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
+            Self::Finding => f.write_str("ID|WORDS"),
+            Self::Details => f.write_str("KEY=VALUE…"),
+            Self::Tags => f.write_str("+TAG -TAG"),
+            Self::Choice(_, name) => f.write_str(name),
+            Self::Baseline => f.write_str("DATE|SCANS|none"),
+        }
+    }
+}
+
+impl ArgumentShape {
+    /// It is one word; the others take what is left.
+    fn is_word(self) -> bool {
+        matches!(self, Self::Choice(..) | Self::Scan)
+    }
+}
+
+/// Which part of a line belongs to which slot, in the order of the line. A part may be empty.
+pub fn parts(slots: &[ArgumentSlot], text: &str, from: usize) -> Vec<(usize, Range<usize>)> {
+    let mut leads: Vec<(usize, Range<usize>)> = Vec::new();
+    for (nth, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.lead.is_empty()) {
+        let after = leads.last().map_or(from, |(_, lead)| lead.end);
+        if let Some(lead) = words(text, after).into_iter().find(|word| text[word.clone()] == *slot.lead) {
+            leads.push((nth, lead));
+        }
+    }
+    let end = leads.first().map_or(text.len(), |(_, lead)| lead.start);
+    let plain: Vec<usize> = (0..slots.len()).filter(|&nth| slots[nth].lead.is_empty()).collect();
+    let mut parts = plain_parts(slots, &plain, text, from..end);
+    for (nth, (slot, lead)) in leads.iter().enumerate() {
+        let end = leads.get(nth + 1).map_or(text.len(), |(_, next)| next.start);
+        parts.push((*slot, lead.end..end));
+    }
+    parts
+}
+
+/// One word for each slot that is one, the rest for the last one.
+fn plain_parts(
+    slots: &[ArgumentSlot],
+    plain: &[usize],
+    text: &str,
+    within: Range<usize>,
+) -> Vec<(usize, Range<usize>)> {
+    let mut parts = Vec::new();
+    let mut at = within.start;
+    for (nth, &slot) in plain.iter().enumerate() {
+        let last = nth + 1 == plain.len();
+        let word = words(&text[..within.end], at).into_iter().next();
+        match word.filter(|word| !last && slots[slot].shape.is_word() && word.end < within.end) {
+            Some(word) => {
+                parts.push((slot, at..word.end));
+                at = word.end;
+            }
+            None => {
+                parts.push((slot, at..within.end));
+                break;
+            }
+        }
+    }
+    parts
+}
+
+/// The words of a text from a place on; what stands in quotes is one.
+pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let (mut start, mut quoted) = (None, false);
+    for (at, letter) in text[from..].char_indices().map(|(at, letter)| (from + at, letter)) {
+        quoted ^= letter == '"';
+        match (letter.is_whitespace() && !quoted, start) {
+            (true, Some(begin)) => {
+                words.push(begin..at);
+                start = None;
+            }
+            (false, None) => start = Some(at),
+            _ => {}
+        }
+    }
+    words.extend(start.map(|begin| begin..text.len()));
+    words
+}
+
+/// Reads the arguments of a line.
+pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: usize) -> Result<Args, Fault> {
+    let mut args = Args::default();
+    let parts = parts(slots, text, from);
+    for (slot, part) in &parts {
+        let place = trimmed(text, part.clone());
+        let slot = &slots[*slot];
+        match place.is_empty() {
+            true if slot.optional && slot.lead.is_empty() => {}
+            true => return Err(missing(text, slot)),
+            false => {
+                let value = read_one(model, &args, slot.shape, text, place.clone())?;
+                args.values.push((place, value));
+            }
+        }
+    }
+    if slots.is_empty() && !text[from..].trim().is_empty() {
+        return Err(Fault::new(trimmed(text, from..text.len()), "this command takes nothing more"));
+    }
+    let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
+    match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
+        Some(nth) => Err(missing(text, &slots[nth])),
+        None => Ok(args),
+    }
+}
+
+fn missing(text: &str, slot: &ArgumentSlot) -> Fault {
+    let lead = if slot.lead.is_empty() { String::new() } else { format!("{} ", slot.lead) };
+    Fault::new(text.len()..text.len(), format!("{lead}{} is missing", slot.shape))
+}
+
+fn read_one(
+    model: &Model,
+    before: &Args,
+    shape: ArgumentShape,
+    text: &str,
+    place: Range<usize>,
+) -> Result<ArgumentValue, Fault> {
+    let typed = &text[place.clone()];
+    let data = &model.data;
+    match shape {
+        ArgumentShape::Query(kind) => query(kind, typed, &place),
+        ArgumentShape::Findings => query(Kind::Findings, typed, &place),
+        ArgumentShape::Details => {
+            let verdict = before.choice().and_then(Verdict::named);
+            details::read(verdict, text, place).map(|draft| ArgumentValue::Details(Box::new(draft)))
+        }
+        ArgumentShape::Tags => tags(typed, place),
+        ArgumentShape::Here => query(model.navigation.focus.pane.kind(), typed, &place),
+        ArgumentShape::Order => match SortKey::parse_all(typed, model.navigation.focus.pane.kind()) {
+            Ok(_) => Ok(ArgumentValue::Text(typed.to_owned())),
+            Err(fault) => Err(moved(fault, place.start)),
+        },
+        ArgumentShape::Tab => {
+            let names: Vec<&str> = model.settings.tabs.saved.iter().map(|saved| saved.name.as_str()).collect();
+            let known = names.iter().any(|name| name.eq_ignore_ascii_case(typed));
+            let unknown = || with_nearest(Fault::new(place, format!("no tab {typed}")), typed, &names);
+            known.then(|| ArgumentValue::Text(typed.to_owned())).ok_or_else(unknown)
+        }
+        ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
+        ArgumentShape::Choice(words, _) => match words.iter().find(|word| word.eq_ignore_ascii_case(typed)) {
+            Some(word) => Ok(ArgumentValue::Choice(word)),
+            None => Err(with_nearest(Fault::new(place, format!("one of {}", words.join(", "))), typed, words)),
+        },
+        ArgumentShape::Workspace => {
+            let table = data.workspaces.value();
+            named("workspace", table, |item| &item.name, typed, place).map(ArgumentValue::Workspace)
+        }
+        ArgumentShape::Target => {
+            named("target", data.targets.value(), |item| &item.name, typed, place).map(ArgumentValue::Target)
+        }
+        ArgumentShape::Logger => {
+            named("logger", data.loggers.value(), |item| &item.label, typed, place).map(ArgumentValue::Logger)
+        }
+        ArgumentShape::Scan => {
+            let id = typed.trim_start_matches('#').parse().ok().map(ScanId);
+            let known = id.filter(|&id| data.scans.value().is_some_and(|scans| scans.get(id).is_some()));
+            known.map(ArgumentValue::Scan).ok_or_else(|| Fault::new(place, format!("no scan {typed} here")))
+        }
+        ArgumentShape::Finding => finding(model, typed)
+            .map(ArgumentValue::Finding)
+            .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
+        ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
+        ArgumentShape::Book => match many::read(typed, &place) {
+            Some(many) => many.map(ArgumentValue::Many),
+            None => query(Kind::Payloads, typed, &place),
+        },
+        ArgumentShape::Baseline => baseline(typed, place).map(ArgumentValue::Baseline),
+    }
+}
+
+fn query(kind: Kind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {
+    Query::parse(typed, kind).map(|_| ArgumentValue::Query(typed.to_owned())).map_err(|fault| moved(fault, place.start))
+}
+
+/// The fault of a part of the line that begins there.
+fn moved(mut fault: Fault, start: usize) -> Fault {
+    fault.at = (start + fault.at.start)..(start + fault.at.end);
+    fault
+}
+
+fn with_nearest(fault: Fault, typed: &str, names: &[&str]) -> Fault {
+    match nearest(typed, names.iter().copied()) {
+        Some(name) => fault.with_hint(format!("{name}?")),
+        None => fault,
+    }
+}
+
+/// An item by its whole name, its id, or a part of the name that only it has.
+fn named<T: Item>(
+    what: &str,
+    table: Option<&std::sync::Arc<Table<T>>>,
+    name: impl Fn(&T) -> &str,
+    typed: &str,
+    place: Range<usize>,
+) -> Result<T::Id, Fault>
+where
+    T::Id: Into<i64>,
+{
+    let items = table.map(|table| table.items()).unwrap_or_default();
+    let wanted = typed.to_lowercase();
+    let by = |fits: &dyn Fn(&T) -> bool| {
+        let mut all = items.iter().filter(|item| fits(item));
+        all.next().filter(|_| all.next().is_none()).map(|item| item.id())
+    };
+    let found = by(&|item| name(item) == typed)
+        .or_else(|| by(&|item| name(item).to_lowercase() == wanted))
+        .or_else(|| by(&|item| Ok(item.id().into()) == typed.parse::<i64>()))
+        .or_else(|| by(&|item| name(item).to_lowercase().contains(&wanted)));
+    found.ok_or_else(|| {
+        let several = items.iter().filter(|item| name(item).to_lowercase().contains(&wanted)).count();
+        match several {
+            0 => with_nearest(
+                Fault::new(place, format!("no {what} {typed}")),
+                typed,
+                &items.iter().map(|item| name(item)).collect::<Vec<_>>(),
+            ),
+            _ => Fault::new(place, format!("{several} {what}s have {typed} in their names")),
+        }
+    })
+}
+
+/// A finding by an id of the service, else the first one in the list that has the words in its name.
+fn finding(model: &Model, typed: &str) -> Option<CaseId> {
+    let table = model.data.findings.value()?;
+    if let Ok(id) = typed.trim_start_matches('#').parse() {
+        let with_id = table.items().iter().find(|case| case.finding_ids().any(|other| other == FindingId(id)));
+        if let Some(case) = with_id {
+            return Some(case.id);
+        }
+    }
+    let wanted = typed.to_lowercase();
+    let has = |id: &CaseId| table.get(*id).is_some_and(|case| case.name.to_lowercase().contains(&wanted));
+    let shown = model.lists.findings.shown(table).find(has);
+    shown.or_else(|| table.items().iter().map(|case| case.id).find(has))
+}
+
+/// A payload of the workspace by the beginning of its token, which only it has.
+fn payload(model: &Model, typed: &str, place: Range<usize>) -> Result<Token, Fault> {
+    let all = model.data.payloads.value().map(|table| table.items()).unwrap_or_default();
+    let wanted = typed.to_lowercase();
+    let mut fits = all.iter().map(|payload| payload.token).filter(|token| token.to_string().starts_with(&wanted));
+    match (fits.next(), fits.next()) {
+        (Some(token), None) => Ok(token),
+        (None, _) => Err(Fault::new(place, format!("no payload here has a token that begins with {typed}"))),
+        (Some(_), Some(_)) => Err(Fault::new(place, format!("{} payloads begin with {typed}", fits.count() + 2))),
+    }
+}
+
+fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for word in typed.split([' ', ',']).filter(|word| !word.is_empty()) {
+        match (word.strip_prefix('-'), word.strip_prefix('+').unwrap_or(word)) {
+            (Some(""), _) | (_, "") => return Err(Fault::new(place, "+ or - needs a tag behind it")),
+            (Some(tag), _) => remove.push(Shared::from(tag)),
+            (None, tag) => add.push(Shared::from(tag)),
+        }
+    }
+    Ok(ArgumentValue::Tags((add, remove)))
+}
+
+fn baseline(typed: &str, place: Range<usize>) -> Result<Option<Baseline>, Fault> {
+    if typed.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    if let Ok(day) = Date::strptime("%Y-%m-%d", typed) {
+        return Ok(Some(Baseline::Day(day)));
+    }
+    let ids = typed.split([' ', ',']).filter(|id| !id.is_empty());
+    let scans: Result<Vec<ScanId>, _> = ids.map(|id| id.trim_start_matches('#').parse().map(ScanId)).collect();
+    let reason = "a day such as 2026-10-01, ids of scans, or none";
+    scans.map(|scans| Some(Baseline::Scans(scans))).map_err(|_| Fault::new(place, reason))
+}

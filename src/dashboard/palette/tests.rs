@@ -1,0 +1,100 @@
+//! What typed lines come to, without a dashboard around them.
+
+use crate::dashboard::base::screen::Size;
+use crate::dashboard::base::session::Session;
+use crate::dashboard::core::commands::table::{all, read, split};
+use crate::dashboard::palette::*;
+
+fn model() -> Model {
+    Model::new(Session::default(), Size { columns: 80, rows: 24 })
+}
+
+#[test]
+fn the_longest_name_at_the_beginning_is_the_command() {
+    for (line, name, rest) in [
+        ("findings risk>=high", "findings", " risk>=high"),
+        (":findings", "findings", ""),
+        ("  : FINDINGS x", "findings", " x"),
+        ("scan 118", "scan", " 118"),
+        ("scan again", "scan again", ""),
+        ("scan_again", "scan again", ""),
+        ("Scan-Again now", "scan again", " now"),
+        ("take  back", "take back", ""),
+    ] {
+        let (command, from) = split(line).unwrap_or_else(|| panic!("{line:?} is no command"));
+        assert_eq!((command.name.as_ref(), &line[from..]), (name, rest), "{line:?}");
+    }
+    for line in ["", ":", "find", "findingsx", "down", "1"] {
+        assert!(split(line).is_none(), "{line:?}");
+    }
+}
+
+#[test]
+fn every_name_is_there_once_and_says_what_it_does() {
+    let mut names: Vec<_> = all().iter().map(|command| command.name.as_ref()).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for command in all() {
+        assert!(!command.words.is_empty(), "{}", command.name);
+        assert!(command.action.is_some() || command.run.is_some(), "{} does nothing", command.name);
+        assert_eq!(command.name, command.name.to_lowercase());
+    }
+}
+
+#[test]
+fn every_action_but_those_of_a_cursor_has_a_command() {
+    for name in ["help", "refresh", "zoom", "report", "copy_curl", "mark_all", "sort", "quit", "go_target"] {
+        let action = Action::named(name).unwrap();
+        assert!(all().iter().any(|command| command.action == Some(action)), "{name}");
+    }
+    for name in ["down", "page up", "go", "accept", "yes", "later activity", "commands"] {
+        assert!(all().iter().all(|command| command.name != name), "{name}");
+    }
+}
+
+#[test]
+fn a_fault_names_the_place_and_the_reason() {
+    let model = model();
+    for (line, at, reason) in [
+        ("findings risk>=hihg", "hihg", "high"),
+        ("findings (risk:high", "(", "not closed"),
+        ("scan 9", "9", "no scan 9 here"),
+        ("scan", "", "ID is missing"),
+        ("baseline soon", "soon", "a day such as"),
+        ("zoom in", "in", "takes nothing more"),
+        ("fnidings", "fnidings", "findings?"),
+    ] {
+        let fault = read(&model, line).map(|_| ()).unwrap_err();
+        assert!(fault.to_string().contains(reason), "{line}: {fault}");
+        assert_eq!(&line[fault.at.clone()], at, "{line}: {fault}");
+    }
+}
+
+#[test]
+fn arguments_are_typed() {
+    let model = model();
+    let args = |line: &str| read(&model, line).unwrap().args;
+    assert_eq!(args("findings").values, []);
+    assert_eq!(args("findings  risk>=high text:\"a b\" ").query().as_deref(), Some("risk>=high text:\"a b\""));
+    let day = jiff::civil::date(2026, 10, 1);
+    assert_eq!(args("baseline 2026-10-01").baseline(), Some(Some(crate::triage::Baseline::Day(day))));
+    assert_eq!(args("baseline none").baseline(), Some(None));
+    let scans = [7, 8].map(crate::contract::ScanId).to_vec();
+    assert_eq!(args("baseline 7, #8").baseline(), Some(Some(crate::triage::Baseline::Scans(scans))));
+}
+
+proptest::proptest! {
+    /// Whatever is typed is read or refused with a place inside it; nothing panics.
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,40}", name in 0usize..60) {
+        let model = model();
+        let command = &all()[name % all().len()].name;
+        for line in [text.clone(), format!("{command} {text}"), format!("{command}{text}")] {
+            if let Err(fault) = read(&model, &line) {
+                proptest::prop_assert!(line.get(fault.at.clone()).is_some(), "{line:?}: {fault:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The payload book: what was planted where, and what it brought in.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, CopyAction, ListAction, PayloadAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::fact;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, ListState, draw_table, pane_of};
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::oob::Payload;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("WHEN", 4).right(),
+    TableColumn::flex("WHERE", 12, 3),
+    TableColumn::flex("TECHNIQUE", 9, 1).at_most(20),
+    TableColumn::flex("LOGGER", 8, 1).at_most(24).expendable(2),
+    TableColumn::fixed("HITS", 11),
+    TableColumn::fixed("TOKEN", 12).expendable(1),
+    TableColumn::flex("NOTE", 12, 2).from(120),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.payloads;
+    let new = crate::dashboard::ui::labels::key(cx, Context::Everywhere, Action::Payload(PayloadAction::Plant));
+    let pane = ListPane {
+        columns: COLUMNS,
+        note: note(cx),
+        invitation: format!("No payload yet: {new} anywhere makes one of the current logger and copies it."),
+        // Without an archive the book is empty, not unknown.
+        known: if remote.value().is_some() { ListState::of(remote) } else { ListState::Read },
+        ..pane_of(Pane::Payloads, remote)
+    };
+    let list = &cx.model.lists.payloads;
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |payload, _| cells(cx, payload))
+}
+
+/// `6 waiting`, for the upper edge.
+fn note(cx: &Cx<'_>) -> Line<'static> {
+    match cx.model.payloads_waiting() {
+        0 => Line::default(),
+        waiting => words(format!("{} waiting", format::thousands(waiting as u64)), cx.theme.dim()),
+    }
+}
+
+fn cells<'a>(cx: &Cx<'a>, payload: &'a Payload) -> Vec<Line<'a>> {
+    let place = payload.place();
+    let place = if place.is_empty() { payload.finding_name.to_string() } else { place };
+    vec![
+        words(age(cx, payload), cx.theme.text()),
+        or_dash(cx, &place),
+        or_dash(cx, &payload.technique),
+        cell(&payload.label),
+        hits(cx, payload),
+        words(payload.token.to_string(), cx.theme.text()),
+        cell(&payload.note),
+    ]
+}
+
+/// It was made by this machine's clock.
+fn age(cx: &Cx<'_>, payload: &Payload) -> String {
+    payload.at.map_or_else(String::new, |at| format::age(cx.model.now.wall, at))
+}
+
+/// A text of others; a dash where nothing was written.
+fn or_dash(cx: &Cx<'_>, outside: &str) -> Line<'static> {
+    match outside {
+        "" => words(cx.theme.glyphs.dash, cx.theme.dim()),
+        text => Line::from(text::clean(text).into_owned()),
+    }
+}
+
+/// `waiting`, or how many and how soon the first came: `2 +0s`. `unknown` until the archive has told.
+fn hits(cx: &Cx<'_>, payload: &Payload) -> Line<'static> {
+    let hits = cx.model.captures.payloads.hits_of(payload.token);
+    if let Some(wait) = cx.model.captures.signals.wait(payload.token) {
+        let left = wait.until.map(|until| until.saturating_sub(cx.model.now.mono).as_secs());
+        let left = left.map(|left| format!(" {}", format::duration(left as i64))).unwrap_or_default();
+        return words(format!("awaited{left}"), cx.theme.active());
+    }
+    if hits.count == 0 && !cx.model.captures.payloads.counted {
+        return words("unknown", cx.theme.dim());
+    }
+    if hits.count == 0 {
+        return words("waiting", cx.theme.dim());
+    }
+    let mut line = words(format::count(hits.count as i64), cx.theme.good());
+    if let Some(delay) = hits.delay(payload, cx.model.connection.clock_offset) {
+        line.push_span(Span::styled(format!(" {delay}"), cx.theme.text()));
+    }
+    line
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let payload = cx.model.captures.oob.book.get(cx.model.lists.payloads.selected?)?;
+    let theme = cx.theme;
+    let clean = |outside: &str| text::clean(outside).into_owned();
+    let mut head = vec![words(clean(&payload.url), theme.key()), hits(cx, payload), Line::default()];
+    let facts = [
+        ("Parameter", &payload.parameter),
+        ("Target", &payload.target),
+        ("Technique", &payload.technique),
+        ("Finding", &payload.finding_name),
+        ("Batch", &payload.batch),
+        ("Logger", &payload.label),
+        ("Made by", &payload.who),
+    ];
+    head.extend(
+        facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| fact(theme, name, clean(value))),
+    );
+    if let Some(number) = payload.number {
+        head.push(fact(theme, "Line", number.to_string()));
+    }
+    head.push(fact(theme, "Made", format!("{}   {} ago", format::stamp(theme, payload.at), age(cx, payload))));
+    head.push(fact(theme, "Token", payload.token.to_string()));
+    let key = |context, action| crate::dashboard::ui::labels::key(cx, context, action);
+    let [open, edit, copy] = [
+        key(Context::Lists, Action::List(ListAction::In)),
+        key(Context::Payloads, Action::Payload(PayloadAction::EditPlace)),
+        key(Context::Copy, Action::Copy(CopyAction::Shapes)),
+    ];
+    let payload = payload.clone();
+    let text = DetailText::new(vec![payload.clone()], move |theme, _, _| {
+        let mut lines = plain(&text::clean_text(&payload.note), theme.text());
+        lines.push(Line::default());
+        let keys =
+            format!("{open} shows what it brought in, {edit} writes down where it went, y{copy} copies it anew.");
+        lines.push(words(keys, theme.dim()));
+        lines
+    });
+    Some(DetailPane { id: cx.model.lists.payloads.selected?.into(), head, tabs: Vec::new(), text })
+}

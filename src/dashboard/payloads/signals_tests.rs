@@ -1,0 +1,375 @@
+//! What makes itself heard: known payloads, alert rules, what is waited for; and how often.
+
+use crate::contract::Shared;
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::signal::Signal;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::testing::*;
+use crate::oob::{Archived, Mention, MentionPlace, Token};
+
+impl Desk {
+    /// A capture that carries a token comes in; the signals that go out.
+    pub fn hit(&mut self, id: i64, token: Option<u64>) -> Vec<Signal> {
+        let new = vec![caught(id, token)];
+        let generation = self.model.connection.generation;
+        signals(self.send(Msg::Oob(OobNews::Captures { generation, new })))
+    }
+
+    /// Some time passes; the signals that go out.
+    fn pass(&mut self, seconds: u64) -> Vec<Signal> {
+        self.at += Duration::from_secs(seconds);
+        signals(self.send(Msg::Woke))
+    }
+}
+
+fn signals(effects: Vec<Effect>) -> Vec<Signal> {
+    let signal = |effect| match effect {
+        Effect::Signal(signal) => Some(*signal),
+        _ => None,
+    };
+    effects.into_iter().filter_map(signal).collect()
+}
+
+fn caught(id: i64, token: Option<u64>) -> Caught {
+    let mut capture = capture(id);
+    capture.ip_address = "203.0.113.9".into();
+    capture.request_date = Some(Stamp(stamp().0.checked_add(jiff::SignedDuration::from_secs(3)).unwrap()));
+    let mention = |number| Mention {
+        token: Token::of(number),
+        known: true,
+        place: MentionPlace::Query("t".into()),
+        wrapped: Vec::new(),
+        added: Shared::default(),
+    };
+    let archived = Archived {
+        workspace: "Acme".into(),
+        logger: LoggerId(1),
+        label: "probe".into(),
+        handler_url: Shared::default(),
+        seen_at: stamp(),
+        capture: Arc::new(capture),
+    };
+    Caught::new(&archived, token.into_iter().map(mention).collect())
+}
+
+fn fact<'a>(signal: &'a Signal, name: &str) -> &'a str {
+    signal.facts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str()).unwrap_or_default()
+}
+
+#[test]
+fn a_known_payload_is_heard_with_what_planted_it_and_counted_in_the_book() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    // Where nothing can be archived any more it is counted here.
+    desk.model.captures.oob.writable = false;
+    let heard = desk.hit(9, Some(1));
+    let [signal] = &heard[..] else { panic!("{heard:?}") };
+    assert_eq!((signal.title.as_str(), fact(signal, "token")), ("payload hit", "aaaaaaaaaaab"));
+    assert_eq!((fact(signal, "planted"), fact(signal, "technique")), ("q · t1.acme.test", "SSRF"));
+    assert_eq!(
+        (fact(signal, "from"), fact(signal, "logger"), fact(signal, "event")),
+        ("203.0.113.9", "probe", "payload")
+    );
+    assert!(signal.body.starts_with("q · t1.acme.test, SSRF, ~+") && desk.told().contains(&signal.body), "{signal:?}");
+    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
+    assert!(desk.hit(9, Some(1)).is_empty(), "the same capture once more is none");
+    assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
+}
+
+#[test]
+fn what_carries_no_known_token_is_not_heard() {
+    let mut desk = Desk::new();
+    assert!(desk.hit(9, None).is_empty() && desk.hit(10, Some(77)).is_empty());
+}
+
+#[test]
+fn a_payload_rings_once_a_minute_and_signals_stand_five_seconds_apart() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p p");
+    assert_eq!(desk.hit(9, Some(1)).len(), 1);
+    assert!(desk.hit(10, Some(1)).is_empty() && desk.pass(5).is_empty(), "the same payload within a minute");
+    assert_eq!(desk.hit(11, Some(2)).len(), 1);
+    for (id, token) in [(12, 3), (13, 1), (14, 2)] {
+        assert!(desk.hit(id, Some(token)).is_empty(), "one in five seconds");
+    }
+    let wake = desk.model.wake_at().unwrap();
+    assert!(wake <= desk.at + Duration::from_secs(5), "{wake:?}");
+    let heard = desk.pass(5);
+    assert_eq!((heard.len(), fact(&heard[0], "token")), (1, "aaaaaaaaaaad"));
+    desk.pass(60);
+    assert_eq!(desk.hit(15, Some(1)).len(), 1, "after a minute again");
+    assert!(desk.hit(16, Some(2)).is_empty() && desk.hit(17, Some(3)).is_empty());
+    let heard = desk.pass(5);
+    assert!(heard[0].body.ends_with("and 1 more") && fact(&heard[0], "more") == "1", "{heard:?}");
+}
+
+#[test]
+fn an_alert_rule_is_heard_whatever_it_takes_and_can_be_switched_off_and_deleted() {
+    let mut desk = Desk::new();
+    let kept = desk.keys(": 'alert from:203.0.113.* method:get' enter");
+    assert!(kept.iter().any(|effect| matches!(effect, Effect::RememberOne { of: "alert", .. })), "{kept:?}");
+    let heard = desk.hit(9, None);
+    assert_eq!((heard.len(), fact(&heard[0], "event")), (1, "alert"));
+    assert_eq!(heard[0].title, "alert from:203.0.113.* method:get");
+    desk.keys(": 'alerts' enter space esc");
+    desk.pass(5);
+    assert!(desk.hit(10, None).is_empty(), "off");
+    desk.keys(": 'alert from:203.0.113.* method:get' enter");
+    assert_eq!((desk.hit(11, None).len(), desk.model.captures.signals.alerts.len()), (1, 1), "on again, not twice");
+    desk.keys(": 'alerts' enter D");
+    assert!(desk.model.captures.signals.alerts.is_empty() && desk.model.overlay.modals.is_empty());
+    desk.keys(": 'alerts' enter");
+    assert!(desk.told().contains("no alert rules yet"), "{}", desk.told());
+}
+
+#[test]
+fn alert_rules_belong_to_a_workspace() {
+    let mut desk = Desk::new();
+    desk.keys(": 'alert is:known' enter 1 j enter");
+    assert!(desk.model.captures.signals.alerts.is_empty());
+    desk.keys("1 k enter");
+    assert_eq!(desk.model.captures.signals.alerts.len(), 1);
+}
+
+#[test]
+fn a_payload_is_waited_for_until_it_comes_or_the_time_is_over() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p");
+    desk.keys(": 'wait payload aaaaaaaaaaab timeout 10m' enter : 'wait payload aaaaaaaaaaac' enter");
+    assert_eq!(desk.model.captures.signals.waits.len(), 2);
+    desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
+    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids().len(), 2);
+    let heard = desk.hit(9, Some(2));
+    assert_eq!((heard.len(), fact(&heard[0], "event")), (1, "wait"));
+    assert_eq!(desk.model.captures.signals.waits.len(), 1);
+    assert!(desk.pass(601).is_empty());
+    assert!(
+        desk.model.captures.signals.waits.is_empty() && desk.told().contains("nothing came for payload aaaaaaaaaaab")
+    );
+}
+
+#[test]
+fn a_wait_names_one_payload() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p");
+    for (line, words) in [("wait payload aaa", "2 payloads begin"), ("wait payload zz", "no payload here")] {
+        let fault = crate::dashboard::core::commands::table::read(&desk.model, line).unwrap_err();
+        assert!(fault.reason.contains(words), "{fault:?}");
+    }
+    desk.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
+    assert!(desk.told().contains("such as 10m") && desk.model.captures.signals.waits.is_empty(), "{}", desk.told());
+}
+
+#[test]
+fn a_token_that_becomes_known_late_is_heard_too() {
+    let mut desk = Desk::new();
+    assert!(desk.hit(9, None).is_empty());
+    let payload = crate::oob::Payload { token: Token::of(5), workspace: "Acme".into(), ..Default::default() };
+    desk.send(Msg::Oob(OobNews::Payloads(vec![Arc::new(payload)])));
+    let late = caught(9, Some(5));
+    let heard = signals(desk.send(Msg::Oob(OobNews::Recognised(vec![(late.id(), late.mentions)]))));
+    assert_eq!((heard.len(), fact(&heard[0], "token")), (1, "aaaaaaaaaaaf"));
+}
+
+#[test]
+fn many_payloads_go_into_a_file_each_with_its_line() {
+    let mut desk = Desk::new();
+    let effects = desk.keys("3 : 'payloads 3 urls.txt shape=schemeless' enter");
+    let saved = effects.iter().find_map(|effect| match effect {
+        Effect::Save { name, content } => Some((name.as_str(), std::str::from_utf8(content).unwrap())),
+        _ => None,
+    });
+    let lines = "//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab\n//127.0.0.1:8766/l/abc/?t=aaaaaaaaaaac\n\
+                 //127.0.0.1:8766/l/abc/?t=aaaaaaaaaaad\n";
+    assert_eq!(saved, Some(("urls.txt", lines)));
+    let numbered = |desk: &Desk| -> Vec<_> {
+        desk.model.captures.oob.book.payloads().map(|payload| (payload.number, payload.batch.to_string())).collect()
+    };
+    assert_eq!(numbered(&desk)[2], (Some(3), "urls.txt".to_owned()));
+    // The cursor is on a finding: where the lines go is not known yet.
+    let bound = |payload: &Arc<crate::oob::Payload>| payload.finding.is_some() || !payload.target.is_empty();
+    assert!(!desk.model.captures.oob.book.payloads().any(bound));
+    // The file was there: it got another name, and the book tells that one.
+    desk.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
+    assert!(numbered(&desk).iter().all(|(_, batch)| batch == "urls-2.txt"));
+    assert!(desk.told().contains("/tmp/urls-2.txt"), "{}", desk.told());
+}
+
+#[test]
+fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
+    let mut desk = Desk::new();
+    desk.keys("3 : 'payloads 2 out/urls.txt' enter");
+    let batches = |desk: &Desk| -> std::collections::BTreeSet<String> {
+        desk.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
+    };
+    desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
+    assert!(desk.told().contains("written: /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
+    desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
+    assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
+    assert!(desk.told().contains("2 payloads of logger"), "{}", desk.told());
+    // One that was not written is not the next one.
+    desk.keys("3 : 'payloads 2 none/more.txt' enter");
+    desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
+    desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
+    assert!(desk.told().contains("written: /tmp/more.txt"), "{}", desk.told());
+}
+
+#[test]
+fn the_form_of_the_url_is_remembered_for_the_service() {
+    let mut desk = Desk::new();
+    let copied = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text),
+            _ => None,
+        })
+    };
+    assert_eq!(
+        copied(desk.keys(": 'payload path' enter")).as_deref(),
+        Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaab")
+    );
+    assert_eq!(copied(desk.keys("p")).as_deref(), Some("http://127.0.0.1:8766/l/abc/aaaaaaaaaaac"));
+    assert_eq!(
+        copied(desk.keys(": 'payload query' enter")).as_deref(),
+        Some("http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaad")
+    );
+}
+
+#[test]
+fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
+    let mut desk = Desk::new();
+    desk.keys("3 p");
+    let generation = desk.model.connection.generation;
+    let mut bot = caught(9, Some(1));
+    let capture = Capture { user_agent: "Slackbot-LinkExpanding 1.0".into(), ..Capture::clone(&bot.capture) };
+    bot.capture = Arc::new(capture);
+    let new = vec![bot];
+    assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    // The selected capture's address is one's own from now on.
+    desk.keys("5 G : 'mine' enter");
+    assert!(desk.told().contains("203.0.113.9 is yours"), "{}", desk.told());
+    assert!(desk.hit(10, Some(1)).is_empty());
+    for (query, ids) in
+        [("is:own is:known", &[9, 10][..]), ("is:bot", &[9]), ("is:own -is:bot", &[10]), ("-is:own", &[1, 2, 3])]
+    {
+        desk.model.set_query(Pane::Captures, query).unwrap();
+        assert_eq!(desk.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
+    }
+    desk.model.set_query(Pane::Captures, "").unwrap();
+    desk.keys(": 'alert is:own payload:*ab' enter");
+    assert_eq!(desk.hit(11, Some(1)).len(), 1, "a rule says so");
+    desk.keys("5 G : 'mine' enter");
+    assert!(desk.told().contains("is not yours any more"), "{}", desk.told());
+}
+
+#[test]
+fn captures_are_found_by_their_payload() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");
+    desk.hit(9, Some(1));
+    desk.hit(10, Some(77));
+    desk.keys(": 'payloads 2 urls.txt' enter");
+    desk.hit(11, Some(3));
+    for (query, ids) in [
+        ("batch:urls.txt", &[11][..]),
+        ("number:2 planted:urls", &[11]),
+        ("number:1", &[]),
+        ("payload:aaaaaaaaaaab", &[9]),
+        ("planted:q technique:ssrf", &[9]),
+        ("target:t1.acme.test", &[9]),
+        ("delay<1h", &[9, 11]),
+        ("delay>1h", &[]),
+        ("logger:probe is:known", &[9, 10, 11]),
+        ("-payload:*", &[1, 2, 3]),
+    ] {
+        desk.model.set_query(Pane::Captures, query).unwrap();
+        assert_eq!(desk.model.cursor(Pane::Captures).shown_ids(), ids, "{query}");
+    }
+}
+
+#[test]
+fn each_rule_and_address_is_kept_by_itself_so_that_two_dashboards_lose_none() {
+    let kept = |effects: Vec<Effect>| -> Vec<((Shared, Shared), String)> {
+        let one = |effect| match effect {
+            Effect::RememberOne { of, name, workspace, value } => {
+                Some(((crate::triage::settings::setting(of, &name), workspace), value))
+            }
+            _ => None,
+        };
+        effects.into_iter().filter_map(one).collect()
+    };
+    let (mut ann, mut bob) = (Desk::new(), Desk::new());
+    ann.hit(9, None);
+    let mut settings = kept(ann.keys(": 'alert is:known' enter 5 G : 'mine' enter"));
+    settings.extend(kept(bob.keys(": 'alert method:post' enter : 'alert is:bot' enter : 'alerts' enter D esc")));
+    assert_eq!(settings.len(), 5);
+    let mut later = Desk::new();
+    later.model.findings.triage.settings.extend(settings);
+    later.model.load_tabs();
+    let rules: Vec<&str> = later.model.captures.signals.alerts.iter().map(|alert| alert.query.as_str()).collect();
+    assert_eq!(rules, ["is:known", "method:post"], "the rule that was deleted stays away");
+    assert_eq!(later.model.own_addresses().len(), 1);
+}
+
+#[test]
+fn the_list_of_alerts_closes_when_its_rules_have_gone() {
+    let mut desk = Desk::new();
+    desk.keys(": 'alert is:known' enter : 'alerts' enter");
+    // The workspace worked in was deleted elsewhere: another one has no rules.
+    desk.feed(Snapshot::Workspaces(table([Workspace {
+        id: WorkspaceId(2),
+        name: "Lab".into(),
+        ..Workspace::default()
+    }])));
+    assert!(desk.model.overlay.modals.is_empty() && desk.model.captures.signals.alerts.is_empty());
+    desk.model.overlay.modals.push(Modal::Alerts(crate::dashboard::list::pop_up::PopUpList { at: 3 }));
+    desk.keys("D");
+    assert!(desk.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn nobody_waits_longer_than_a_year() {
+    let mut desk = Desk::new();
+    desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
+    assert!(desk.model.captures.signals.waits.is_empty() && desk.told().contains("up to a year"), "{}", desk.told());
+    desk.keys("esc : 'wait payload aaa timeout 1y' enter");
+    assert_eq!(desk.model.captures.signals.waits.len(), 1);
+}
+
+#[test]
+fn the_book_on_the_screen_follows_hits_and_waits() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p g p");
+    desk.model.set_query(Pane::Payloads, "is:hit").unwrap();
+    let shown = |desk: &mut Desk| desk.model.cursor(Pane::Payloads).shown_ids();
+    assert!(shown(&mut desk).is_empty());
+    desk.counted(&[(1, 1)]);
+    assert_eq!(shown(&mut desk), [1]);
+    desk.model.set_query(Pane::Payloads, "is:awaited").unwrap();
+    desk.keys(": 'wait payload aaaaaaaaaaac timeout 10m' enter");
+    assert_eq!(shown(&mut desk), [2]);
+    desk.pass(601);
+    assert!(shown(&mut desk).is_empty());
+    // What changes while another pane is shown is there when one comes back.
+    desk.keys("3");
+    desk.keys(": 'wait payload aaaaaaaaaaac' enter g p");
+    assert_eq!(shown(&mut desk), [2]);
+}
+
+#[test]
+fn what_came_long_before_the_dashboard_began_is_not_heard() {
+    let mut desk = Desk::new();
+    desk.keys("3 p : 'alert method:GET' enter");
+    let came = |desk: &Desk, id, seconds| {
+        let began = desk.model.service_now() - desk.model.now.mono;
+        let date = began.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap();
+        let mut one = caught(id, (id % 2 == 1).then_some(1));
+        one.capture = Arc::new(Capture { request_date: Some(Stamp(date)), ..Capture::clone(&one.capture) });
+        one
+    };
+    let generation = desk.model.connection.generation;
+    let new = vec![came(&desk, 9, -3600), came(&desk, 10, -3600)];
+    assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
+    let new = vec![came(&desk, 11, -60)];
+    assert_eq!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).len(), 1);
+}

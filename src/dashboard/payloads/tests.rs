@@ -1,0 +1,294 @@
+//! The payload book: what `p` makes, what `e` writes down, what the pane shows.
+
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::testing::*;
+use crate::oob::planting::Planting;
+use crate::oob::{Hits, Payload, Token};
+
+/// The payloads that effects keep, and what they copy.
+fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
+    let kept = effects.iter().filter_map(|effect| match effect {
+        Effect::Plant(payloads) => Some(payloads.iter().map(|payload| (**payload).clone())),
+        _ => None,
+    });
+    let copied = effects.iter().filter_map(|effect| match effect {
+        Effect::Copy { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    (kept.flatten().collect(), copied.collect())
+}
+
+#[test]
+fn p_copies_a_url_of_the_newest_live_logger_and_keeps_what_it_was_made_for() {
+    let mut desk = Desk::new();
+    desk.model.connection.clock_offset = Some(7);
+    let (kept, copied) = planted(&desk.keys("3 p"));
+    assert_eq!(copied, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
+    let [payload] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!((payload.target.as_str(), payload.finding_name.as_str()), ("t1.acme.test", "Private key"));
+    assert_eq!(
+        (payload.workspace.as_str(), payload.who.as_str(), payload.label.as_str()),
+        ("Acme", "ann@test", "probe")
+    );
+    assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
+    assert!(desk.told().contains("e now writes down where it went; made for Private key"), "{}", desk.told());
+    assert_eq!(desk.model.captures.oob.book.len(), 1);
+}
+
+#[test]
+fn p_works_in_every_pane_list_and_detail() {
+    for keys in
+        ["1 p", "2 p", "3 p", "3 enter p", "4 p", "4 enter p", "5 p", "5 enter p", "5 h p", "6 p", "7 p", "g p p"]
+    {
+        let mut desk = Desk::new();
+        let (kept, copied) = planted(&desk.keys(keys));
+        assert_eq!((kept.len(), copied.len()), (1, 1), "{keys}: {}", desk.told());
+    }
+}
+
+#[test]
+fn a_logger_that_is_over_is_refused_with_the_reason_and_another_is_not_taken_in_its_place() {
+    let logger = |id, active_days, requests_left| Logger {
+        id: LoggerId(id),
+        label: format!("l{id}").as_str().into(),
+        handler_url: format!("http://h/{id}").as_str().into(),
+        active_days,
+        requests_left,
+        ..Logger::default()
+    };
+    let mut desk = Desk::new();
+    desk.feed(Snapshot::Loggers(table([logger(1, 3, 9), logger(2, 0, 9), logger(3, 3, 0)])));
+    assert_eq!(planted(&desk.keys("3 p")).1, ["http://h/1?t=aaaaaaaaaaab"], "the newest that still records");
+    desk.model.navigation.scope.logger = Some(LoggerId(2));
+    let refused = |desk: &mut Desk| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
+    assert!(refused(&mut desk));
+    assert!(desk.told().contains("logger l2 records no more, its days are over"), "{}", desk.told());
+    desk.model.navigation.scope.logger = Some(LoggerId(3));
+    assert!(refused(&mut desk) && desk.told().contains("no requests are left"), "{}", desk.told());
+    desk.model.navigation.scope.logger = None;
+    desk.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
+    assert!(refused(&mut desk) && desk.told().contains("every logger is over"), "{}", desk.told());
+    desk.feed(Snapshot::Loggers(table(Vec::<Logger>::new())));
+    assert!(refused(&mut desk) && desk.told().contains("5, then n makes one"), "{}", desk.told());
+}
+
+#[test]
+fn a_read_only_session_plants_nothing() {
+    let mut desk = Desk::new();
+    desk.model.session.read_only = true;
+    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.told().contains("read only"), "{}", desk.told());
+}
+
+#[test]
+fn a_number_that_is_taken_makes_no_second_payload_of_one_token() {
+    let planting = Planting { count: 2, ..Planting::default() };
+    let mut book = crate::oob::Book::default();
+    book.take(planting.payloads(&[1], &book, &Default::default()));
+    let made = planting.payloads(&[1, 5, 5, 6, 7], &book, &Default::default());
+    assert_eq!(made.iter().map(|payload| payload.token).collect::<Vec<_>>(), [Token::of(5), Token::of(6)]);
+}
+
+#[test]
+fn e_right_after_p_writes_down_where_it_went_and_later_it_is_the_panes_own_again() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e");
+    assert!(desk.form().title.contains("Where payload aaaaaaaaaaab went"));
+    let (kept, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
+    let [payload] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));
+    assert_eq!(payload.target.as_str(), "t1.acme.test", "what was known stays");
+    assert!(desk.model.overlay.modals.is_empty());
+    desk.keys("p j e");
+    assert!(!matches!(desk.model.overlay.modals.last(), Some(Modal::Form(_))), "a note on the finding, as always");
+}
+
+#[test]
+fn the_book_is_listed_sorted_filtered_and_edited() {
+    let mut desk = Desk::new();
+    desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p 2 j p");
+    desk.counted(&[(2, 1)]);
+    desk.keys("g p");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Payloads);
+    let by = |desk: &mut Desk, query: &str| {
+        desk.model.set_query(Pane::Payloads, query).unwrap();
+        let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
+        shown.sort_unstable();
+        shown
+    };
+    for (query, ids) in [
+        ("", &[1, 2, 3][..]),
+        ("is:hit", &[2]),
+        ("is:waiting", &[1, 3]),
+        ("hits>0 delay<1h", &[2]),
+        ("technique:ssrf planted:q", &[1]),
+        ("target:t2.acme.test", &[3]),
+        ("finding:private", &[1, 2]),
+        ("payload:*ab", &[1]),
+        ("logger:probe by:ann* made<1d", &[1, 2, 3]),
+        ("url:8766 text:ssrf", &[1]),
+        ("t2", &[3]),
+    ] {
+        assert_eq!(by(&mut desk, query), ids, "{query}");
+    }
+    by(&mut desk, "");
+    desk.keys(",");
+    assert!(desk.told().contains("sorted by hits"), "{}", desk.told());
+    assert_eq!(desk.model.cursor(Pane::Payloads).id_at(0), Some(2));
+    desk.model.cursor(Pane::Payloads).select_id(1);
+    desk.keys("e");
+    assert_eq!(desk.form().text(FieldId::Parameter), "q");
+}
+
+#[test]
+fn from_the_book_one_goes_to_captures_finding_and_target() {
+    let mut desk = Desk::new();
+    desk.keys("3 j p g p");
+    desk.hit(9, Some(1));
+    desk.counted(&[(1, 1)]);
+    desk.keys("enter");
+    assert_eq!(
+        (desk.model.navigation.focus.pane, desk.model.lists.captures.filter.as_str()),
+        (Pane::Captures, "payload:aaaaaaaaaaab")
+    );
+    desk.keys("3 g g g p g f");
+    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Findings)), (Pane::Findings, Some(2)));
+    desk.keys("g p g t");
+    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Targets)), (Pane::Targets, Some(1)));
+}
+
+#[test]
+fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
+    let mut desk = Desk::new();
+    desk.keys("3 p g p enter");
+    assert!(desk.told().contains("nothing came for it yet; wait payload aaaaaaaaaaab"), "{}", desk.told());
+    desk.counted(&[(1, 5)]);
+    desk.keys("enter");
+    let none = "5 came, and none of them is in memory; scandeck captures list --query payload:aaaaaaaaaaab";
+    assert!(desk.model.navigation.focus.pane == Pane::Payloads && desk.told().contains(none), "{}", desk.told());
+    desk.hit(9, Some(1));
+    desk.hit(10, Some(1));
+    desk.keys("enter");
+    assert!(desk.told().contains("2 of 5 are in memory"), "{}", desk.told());
+    assert_eq!(desk.shown(Pane::Captures), [9, 10]);
+    desk.keys("enter esc");
+    assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.focus.in_detail), (Pane::Captures, false));
+    desk.keys("esc");
+    assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Payloads)), (Pane::Payloads, Some(1)));
+    assert_eq!(desk.model.lists.captures.filter, "", "as it was");
+    // Whoever came another way, or shows others since, is at the root.
+    desk.keys("3 5 esc");
+    assert!(
+        desk.model.navigation.focus.pane == Pane::Captures && desk.told().contains("nothing is open"),
+        "{}",
+        desk.told()
+    );
+    desk.model.captures.payloads.counted = false;
+    desk.model.captures.payloads.hits = Default::default();
+    desk.model.data.captures = Default::default();
+    desk.keys("g p enter");
+    assert!(desk.told().contains("what it brought in is not known yet"), "{}", desk.told());
+}
+
+#[test]
+fn enter_on_a_payload_whose_logger_is_gone_stays_in_the_book() {
+    let mut desk = Desk::new();
+    desk.keys("3 p g p");
+    desk.hit(9, Some(1));
+    desk.feed(Snapshot::Loggers(table([])));
+    desk.keys("enter");
+    assert!(
+        desk.model.navigation.focus.pane == Pane::Payloads && desk.told().contains("no logger any more"),
+        "{}",
+        desk.told()
+    );
+}
+
+#[test]
+fn y_p_copies_the_payload_at_hand_in_every_shape() {
+    let mut desk = Desk::new();
+    let shape = |desk: &mut Desk, keys: &str| planted(&desk.keys(keys)).1;
+    assert!(shape(&mut desk, "3 y p").is_empty() && desk.told().contains("p makes one"), "{}", desk.told());
+    desk.keys("p esc");
+    let url = "http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab";
+    for (key, text) in [
+        ("p", url.to_owned()),
+        ("enter", url.to_owned()),
+        ("s", url.replace("http:", "")),
+        ("h", "/l/abc/?t=aaaaaaaaaaab".to_owned()),
+        ("u", "http%3A%2F%2F127.0.0.1%3A8766%2Fl%2Fabc%2F%3Ft%3Daaaaaaaaaaab".to_owned()),
+        ("i", format!("<img src=\"{url}\">")),
+        ("c", format!("curl -sS '{url}'")),
+    ] {
+        assert_eq!(shape(&mut desk, &format!("y p {key}")), [text], "{key}");
+    }
+    assert!(shape(&mut desk, "y p x")[0].contains("<!ENTITY") && shape(&mut desk, "y p v")[0].contains("<svg"));
+    // In the book the selected one is at hand, not the last.
+    desk.keys("p g p");
+    desk.model.cursor(Pane::Payloads).select_id(1);
+    assert_eq!(shape(&mut desk, "y p p"), [url]);
+}
+
+#[test]
+fn nothing_is_planted_that_could_not_be_kept() {
+    let mut desk = Desk::new();
+    desk.model.captures.oob.writable = false;
+    assert!(planted(&desk.keys("3 p")).1.is_empty() && desk.told().contains("could not be kept"), "{}", desk.told());
+}
+
+#[test]
+fn the_book_lists_the_payloads_of_the_workspace_worked_in() {
+    let mut desk = Desk::new();
+    let elsewhere = Payload { token: Token::of(9), workspace: "Lab".into(), ..Payload::default() };
+    desk.model.captures.oob.book.take([Arc::new(elsewhere)]);
+    desk.keys("3 p g p");
+    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids(), [2]);
+    desk.keys("1 j enter g p");
+    assert_eq!(desk.model.cursor(Pane::Payloads).shown_ids(), [9]);
+}
+
+#[test]
+fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
+    let mut desk = Desk::new();
+    for caught in &mut desk.model.data.captures.caught {
+        caught.capture = Arc::new(Capture { path: None, ..Capture::clone(&caught.capture) });
+    }
+    assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
+    assert!(desk.told().contains("tells no paths"), "{}", desk.told());
+    assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
+}
+
+#[test]
+fn what_payloads_brought_in_is_what_the_archive_counts_and_unknown_until_it_was_looked_through() {
+    let mut desk = Desk::new();
+    desk.keys("3 p p p g p");
+    desk.model.captures.payloads.counted = false;
+    let waiting = |desk: &mut Desk| {
+        desk.model.set_query(Pane::Payloads, "is:waiting").unwrap();
+        let mut shown = desk.model.cursor(Pane::Payloads).shown_ids();
+        shown.sort_unstable();
+        assert_eq!(shown.len(), desk.model.payloads_waiting());
+        shown
+    };
+    let tells = |desk: &mut Desk, generation, count, all| {
+        let hits = vec![(Token::of(2), Hits { count, first: Some(stamp()), last: Some(stamp()) })];
+        desk.send(Msg::Oob(OobNews::Hits { generation, hits, all }));
+    };
+    let generation = desk.model.connection.generation;
+    assert_eq!(waiting(&mut desk), [0; 0]);
+    tells(&mut desk, generation, 5, false);
+    assert_eq!(waiting(&mut desk), [0; 0], "not all was looked through");
+    tells(&mut desk, generation, 7, true);
+    assert_eq!(waiting(&mut desk), [1, 3]);
+    tells(&mut desk, generation, 8, false);
+    tells(&mut desk, generation + 1, 99, true);
+    assert_eq!(
+        desk.model.captures.payloads.hits_of(Token::of(2)).count,
+        8,
+        "as it was counted last, of this workspace"
+    );
+    assert_eq!(waiting(&mut desk), [1, 3], "what is known stays known");
+    desk.keys("1 j enter");
+    assert!(desk.model.captures.payloads.hits.is_empty() && !desk.model.captures.payloads.counted, "another workspace");
+}

@@ -1,0 +1,219 @@
+//! What an answer means for the poller's knowledge, and what of it the screen is told.
+
+use crate::client;
+use crate::client::problem::Problem;
+use crate::client::{Error, ErrorKind};
+use crate::contract::{Finding, Logger, Scan, Target, Workspace};
+use crate::dashboard::base::plan::{Link, ListKind, PollBudget, PollEvent, Snapshot};
+use crate::dashboard::poller::fetch::{Fetch, FetchSlot, Fetched};
+use crate::dashboard::poller::link::{FailureScope, failure_scope};
+use crate::dashboard::poller::pace::PollPace;
+use crate::dashboard::poller::scheduler::{InFlight, ORDER, Scheduler};
+use crate::table::Table;
+use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a list rests that the service refused.
+const REFUSED_REST: Duration = Duration::from_secs(60);
+
+impl Scheduler {
+    /// What the last answer announced.
+    pub fn learn_limits(&mut self, budget: client::RateBudget, offset: Option<SignedDuration>, wall: Timestamp) {
+        self.pace = PollPace::of(budget.limit, self.here);
+        self.purse.set_limit(budget.limit, self.here);
+        self.scarce = budget.share_left().is_some_and(|share| share < 0.3);
+        let announced = budget.limit.zip(budget.remaining).map(|(limit, remaining)| PollBudget {
+            limit,
+            remaining,
+            reset: budget.reset.and_then(|at| Duration::try_from(at.duration_since(wall)).ok()),
+        });
+        if coarse(announced) != coarse(self.budget) {
+            self.budget = announced;
+            self.outbox.push(PollEvent::Budget(announced));
+        }
+        if let Some(seconds) = offset.map(|offset| offset.as_secs())
+            // The header is cut to seconds, so a difference of one is none.
+            && self.offset.is_none_or(|old| (old - seconds).abs() > 1)
+        {
+            self.offset = Some(seconds);
+            self.outbox.push(PollEvent::ClockOffset(seconds));
+        }
+    }
+
+    /// Takes the answer to a request of [`due`](Self::due).
+    pub fn absorb(&mut self, slot: FetchSlot, result: Result<Fetched, Error>, now: Instant, wall: Timestamp) {
+        let Some(request) = self.in_flight.remove(&slot) else { return };
+        match result {
+            Ok(fetched) => {
+                let link = self.link.succeed(request.sent, wall);
+                self.report_link(link);
+                self.take(fetched);
+            }
+            Err(error) => self.fail(slot, request, &error, now, wall),
+        }
+    }
+
+    fn report_link(&mut self, link: Option<Link>) {
+        if let Some(link) = link {
+            self.outbox.push(PollEvent::Link(link));
+        }
+    }
+
+    fn take(&mut self, fetched: Fetched) {
+        match fetched {
+            Fetched::List(snapshot) => self.take_snapshot(snapshot),
+            Fetched::Captures(logger, new) => {
+                let new = self.on_demand.take_captures(logger, new);
+                // A logger that is not listed any more has no captures either.
+                if let Some(logger) = self.table::<Logger>().and_then(|known| known.get(logger)).cloned()
+                    && !new.is_empty()
+                {
+                    self.outbox.push(PollEvent::Captures { logger, new });
+                }
+            }
+            Fetched::Part(scan, data) => self.outbox.push(PollEvent::ScanPart(scan, data)),
+        }
+    }
+
+    fn take_snapshot(&mut self, snapshot: Snapshot) {
+        match &snapshot {
+            Snapshot::Workspaces(new) => self.compare_counts(new),
+            Snapshot::Scans(new) => self.compare_scans(new),
+            Snapshot::Findings(new) => self.compare_findings(new),
+            Snapshot::Loggers(new) => self.on_demand.learn_loggers(new),
+            Snapshot::Targets(_) | Snapshot::Reports(_) | Snapshot::Wordlists(_) => {}
+        }
+        let list = snapshot.list_kind();
+        let before = self.known.insert(list, snapshot.clone());
+        let is_changed = before.is_none_or(|before| !before.is_same(&snapshot));
+        let schedule = self.schedule(list);
+        // Findings also unchanged: when they were read tells which scans they are the whole of.
+        let is_reported = is_changed || schedule.is_failed || list == ListKind::Findings;
+        (schedule.is_failed, schedule.rests_until) = (false, None);
+        if is_reported {
+            self.outbox.push(PollEvent::Snapshot(snapshot));
+        }
+    }
+
+    fn compare_counts(&mut self, new: &Table<Workspace>) {
+        let counted = self.plan.workspace.and_then(|id| new.get(id)).map(|workspace| workspace.scan_count);
+        let known = self.table::<Scan>().map(|scans| scans.len());
+        if counted.is_some_and(|count| self.counts.learn(count, known)) {
+            self.schedule(ListKind::Scans).last = None;
+        }
+    }
+
+    fn compare_scans(&mut self, new: &Table<Scan>) {
+        self.moved.learn(new);
+        if let Some(known) = self.table::<Scan>().cloned() {
+            if self.plan.scan_part.is_some_and(|(shown, _)| known.get(shown) != new.get(shown)) {
+                self.on_demand.want_part();
+            }
+            if known.len() != new.len() {
+                // A scan more or less changes the counts of its workspace, and may have brought a target with it.
+                self.schedule(ListKind::Workspaces).is_requested = true;
+                let is_new_target = |scan: &Arc<Scan>| {
+                    self.table::<Target>().is_some_and(|targets| targets.get(scan.target_id).is_none())
+                };
+                if new.items().iter().any(is_new_target) {
+                    self.schedule(ListKind::Targets).is_requested = true;
+                }
+            }
+        }
+        if self.counts.tells_of_more(new.len()) {
+            self.schedule(ListKind::Scans).is_requested = true;
+        }
+    }
+
+    fn compare_findings(&mut self, new: &Table<Finding>) {
+        if self.table::<Finding>().is_none() && new.items().iter().any(|finding| finding.task_id.is_none()) {
+            self.moved.want_ended();
+        }
+    }
+
+    fn fail(&mut self, slot: FetchSlot, request: InFlight, error: &Error, now: Instant, wall: Timestamp) {
+        let problem = Arc::new(Problem::from(error));
+        let InFlight { sent, fetch } = request;
+        if let Fetch::FindingsOf { scans, gone, .. } = &fetch {
+            self.moved.put_back(scans.iter().map(|(id, _)| *id), gone.clone());
+        }
+        if failure_scope_in(slot, error) != FailureScope::One {
+            self.put_back(slot);
+            let first = !self.link.is_failing();
+            let link = self.link.fail(error, Arc::clone(&problem), sent, now, wall);
+            self.report_link(link);
+            if first {
+                self.report_all_stale(&problem);
+            }
+            return;
+        }
+        // A call that was not even sent says nothing of the connection.
+        if !matches!(error.kind, ErrorKind::BudgetSpent { .. }) {
+            let link = self.link.succeed(sent, wall);
+            self.report_link(link);
+        }
+        match slot {
+            FetchSlot::List(list) => {
+                let schedule = self.schedule(list);
+                (schedule.is_failed, schedule.is_requested) = (true, false);
+                schedule.rests_until = Some(now + REFUSED_REST);
+                self.outbox.push(PollEvent::Failed(list, problem));
+            }
+            FetchSlot::Captures(logger) => {
+                if error.kind == ErrorKind::Server {
+                    self.on_demand.hear_again(logger);
+                } else {
+                    self.on_demand.drop_captures(logger);
+                }
+                // A logger that was deleted meanwhile is no failure; the list of loggers tells.
+                if error.kind != ErrorKind::NotFound {
+                    self.outbox.push(PollEvent::Failed(ListKind::Captures, problem));
+                }
+            }
+            FetchSlot::Part => {
+                // A part that this scan does not have is requested again when the scan has moved.
+                if error.is_passing() {
+                    self.on_demand.want_part();
+                }
+                if let Fetch::Part { scan, part } = fetch {
+                    self.outbox.push(PollEvent::PartFailed(scan, part, problem));
+                }
+            }
+        }
+    }
+
+    /// A request that could not be sent is due again.
+    fn put_back(&mut self, slot: FetchSlot) {
+        match slot {
+            FetchSlot::List(ListKind::Findings) if self.table::<Finding>().is_some() => {}
+            FetchSlot::List(list) => self.schedule(list).is_requested = true,
+            FetchSlot::Captures(logger) => self.on_demand.want_captures(logger),
+            FetchSlot::Part => self.on_demand.want_part(),
+        }
+    }
+
+    fn report_all_stale(&mut self, problem: &Arc<Problem>) {
+        let lists: &[ListKind] = if self.plan.workspace.is_some() { &ORDER } else { &[ListKind::Workspaces] };
+        for list in lists {
+            let schedule = self.schedule(*list);
+            (schedule.is_failed, schedule.is_requested) = (true, true);
+            self.outbox.push(PollEvent::Failed(*list, Arc::clone(problem)));
+        }
+    }
+}
+
+/// What a failure of this request stops. The outputs of scans are counted apart (`hosted-service.md`, Rate limits), and
+/// a list that is out of budget too will say so itself: a part never holds up the lists.
+fn failure_scope_in(slot: FetchSlot, error: &Error) -> FailureScope {
+    match (slot, &error.kind) {
+        (FetchSlot::Part, ErrorKind::RateLimited { .. } | ErrorKind::BudgetSpent { .. }) => FailureScope::One,
+        _ => failure_scope(error),
+    }
+}
+
+/// A budget in twentieths: every call takes one out, and no screen needs to know that.
+fn coarse(budget: Option<PollBudget>) -> Option<(u32, u64)> {
+    budget.map(|budget| (budget.limit, u64::from(budget.remaining) * 20 / u64::from(budget.limit.max(1))))
+}

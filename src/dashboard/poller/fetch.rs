@@ -1,0 +1,234 @@
+//! One request of the poller to the service, and its answer made ready for the screen.
+//!
+//! A fetch runs on its own task. Merging and table building happen here too, so that neither the poller's loop nor the
+//! UI thread ever walks 100,000 findings.
+
+use crate::client::{Client, Error, ErrorKind, FindingQuery, ScanQuery, TargetQuery, TestQuery};
+use crate::contract::{Capture, CaptureId, Finding, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
+use crate::dashboard::base::plan::{ListItem, ListKind, PartData, ScanPart, Snapshot};
+use crate::table::{Item, Table};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Lists above this are compared and made ready on a thread of their own.
+const INLINE: usize = 500;
+
+/// A request to the service.
+#[derive(Clone, Debug)]
+pub(crate) enum Fetch {
+    /// A whole list; one that belongs to a workspace, of this one.
+    List {
+        list: ListKind,
+        workspace: Option<WorkspaceId>,
+        known: Option<Snapshot>,
+    },
+    /// The scans that wait or run, and those of `known` that did and no longer do.
+    ActiveScans {
+        workspace: Option<WorkspaceId>,
+        known: Arc<Table<Scan>>,
+    },
+    /// The findings of some scans, put in the place of those known; those of `gone` scans are dropped.
+    FindingsOf {
+        scans: Vec<(ScanId, TargetId)>,
+        gone: BTreeSet<ScanId>,
+        known: Arc<Table<Finding>>,
+    },
+    Captures {
+        logger: LoggerId,
+        since: Option<CaptureId>,
+    },
+    Part {
+        scan: ScanId,
+        part: ScanPart,
+    },
+}
+
+/// The service's answer, ready for the screen. A table that did not change is the known one.
+#[derive(Clone, Debug)]
+pub(crate) enum Fetched {
+    List(Snapshot),
+    Captures(LoggerId, Vec<Capture>),
+    Part(ScanId, PartData),
+}
+
+/// What is never fetched twice at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum FetchSlot {
+    List(ListKind),
+    Captures(LoggerId),
+    Part,
+}
+
+impl Fetch {
+    /// Which fetches exclude each other.
+    pub fn slot(&self) -> FetchSlot {
+        match self {
+            Fetch::List { list, .. } => FetchSlot::List(*list),
+            Fetch::ActiveScans { .. } => FetchSlot::List(ListKind::Scans),
+            Fetch::FindingsOf { .. } => FetchSlot::List(ListKind::Findings),
+            Fetch::Captures { logger, .. } => FetchSlot::Captures(*logger),
+            Fetch::Part { .. } => FetchSlot::Part,
+        }
+    }
+
+    /// How many calls it makes, at least.
+    pub fn calls(&self) -> u32 {
+        match self {
+            Fetch::ActiveScans { .. } => 2,
+            Fetch::FindingsOf { scans, .. } => u32::try_from(scans.len()).unwrap_or(u32::MAX),
+            _ => 1,
+        }
+    }
+
+    pub async fn run(self, client: &Client) -> Result<Fetched, Error> {
+        Ok(match self {
+            Fetch::List { list, workspace, known } => {
+                Fetched::List(whole_list(client, list, workspace, known.as_ref()).await?)
+            }
+            Fetch::ActiveScans { workspace, known } => {
+                Fetched::List(Snapshot::Scans(active_scans(client, workspace, known).await?))
+            }
+            Fetch::FindingsOf { scans, gone, known } => {
+                Fetched::List(Snapshot::Findings(findings_of(client, scans, gone, known).await?))
+            }
+            Fetch::Captures { logger, since } => Fetched::Captures(logger, client.list_captures(logger, since).await?),
+            Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
+        })
+    }
+}
+
+async fn whole_list(
+    client: &Client,
+    list: ListKind,
+    workspace_id: Option<WorkspaceId>,
+    known: Option<&Snapshot>,
+) -> Result<Snapshot, Error> {
+    Ok(match list {
+        ListKind::Workspaces => Snapshot::Workspaces(list_table(client.list_workspaces().await?, known).await),
+        ListKind::Targets => {
+            let query = TargetQuery { workspace_id, ..TargetQuery::default() };
+            Snapshot::Targets(list_table(client.list_all_targets(&query).await?, known).await)
+        }
+        ListKind::Scans => {
+            let query = ScanQuery { workspace_id, ..ScanQuery::default() };
+            Snapshot::Scans(list_table(client.list_all_scans(&query).await?, known).await)
+        }
+        ListKind::Findings => {
+            let query = FindingQuery { workspace_id, ..FindingQuery::default() };
+            Snapshot::Findings(list_table(client.list_findings(&query).await?, known).await)
+        }
+        // Captures are read logger by logger, where the list of loggers calls for it.
+        ListKind::Loggers | ListKind::Captures => {
+            Snapshot::Loggers(list_table(client.list_loggers(workspace_id).await?, known).await)
+        }
+        ListKind::Reports => Snapshot::Reports(list_table(client.list_reports().await?, known).await),
+        ListKind::Wordlists => Snapshot::Wordlists(list_table(client.list_wordlists().await?, known).await),
+    })
+}
+
+async fn list_table<T, I>(items: Vec<I>, known: Option<&Snapshot>) -> Arc<Table<T>>
+where
+    I: Into<Arc<T>> + Send + 'static,
+    T: ListItem + PartialEq,
+{
+    table(items, known.and_then(T::table_in).cloned()).await
+}
+
+/// Sorts by id and makes the table, away from the async threads when it is long; unchanged items keep the known table.
+async fn table<T, I>(items: Vec<I>, known: Option<Arc<Table<T>>>) -> Arc<Table<T>>
+where
+    I: Into<Arc<T>> + Send + 'static,
+    T: Item + PartialEq,
+{
+    let fallback = known.clone();
+    let small = items.len().max(known.as_ref().map_or(0, |known| known.len())) <= INLINE;
+    let work = move || {
+        let mut items: Vec<Arc<T>> = items.into_iter().map(Into::into).collect();
+        items.sort_by_key(|item| item.id());
+        match known {
+            Some(known) if known.items() == items => known,
+            _ => Arc::new(Table::new(items)),
+        }
+    };
+    if small {
+        return work();
+    }
+    // The task only fails when the runtime goes down; what was known is as good as anything then.
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| fallback.unwrap_or_default())
+}
+
+async fn active_scans(
+    client: &Client,
+    workspace_id: Option<WorkspaceId>,
+    known: Arc<Table<Scan>>,
+) -> Result<Arc<Table<Scan>>, Error> {
+    let mut active: BTreeMap<ScanId, Arc<Scan>> = BTreeMap::new();
+    for status in [ScanStatus::Waiting, ScanStatus::Running] {
+        let query = ScanQuery { workspace_id, status: Some(status), ..ScanQuery::default() };
+        active.extend(client.list_all_scans(&query).await?.into_iter().map(|scan| (scan.id, Arc::new(scan))));
+    }
+    let has_ended = |scan: &&Arc<Scan>| scan.is_active() && !active.contains_key(&scan.id);
+    let ended: Vec<ScanId> = known.items().iter().filter(has_ended).map(|scan| scan.id).collect();
+    if ended.is_empty() && active.values().all(|scan| known.get(scan.id) == Some(scan)) {
+        return Ok(known);
+    }
+    if ended.len() > 8 {
+        let query = ScanQuery { workspace_id, ..ScanQuery::default() };
+        return Ok(table(client.list_all_scans(&query).await?, Some(known)).await);
+    }
+    let mut all: BTreeMap<ScanId, Arc<Scan>> = known.items().iter().map(|scan| (scan.id, Arc::clone(scan))).collect();
+    all.append(&mut active);
+    for id in ended {
+        match client.get_scan(id).await {
+            Ok(scan) => _ = all.insert(id, Arc::new(scan)),
+            Err(error) if error.kind == ErrorKind::NotFound => _ = all.remove(&id),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(table(all.into_values().collect(), Some(known)).await)
+}
+
+async fn findings_of(
+    client: &Client,
+    scans: Vec<(ScanId, TargetId)>,
+    gone: BTreeSet<ScanId>,
+    known: Arc<Table<Finding>>,
+) -> Result<Arc<Table<Finding>>, Error> {
+    let mut fresh = Vec::new();
+    for (scan, target) in &scans {
+        let query = FindingQuery { task_id: Some(*scan), ..FindingQuery::default() };
+        let of_scan = client.list_findings(&query).await?.into_iter();
+        // A service that does not tell the scan in the finding tells it by the question.
+        fresh.extend(of_scan.filter(|finding| finding.task_id.is_none_or(|id| id == *scan)).map(|mut finding| {
+            finding.task_id.get_or_insert(*scan);
+            finding.target_id.get_or_insert(*target);
+            Arc::new(finding)
+        }));
+    }
+    let replaced: BTreeSet<ScanId> = scans.into_iter().map(|(scan, _)| scan).chain(gone).collect();
+    let base = Arc::clone(&known);
+    let merge = move || {
+        let ids: BTreeSet<_> = fresh.iter().map(|finding: &Arc<Finding>| finding.id).collect();
+        let stays = |finding: &&Arc<Finding>| {
+            !ids.contains(&finding.id) && finding.task_id.is_none_or(|scan| !replaced.contains(&scan))
+        };
+        let mut all: Vec<Arc<Finding>> = base.items().iter().filter(stays).cloned().collect();
+        all.append(&mut fresh);
+        all
+    };
+    match tokio::task::spawn_blocking(merge).await {
+        Ok(all) => Ok(table(all, Some(known)).await),
+        Err(_) => Ok(known),
+    }
+}
+
+async fn scan_part(client: &Client, scan: ScanId, part: ScanPart) -> Result<PartData, Error> {
+    Ok(match part {
+        ScanPart::Tests => PartData::Tests(Arc::new(client.list_tests(scan, &TestQuery::default()).await?)),
+        ScanPart::Output => PartData::Output(Arc::new(client.scan_output(scan).await?)),
+        ScanPart::Raw => {
+            let lines = client.scan_raw(scan).await?;
+            PartData::Raw(Arc::new(lines.into_iter().map(Shared::from).collect()))
+        }
+    })
+}

@@ -1,0 +1,349 @@
+//! The poller's knowledge and schedule, without any I/O: what is due, and what an answer means.
+//!
+//! ```text
+//!   set_plan ─┐
+//!   due(now) ─┴─► fetches ─► (service) ─► absorb(answer, now) ─► outbox ─► screen
+//!      ▲                                      │
+//!      └────────────── next(now) ◄────────────┘
+//! ```
+//!
+//! Time only comes in as an argument, so a test can drive hours of polling in a microsecond.
+
+use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan};
+use crate::dashboard::base::plan::{Generation, ListItem, ListKind, PollBudget, PollPlan, Snapshot};
+use crate::dashboard::poller::counts::ScanCounts;
+use crate::dashboard::poller::fetch::{Fetch, FetchSlot};
+use crate::dashboard::poller::link::LinkState;
+use crate::dashboard::poller::moved::Moved;
+use crate::dashboard::poller::on_demand::OnDemand;
+use crate::dashboard::poller::outbox::Outbox;
+use crate::dashboard::poller::pace::{Demand, PollPace, Purse};
+use crate::table::Table;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Requests under way at once.
+const AT_ONCE: usize = 6;
+/// Scans whose findings are read by one fetch.
+const SCANS_A_FETCH: usize = 4;
+/// The lists in the order they are fetched when several are due: what moves first, what hardly changes last.
+pub(crate) const ORDER: [ListKind; 7] = [
+    ListKind::Workspaces,
+    ListKind::Scans,
+    ListKind::Loggers,
+    ListKind::Findings,
+    ListKind::Targets,
+    ListKind::Reports,
+    ListKind::Wordlists,
+];
+
+/// When a list was fetched, and whether it has to be again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ListSchedule {
+    pub last: Option<Instant>,
+    /// Requested by name, after which nothing older counts.
+    pub is_requested: bool,
+    /// Not before this, because the service refused it.
+    pub rests_until: Option<Instant>,
+    /// Reported as not fresh, so the next answer is reported even when nothing changed.
+    pub is_failed: bool,
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    pub sent: Instant,
+    pub fetch: Fetch,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    pub here: bool,
+    pub plan: PollPlan,
+    pub link: LinkState,
+    pub pace: PollPace,
+    pub purse: Purse,
+    pub budget: Option<PollBudget>,
+    pub scarce: bool,
+    pub offset: Option<i64>,
+    pub schedules: BTreeMap<ListKind, ListSchedule>,
+    pub scans_read_whole: Option<Instant>,
+    /// The lists as last read.
+    pub known: BTreeMap<ListKind, Snapshot>,
+    pub moved: Moved,
+    pub counts: ScanCounts,
+    pub on_demand: OnDemand,
+    pub in_flight: BTreeMap<FetchSlot, InFlight>,
+    pub outbox: Outbox,
+}
+
+impl Scheduler {
+    /// `here`: the service is on this machine.
+    pub fn new(here: bool, now: Instant) -> Self {
+        let mut purse = Purse::new(now);
+        purse.set_limit(None, here);
+        Self {
+            here,
+            plan: PollPlan::default(),
+            link: LinkState::new(here),
+            pace: PollPace::of(None, here),
+            purse,
+            budget: None,
+            scarce: false,
+            offset: None,
+            schedules: BTreeMap::new(),
+            scans_read_whole: None,
+            known: BTreeMap::new(),
+            moved: Moved::default(),
+            counts: ScanCounts::default(),
+            on_demand: OnDemand::default(),
+            in_flight: BTreeMap::new(),
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Copied into every update.
+    pub fn generation(&self) -> Generation {
+        self.plan.generation
+    }
+
+    /// Takes a new plan. True when everything under way is for another workspace and must be dropped.
+    pub fn set_plan(&mut self, plan: PollPlan) -> bool {
+        let old = std::mem::replace(&mut self.plan, plan);
+        let elsewhere = old.generation != self.plan.generation || old.workspace != self.plan.workspace;
+        if elsewhere {
+            self.forget();
+        }
+        let raised: Vec<ListKind> = self
+            .plan
+            .asked
+            .iter()
+            .filter(|(list, count)| old.asked.get(list) != Some(*count))
+            .map(|(list, _)| *list)
+            .collect();
+        for list in &raised {
+            self.request(*list);
+        }
+        if !raised.is_empty() {
+            self.link.try_now();
+        }
+        self.on_demand.set_part(self.plan.scan_part);
+        self.on_demand.set_archived(&self.plan.archived);
+        elsewhere
+    }
+
+    fn forget(&mut self) {
+        self.in_flight.clear();
+        self.outbox.clear();
+        self.schedules.retain(|list, _| *list == ListKind::Workspaces);
+        self.scans_read_whole = None;
+        self.known.retain(|list, _| *list == ListKind::Workspaces);
+        self.moved = Moved::default();
+        self.counts = ScanCounts::default();
+        self.on_demand = OnDemand::default();
+        // Nothing was reported to a new generation: the list of workspaces is reported again too.
+        let workspaces = self.schedule(ListKind::Workspaces);
+        (workspaces.is_failed, workspaces.is_requested) = (true, true);
+    }
+
+    fn request(&mut self, list: ListKind) {
+        let schedule = self.schedule(list);
+        (schedule.is_requested, schedule.rests_until) = (true, None);
+        match list {
+            ListKind::Captures => {
+                self.on_demand.want_all_captures();
+                self.schedule(ListKind::Loggers).is_requested = true;
+            }
+            ListKind::Scans => self.on_demand.want_part(),
+            _ => {}
+        }
+    }
+
+    pub fn schedule(&mut self, list: ListKind) -> &mut ListSchedule {
+        self.schedules.entry(list).or_default()
+    }
+
+    fn is_requested(&self, list: ListKind) -> bool {
+        self.schedules.get(&list).is_some_and(|schedule| schedule.is_requested)
+    }
+
+    /// A list as last read.
+    pub fn table<T: ListItem>(&self) -> Option<&Arc<Table<T>>> {
+        self.known.get(&T::LIST).and_then(T::table_in)
+    }
+
+    /// The requests to send now, each already paid for.
+    pub fn due(&mut self, now: Instant) -> Vec<Fetch> {
+        let mut fetches = Vec::new();
+        if !self.link.is_open(now) {
+            return fetches;
+        }
+        // While it fails one request at a time finds out whether it still does.
+        let most = if self.link.is_failing() { 1 } else { AT_ONCE };
+        while self.in_flight.len() < most {
+            let Some(fetch) = self.next_fetch(now) else { break };
+            if !self.purse.spend(fetch.calls(), now) {
+                if let Fetch::FindingsOf { scans, gone, .. } = fetch {
+                    self.moved.untake(scans.into_iter().map(|(id, _)| id), gone);
+                }
+                break;
+            }
+            self.note_sent(&fetch, now);
+            self.in_flight.insert(fetch.slot(), InFlight { sent: now, fetch: fetch.clone() });
+            fetches.push(fetch);
+        }
+        fetches
+    }
+
+    fn note_sent(&mut self, fetch: &Fetch, now: Instant) {
+        match fetch {
+            Fetch::Captures { logger, .. } => self.on_demand.drop_captures(*logger),
+            Fetch::Part { .. } => self.on_demand.part_sent(now),
+            Fetch::FindingsOf { .. } => {}
+            Fetch::ActiveScans { .. } => self.note_list_sent(ListKind::Scans, now),
+            Fetch::List { list, .. } => {
+                if *list == ListKind::Scans {
+                    self.scans_read_whole = Some(now);
+                    self.counts.read_all();
+                }
+                self.note_list_sent(*list, now);
+            }
+        }
+    }
+
+    fn note_list_sent(&mut self, list: ListKind, now: Instant) {
+        let schedule = self.schedule(list);
+        (schedule.is_requested, schedule.last) = (false, Some(now));
+    }
+
+    fn next_fetch(&mut self, now: Instant) -> Option<Fetch> {
+        if self.is_list_due(ListKind::Workspaces, now) {
+            return Some(self.list_fetch(ListKind::Workspaces, now));
+        }
+        self.plan.workspace?;
+        let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
+        if self.is_free(FetchSlot::Part)
+            && self.on_demand.part_due(now, gap).is_some_and(|at| at <= now)
+            && let Some((scan, part)) = self.plan.scan_part
+        {
+            return Some(Fetch::Part { scan, part });
+        }
+        if let Some((logger, since)) = self.next_captures() {
+            return Some(Fetch::Captures { logger, since });
+        }
+        let list = ORDER.into_iter().find(|list| self.is_list_due(*list, now))?;
+        Some(self.list_fetch(list, now))
+    }
+
+    fn is_free(&self, slot: FetchSlot) -> bool {
+        !self.in_flight.contains_key(&slot)
+    }
+
+    fn is_list_due(&self, list: ListKind, now: Instant) -> bool {
+        self.is_free(FetchSlot::List(list)) && self.due_at(list, now) <= now
+    }
+
+    /// A logger whose captures are to be read now.
+    fn next_captures(&self) -> Option<(LoggerId, Option<CaptureId>)> {
+        let in_flight = |logger| !self.is_free(FetchSlot::Captures(logger));
+        self.on_demand.captures(in_flight).filter(|_| !self.outbox.is_full())
+    }
+
+    fn list_fetch(&mut self, list: ListKind, now: Instant) -> Fetch {
+        let workspace = self.plan.workspace;
+        if list == ListKind::Scans
+            && !self.scans_due_whole(now)
+            && let Some(known) = self.table().cloned()
+        {
+            return Fetch::ActiveScans { workspace, known };
+        }
+        if list == ListKind::Findings {
+            if !self.is_requested(list)
+                && let Some(known) = self.table().cloned()
+            {
+                let gap = self.pace.scan_detail(self.demand(list));
+                let (scans, gone) = self.moved.take(now, gap, SCANS_A_FETCH);
+                return Fetch::FindingsOf { scans, gone, known };
+            }
+            self.moved.forget_waiting();
+        }
+        Fetch::List { list, workspace, known: self.known.get(&list).cloned() }
+    }
+
+    fn scans_due_whole(&self, now: Instant) -> bool {
+        let rest = self.pace.others(Demand { scarce: self.scarce, ..Demand::default() });
+        self.is_requested(ListKind::Scans) || self.scans_read_whole.is_none_or(|last| last + rest <= now)
+    }
+
+    /// When a list is due; `now` for at once.
+    fn due_at(&self, list: ListKind, now: Instant) -> Instant {
+        let schedule = self.schedules.get(&list).copied().unwrap_or_default();
+        let demand = self.demand(list);
+        let due = match (list, schedule.last) {
+            _ if schedule.is_requested => now,
+            // All findings are read once the scans are known, so that whatever moves after it is noticed.
+            (ListKind::Findings, None) if !self.moved.is_primed() => return far(now),
+            (_, None) => now,
+            (ListKind::Findings, Some(_)) if self.table::<Finding>().is_some() => {
+                self.moved.next(now, self.pace.scan_detail(demand)).unwrap_or(far(now))
+            }
+            (ListKind::Scans, Some(last)) => last + self.pace.active_scans(demand),
+            (ListKind::Loggers, Some(last)) => last + self.pace.loggers(demand),
+            // The counts of the workspaces tell of scans that nothing else shows.
+            (ListKind::Workspaces, Some(last)) if self.plan.workspace.is_some() => last + self.pace.counts(demand),
+            (ListKind::Reports, Some(last)) => last + self.pace.reports(demand),
+            (_, Some(last)) => last + self.pace.others(demand),
+        };
+        schedule.rests_until.map_or(due, |rest| due.max(rest))
+    }
+
+    fn demand(&self, list: ListKind) -> Demand {
+        let shown = |list: ListKind| self.plan.visible.contains(&list);
+        let any_active = |scans: &Arc<Table<Scan>>| scans.items().iter().any(|scan| scan.is_active());
+        let any_waits =
+            |reports: &Arc<Table<Report>>| reports.items().iter().any(|report| report.status == ReportStatus::Waiting);
+        let any_logger = self.table::<Logger>().is_none_or(|loggers| !loggers.is_empty());
+        Demand {
+            moving: list == ListKind::Scans && self.table().is_some_and(any_active),
+            captures_shown: any_logger
+                && (self.plan.captures.is_some() || shown(ListKind::Captures) || shown(ListKind::Loggers)),
+            shown: shown(list),
+            report_waits: list == ListKind::Reports && self.table().is_some_and(any_waits),
+            scarce: self.scarce,
+        }
+    }
+
+    /// When to look again, if nothing else happens before; nothing means when the plan changes.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        if self.link.is_failing() && !self.in_flight.is_empty() {
+            return None;
+        }
+        let mut due: Vec<Instant> = Vec::new();
+        if self.plan.workspace.is_some() {
+            let free = ORDER.into_iter().filter(|list| self.is_free(FetchSlot::List(*list)));
+            due.extend(free.map(|list| self.due_at(list, now)));
+            let gap = self.pace.scan_detail(self.demand(ListKind::Scans));
+            due.extend(self.on_demand.part_due(now, gap).filter(|_| self.is_free(FetchSlot::Part)));
+            due.extend(self.next_captures().map(|_| now));
+        } else if self.is_free(FetchSlot::List(ListKind::Workspaces)) {
+            due.push(self.due_at(ListKind::Workspaces, now));
+        }
+        let mut next = due.into_iter().min()?;
+        if !self.link.is_open(now) {
+            next = next.max(self.link.opens_at()?);
+        }
+        if self.in_flight.len() >= AT_ONCE {
+            return None;
+        }
+        // Something due that was not started waits for the purse.
+        Some(if next <= now { self.purse.next().max(now + Duration::from_millis(1)) } else { next })
+    }
+}
+
+/// A time that does not come before something else does.
+fn far(now: Instant) -> Instant {
+    now + Duration::from_secs(24 * 3600)
+}

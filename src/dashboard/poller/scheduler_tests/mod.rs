@@ -1,0 +1,153 @@
+//! The schedule, driven by hand: no service, no waiting. Each test puts the questions that are due and answers them.
+//!
+//! Here is the hand; what is asked and when stands in `rhythm`, what happens where the service fails in `failures`.
+
+mod failures;
+mod rhythm;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use crate::client::{Error, ErrorKind, RateBudget};
+use crate::contract::{
+    Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus, TargetId, Workspace,
+    WorkspaceId,
+};
+use crate::dashboard::base::plan::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart, Snapshot};
+use crate::dashboard::poller::fetch::{Fetch, FetchSlot, Fetched};
+use crate::dashboard::poller::scheduler::Scheduler;
+use crate::table::Table;
+
+/// A service answered by hand.
+struct Hand {
+    scheduler: Scheduler,
+    now: Instant,
+    scans: Vec<Scan>,
+    loggers: Vec<Logger>,
+    workspaces: Vec<Workspace>,
+    /// How often all scans were read.
+    whole: usize,
+    refusing: Option<(FetchSlot, ErrorKind)>,
+    silent: bool,
+    asked: Vec<FetchSlot>,
+}
+
+impl Hand {
+    fn new(here: bool) -> Self {
+        let now = Instant::now();
+        let mut hand = Self {
+            scheduler: Scheduler::new(here, now),
+            now,
+            scans: Vec::new(),
+            loggers: Vec::new(),
+            workspaces: Vec::new(),
+            whole: 0,
+            refusing: None,
+            silent: false,
+            asked: Vec::new(),
+        };
+        hand.scheduler.set_plan(PollPlan { generation: 1, workspace: Some(WorkspaceId(1)), ..PollPlan::default() });
+        hand
+    }
+
+    fn answer(&self, fetch: &Fetch) -> Result<Fetched, Error> {
+        if self.silent {
+            return Err(Error::new(ErrorKind::Connect, "refused"));
+        }
+        if let Some((slot, kind)) = &self.refusing
+            && fetch.slot() == *slot
+        {
+            return Err(Error::new(kind.clone(), "no"));
+        }
+        let list = match fetch {
+            Fetch::List { list: ListKind::Workspaces, known, .. } => match known {
+                Some(Snapshot::Workspaces(known)) if known.items().iter().map(|one| &**one).eq(&self.workspaces) => {
+                    Snapshot::Workspaces(Arc::clone(known))
+                }
+                _ => Snapshot::Workspaces(Arc::new(Table::new(self.workspaces.clone()))),
+            },
+            Fetch::List { list: ListKind::Scans, .. } => Snapshot::Scans(Arc::new(Table::new(self.scans.clone()))),
+            Fetch::ActiveScans { known, .. } => {
+                let is_listed = |scan: &&Scan| scan.is_active() || known.get(scan.id).is_some();
+                Snapshot::Scans(Arc::new(Table::new(self.scans.iter().filter(is_listed).cloned())))
+            }
+            Fetch::FindingsOf { known, .. } => Snapshot::Findings(Arc::clone(known)),
+            Fetch::List { list: ListKind::Loggers, .. } => {
+                Snapshot::Loggers(Arc::new(Table::new(self.loggers.clone())))
+            }
+            Fetch::List { known: Some(known), .. } => known.clone(),
+            Fetch::List { list: ListKind::Targets, .. } => Snapshot::Targets(Arc::default()),
+            Fetch::List { list: ListKind::Findings, .. } => Snapshot::Findings(Arc::default()),
+            Fetch::List { list: ListKind::Reports, .. } => Snapshot::Reports(Arc::default()),
+            Fetch::List { list: ListKind::Wordlists, .. } => Snapshot::Wordlists(Arc::default()),
+            Fetch::List { list: ListKind::Captures, .. } => panic!("captures are read logger by logger"),
+            Fetch::Captures { logger, since } => {
+                let from = since.map_or(1, |since| since.0 + 1);
+                let capture = |id| Capture { id: CaptureId(id), ..Capture::default() };
+                return Ok(Fetched::Captures(*logger, (from..from + 2).map(capture).collect()));
+            }
+            Fetch::Part { scan, .. } => return Ok(Fetched::Part(*scan, PartData::Tests(Arc::default()))),
+        };
+        Ok(Fetched::List(list))
+    }
+
+    /// Answers everything that is due now, until nothing is.
+    fn settle(&mut self) -> Vec<FetchSlot> {
+        let from = self.asked.len();
+        loop {
+            let fetches = self.scheduler.due(self.now);
+            if fetches.is_empty() {
+                return self.asked[from..].to_vec();
+            }
+            for fetch in fetches {
+                let answer = self.answer(&fetch);
+                self.asked.push(fetch.slot());
+                self.whole += usize::from(matches!(fetch, Fetch::List { list: ListKind::Scans, .. }));
+                self.scheduler.absorb(fetch.slot(), answer, self.now, Timestamp::UNIX_EPOCH);
+            }
+        }
+    }
+
+    /// Lets time pass from one due moment to the next; returns what was asked.
+    fn pass(&mut self, time: Duration) -> Vec<FetchSlot> {
+        let (from, end) = (self.asked.len(), self.now + time);
+        self.settle();
+        let mut wakes = 0;
+        while let Some(next) = self.scheduler.next(self.now).filter(|next| *next <= end) {
+            assert!(next > self.now, "the poller would spin");
+            wakes += 1;
+            assert!(wakes < 20_000, "too many wake-ups");
+            self.now = next;
+            self.settle();
+        }
+        self.now = end;
+        self.asked[from..].to_vec()
+    }
+
+    fn events(&mut self) -> Vec<PollEvent> {
+        std::iter::from_fn(|| self.scheduler.outbox.pop()).collect()
+    }
+}
+
+fn scan(id: i64, status: ScanStatus, high: i64) -> Scan {
+    let summary = ResultSummary {
+        critical: Some(0),
+        high: Some(high),
+        medium: Some(0),
+        low: Some(0),
+        info: Some(0),
+        ..ResultSummary::default()
+    };
+    Scan { id: ScanId(id), target_id: TargetId(1), status_name: status, result_summary: summary, ..Scan::default() }
+}
+
+fn count(asked: &[FetchSlot], slot: FetchSlot) -> usize {
+    asked.iter().filter(|asked| **asked == slot).count()
+}
+
+const SCANS: FetchSlot = FetchSlot::List(ListKind::Scans);
+const FINDINGS: FetchSlot = FetchSlot::List(ListKind::Findings);
+const LOGGERS: FetchSlot = FetchSlot::List(ListKind::Loggers);

@@ -1,0 +1,258 @@
+//! Questions before an action that cannot be undone.
+//!
+//! ```text
+//!   key ─► Prompt (question, consequences, calls) ─► y ─► the calls; any other key ─► closed
+//! ```
+//!
+//! A prompt holds everything that it will do: the calls, with their ids, as of the key that opened it. Data that
+//! arrives later does not change the meaning of `y`. A prompt accepts only a lower-case `y` (or the typed word),
+//! nothing in its first 200 ms, and never the key that opened it.
+//!
+//! Which prompt belongs to which action is decided by the features and by `core/update`.
+
+use crate::dashboard::base::batch::Job;
+use crate::dashboard::input::KeyCode;
+use crate::dashboard::input::key::KeyChord;
+use crate::dashboard::text::input::TextInput;
+use crate::triage::draft::Draft;
+use crate::triage::retest::Retest;
+use crate::triage::{CaseId, Change, EventId, Subject};
+use std::time::Duration;
+
+/// No answer counts before a prompt has been up for this long.
+pub const DEAF: Duration = Duration::from_millis(200);
+
+/// A held key repeats at least this often: a longer pause means that it was pressed again.
+const HELD: Duration = Duration::from_millis(600);
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// The question, naming the object: `Delete target shop.acme.test?`
+    pub question: String,
+    /// What goes with it, and what does not; a line each.
+    pub lines: Vec<String>,
+    /// How it is answered.
+    pub answer: PromptAnswer,
+    /// What is done on yes.
+    pub then: Then,
+    /// The same question with the marked rows that the filter hides; `a` takes it.
+    pub wider: Option<Box<Prompt>>,
+    /// Since when it is up.
+    pub opened: Duration,
+    /// The key that opened it, and when it was pressed last.
+    opener: Option<(KeyChord, Duration)>,
+}
+
+/// How a prompt is answered.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // there is one prompt at a time
+pub enum PromptAnswer {
+    /// By `y`; anything else is no.
+    Yes,
+    /// By enter, for what can be undone; anything else is no.
+    Enter,
+    /// By typing this word and enter: a workspace's name, or the number of things.
+    Type {
+        /// The word.
+        word: String,
+        /// What it is, for the question: `its name`, `the number`.
+        what: &'static str,
+        /// What is typed.
+        input: TextInput,
+    },
+}
+
+/// What a yes does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Then {
+    /// Makes these calls.
+    Call {
+        /// What is being done, for the notices: `delete`.
+        verb: &'static str,
+        /// The calls with what each is about.
+        jobs: Vec<Job>,
+    },
+    /// Starts scans again for what they found.
+    Retest(Box<Plan>),
+    /// Records what changes beside the service: one batch.
+    Record(Vec<(Subject, Change)>),
+    /// Leaves the dashboard.
+    Quit,
+    /// Decides.
+    Decide(Box<Deed>),
+    /// Undoes all of these batches.
+    UndoAll(Vec<EventId>),
+    /// Undoes a batch, or redoes it.
+    Turn {
+        /// Which.
+        batch: EventId,
+        /// Undo, not redo.
+        undo: bool,
+    },
+}
+
+/// What a prompt makes of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PromptReply {
+    /// Nothing: too early, or the key that opened it.
+    Deaf,
+    /// The word is being typed.
+    Typing,
+    /// No.
+    No,
+    /// Yes.
+    Yes,
+    /// The wider question.
+    Wider,
+}
+
+impl Prompt {
+    /// A question for `y`.
+    pub fn new(question: impl Into<String>, then: Then) -> Self {
+        Self {
+            question: question.into(),
+            lines: Vec::new(),
+            answer: PromptAnswer::Yes,
+            then,
+            wider: None,
+            opened: Duration::ZERO,
+            opener: None,
+        }
+    }
+
+    /// With a line about what goes with it.
+    pub fn with_line(mut self, line: impl Into<String>) -> Self {
+        self.lines.push(line.into());
+        self
+    }
+
+    /// Answered by enter.
+    pub fn with_enter(mut self) -> Self {
+        self.answer = PromptAnswer::Enter;
+        self
+    }
+
+    /// Answered by typing a word.
+    pub fn with_word(mut self, word: impl Into<String>, what: &'static str) -> Self {
+        self.answer = PromptAnswer::Type { word: word.into(), what, input: TextInput::default() };
+        self
+    }
+
+    /// Opened now, by this key.
+    pub fn opened_at(mut self, now: Duration, by: Option<KeyChord>) -> Self {
+        self.opened = now;
+        self.opener = by.map(|key| (key, now));
+        self
+    }
+
+    /// Whether an answer would still be too early.
+    pub fn is_deaf(&self, now: Duration) -> bool {
+        now < self.opened + DEAF
+    }
+
+    /// Takes a key that is no esc.
+    pub fn handle_key(
+        &mut self,
+        now: Duration,
+        key: KeyChord,
+        event: crate::dashboard::input::KeyEvent,
+    ) -> PromptReply {
+        let early = self.is_deaf(now);
+        if let Some((opener, last)) = &mut self.opener
+            && *opener == key
+        {
+            let held = now < *last + HELD;
+            *last = now;
+            if held || matches!(self.answer, PromptAnswer::Yes) {
+                return PromptReply::Deaf;
+            }
+        }
+        if early {
+            return PromptReply::Deaf;
+        }
+        match &mut self.answer {
+            PromptAnswer::Yes if key == KeyChord::char('y') => PromptReply::Yes,
+            PromptAnswer::Yes if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
+            PromptAnswer::Enter if key.code() == KeyCode::Enter => PromptReply::Yes,
+            PromptAnswer::Enter if key == KeyChord::char('a') && self.wider.is_some() => PromptReply::Wider,
+            PromptAnswer::Yes | PromptAnswer::Enter => PromptReply::No,
+            PromptAnswer::Type { word, input, .. } => match key.code() {
+                KeyCode::Enter if input.text() == *word => PromptReply::Yes,
+                KeyCode::Enter if input.text().is_empty() => PromptReply::No,
+                KeyCode::Enter => PromptReply::Typing,
+                _ => {
+                    input.type_key(event);
+                    PromptReply::Typing
+                }
+            },
+        }
+    }
+}
+
+/// A draft with the findings it is about, captured when the key was pressed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// What to say.
+    pub draft: Draft,
+    /// About which.
+    pub ids: Vec<CaseId>,
+    /// The cursor goes on to the next row.
+    pub next: bool,
+}
+
+/// A retest that waits for its yes: the scans to start, with what asked for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What is looked for again.
+    pub retest: Retest,
+    /// One a scan, in its order.
+    pub jobs: Vec<Job>,
+    /// The board opens by itself.
+    pub opens: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dashboard::input::{KeyEvent, KeyModifiers};
+
+    fn press(prompt: &mut Prompt, ms: u64, letter: char) -> PromptReply {
+        let event = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+        prompt.handle_key(Duration::from_millis(ms), KeyChord::from(event), event)
+    }
+
+    fn prompt(opener: char) -> Prompt {
+        Prompt::new("Sure?", Then::Quit).opened_at(Duration::ZERO, Some(KeyChord::char(opener)))
+    }
+
+    #[test]
+    fn only_a_lower_case_y_after_200_ms_is_yes() {
+        assert_eq!(press(&mut prompt('D'), 199, 'y'), PromptReply::Deaf);
+        assert_eq!(press(&mut prompt('D'), 200, 'y'), PromptReply::Yes);
+        for letter in ['Y', 'n', ' ', 'j', 'x'] {
+            assert_eq!(press(&mut prompt('D'), 300, letter), PromptReply::No);
+        }
+    }
+
+    #[test]
+    fn the_key_that_opened_it_never_answers() {
+        for ms in [1, 199, 200, 5_000] {
+            assert_eq!(press(&mut prompt('D'), ms, 'D'), PromptReply::Deaf);
+            assert_eq!(press(&mut prompt('y'), ms, 'y'), PromptReply::Deaf);
+        }
+    }
+
+    #[test]
+    fn a_typed_word_counts_only_when_it_is_the_word() {
+        let mut prompt = prompt('D').with_word("Dev", "its name");
+        assert_eq!(press(&mut prompt, 500, 'D'), PromptReply::Deaf, "still held");
+        for (ms, letter) in [(1_200, 'D'), (1_300, 'e')] {
+            assert_eq!(press(&mut prompt, ms, letter), PromptReply::Typing);
+        }
+        let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(prompt.handle_key(Duration::from_secs(2), KeyChord::from(enter), enter), PromptReply::Typing);
+        press(&mut prompt, 2_100, 'v');
+        assert_eq!(prompt.handle_key(Duration::from_secs(3), KeyChord::from(enter), enter), PromptReply::Yes);
+    }
+}

@@ -1,0 +1,210 @@
+//! A way into the archive for calls that make the service forget captures: they go on only once everything is kept.
+//!
+//! ```text
+//!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, told ─► kept? ─► the call
+//! ```
+
+use crate::client::problem::Problem;
+use crate::client::{Client, ReadOut};
+use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
+use crate::dashboard::runtime::archive::{ArchiveRequest, Archivist, Task};
+use crate::oob::{Archived, ReadOutCounts};
+use jiff::Timestamp;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::mpsc::WeakUnboundedSender;
+use tokio::sync::oneshot;
+
+/// See the module. It keeps no dashboard that is left from ending.
+#[derive(Clone)]
+pub(crate) struct Inlet {
+    wishes: WeakUnboundedSender<ArchiveRequest>,
+    behind: Arc<AtomicUsize>,
+}
+
+impl Archivist {
+    /// A way in for a call.
+    pub fn inlet(&self) -> Inlet {
+        Inlet { wishes: self.wishes.downgrade(), behind: Arc::clone(&self.behind) }
+    }
+}
+
+impl Inlet {
+    /// Archives what a logger of the workspace of this name recorded.
+    ///
+    /// # Errors
+    /// When it cannot be read or archived: then the logger is not to be cleared.
+    pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ReadOutCounts, Problem> {
+        let logger = Arc::new(client.get_logger(id).await?);
+        let (mut read, mut emptied) = (ReadOut::of(id), ReadOutCounts::default());
+        while let Some(captures) = read.next(client).await.map_err(|why| unread(&logger, &why.into()))? {
+            let requests = captures.len();
+            let archived = self.keep(workspace.clone(), Arc::clone(&logger), captures).await;
+            let archived = archived.map_err(|why| unread(&logger, &why))?;
+            emptied += ReadOutCounts { requests, archived };
+        }
+        Ok(emptied)
+    }
+
+    /// The same of every logger of a workspace.
+    ///
+    /// # Errors
+    /// As for one.
+    pub async fn empty_all(&self, client: &Client, id: WorkspaceId) -> Result<ReadOutCounts, Problem> {
+        let workspace = client.get_workspace(id).await?.name;
+        let mut emptied = ReadOutCounts::default();
+        for logger in client.list_loggers(Some(id)).await? {
+            emptied += self.empty(client, &workspace, logger.id).await?;
+        }
+        Ok(emptied)
+    }
+
+    /// Waits until these are archived; how many were not too old.
+    async fn keep(&self, workspace: Shared, logger: Arc<Logger>, captures: Vec<Capture>) -> Result<usize, Problem> {
+        let (kept, answer) = oneshot::channel();
+        let captures: Vec<_> = captures.into_iter().map(Arc::new).collect();
+        let seen_at = Stamp(Timestamp::now());
+        let ended = || Problem::local("the dashboard was left");
+        let wishes = self.wishes.upgrade().ok_or_else(ended)?;
+        self.behind.fetch_add(captures.len(), Ordering::Relaxed);
+        wishes
+            .send(ArchiveRequest::Take { workspace, logger, seen_at, captures, kept: Some(kept) })
+            .map_err(|_| ended())?;
+        drop(wishes);
+        answer.await.map_err(|_| ended())?
+    }
+}
+
+impl Task {
+    /// Without what is too old: the service may have kept what left the archive for its age.
+    pub(crate) fn young(&self, mut captures: Vec<Archived>) -> Vec<Archived> {
+        let (all, oldest) = (captures.len(), self.memory.oldest_kept());
+        captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
+        self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
+        captures
+    }
+
+    /// Whether all that was taken so far is archived: after one piece that could not be the file is not used any more.
+    pub(crate) fn has_kept(&self) -> Result<(), Problem> {
+        match &self.store {
+            Some(store) if store.is_writable() => Ok(()),
+            Some(store) => Err(Problem::local(format!("{} is read-only", store.path().display()))),
+            None => Err(Problem::local("the archive cannot be used").with_hint("start again")),
+        }
+    }
+}
+
+/// Why a logger is not cleared, and how it is all the same.
+fn unread(logger: &Logger, why: &Problem) -> Problem {
+    let hint = why.hint.as_deref().map(|hint| format!("{hint}; or ")).unwrap_or_default();
+    Problem::local(format!("not done, since its requests cannot be archived: {why}"))
+        .with_hint(format!("{hint}without archiving: `scandeck api DELETE /http_loggers/{}/data`", logger.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use wiremock::matchers::{path, query_param, query_param_is_missing};
+    use wiremock::{Mock, MockServer, ResponseTemplate};
+
+    use super::*;
+    use crate::client::{BaseUrl, ClientSettings};
+    use crate::dashboard::runtime::archive::ArchiveRequest;
+    use crate::dashboard::runtime::archive::tests::{Desk, capture, ids, payload};
+
+    /// A service whose logger had two requests when it was asked first, and a third came in meanwhile.
+    async fn service() -> (MockServer, Client) {
+        let server = MockServer::start().await;
+        let answer = |data| ResponseTemplate::new(200).set_body_json(json!({ "data": data }));
+        let requests =
+            |ids: &[i64]| answer(json!({ "requests": ids.iter().map(|&id| capture(id)).collect::<Vec<_>>() }));
+        let data = || Mock::given(path("/api/v2/http_loggers/1/data"));
+        let logger = json!({ "id": 1, "label": "probe", "handler_url": "http://127.0.0.1:9/l/x/" });
+        Mock::given(path("/api/v2/http_loggers/1")).respond_with(answer(logger)).mount(&server).await;
+        data().and(query_param_is_missing("since_id")).respond_with(requests(&[1, 2])).mount(&server).await;
+        data().and(query_param("since_id", "2")).respond_with(requests(&[3])).mount(&server).await;
+        data().respond_with(requests(&[])).mount(&server).await;
+        let base = BaseUrl::parse(&server.uri(), false).unwrap();
+        let mut settings = ClientSettings::new(base, "k".to_owned().into());
+        settings.retry_delay = Duration::from_millis(1);
+        (server, Client::new(settings).unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_nobody_had_read_is_archived_told_and_counted_before_the_call_goes_on() {
+        let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        desk.archivist.wish(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
+        desk.recalled().await;
+        let emptied = desk.archivist.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
+        assert_eq!(emptied, ReadOutCounts { requests: 3, archived: 3 });
+        assert_eq!([ids(&desk.caught().await), ids(&desk.caught().await)], [vec![1, 2], vec![3]]);
+        desk.counted([(2, 1), (3, 1)]).await;
+        desk.archivist.end().await;
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn what_another_workspace_recorded_is_archived_there_and_not_told_here() {
+        let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        desk.recalled().await;
+        desk.archivist.inlet().empty(&client, &"Other".into(), LoggerId(1)).await.unwrap();
+        desk.archivist.inlet().keep("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
+        assert_eq!(ids(&desk.caught().await), [9]);
+        desk.archivist.wish(ArchiveRequest::Recall(1, "Other".into()));
+        assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn without_an_archive_or_an_answer_it_is_said_that_nothing_was_done_and_how_it_is() {
+        let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
+        std::fs::write(temp.path().join("file"), "").unwrap();
+        let said = async |desk: &Desk| {
+            let problem = desk.archivist.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
+            assert!(
+                problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
+                "{problem:?}"
+            );
+            problem.message
+        };
+        let broken = Desk::open(&temp.path().join("file/x"), None);
+        assert_eq!(said(&broken).await, "not done, since its requests cannot be archived: the archive cannot be used");
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        let refusal = ResponseTemplate::new(403).set_body_json(json!({ "status": 403, "message": "not this one" }));
+        Mock::given(path("/api/v2/http_loggers/1/data")).respond_with(refusal).with_priority(1).mount(&server).await;
+        assert!(said(&desk).await.ends_with("cannot be archived: not this one (403)"));
+    }
+
+    #[tokio::test]
+    async fn what_went_into_a_file_that_is_gone_does_not_count_as_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut desk = Desk::open(temp.path(), None);
+        desk.opened().await;
+        desk.recalled().await;
+        std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
+        let capture = vec![Capture::clone(&capture(9))];
+        let kept = desk.archivist.inlet().keep("Acme".into(), Arc::default(), capture).await;
+        assert_eq!(kept.unwrap_err().message, "the archive cannot be used");
+    }
+
+    #[tokio::test]
+    async fn a_dashboard_that_is_left_has_nothing_cleared_any_more() {
+        let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
+        let mut desk = Desk::open(temp.path(), Some(30));
+        desk.opened().await;
+        let inlet = desk.archivist.inlet();
+        let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..Capture::default() };
+        let both = vec![old, Capture { request_date: Some(Stamp(Timestamp::now())), ..Capture::default() }];
+        assert_eq!(inlet.keep("Acme".into(), Arc::default(), both).await, Ok(1), "the other is too old");
+        desk.archivist.end().await;
+        assert!(inlet.empty(&client, &"Acme".into(), LoggerId(1)).await.is_err());
+    }
+}

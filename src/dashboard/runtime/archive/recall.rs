@@ -1,0 +1,48 @@
+//! The captures of the workspace worked in, read back a piece at a time, the newest first.
+
+use crate::dashboard::base::capture::Caught;
+use crate::dashboard::data::archive::{OobNews, Recalled};
+use crate::dashboard::data::stream::{MOST, MOST_BYTES};
+use crate::dashboard::runtime::archive::Task;
+use crate::oob::store::{ArchivePlace, StoreError};
+use std::sync::Arc;
+
+/// Captures recalled at first: a screen many times over, at once.
+const FIRST: usize = 2_000;
+/// Captures of each further piece.
+const PIECE: usize = 5_000;
+
+/// A workspace whose older captures are still to be read.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Recalling {
+    before: Option<ArchivePlace>,
+    read: usize,
+    bytes: usize,
+}
+
+impl Task {
+    /// The next piece of the workspace's captures, the newest first.
+    pub(crate) async fn recall_more(&mut self) -> Result<(), StoreError> {
+        let (Some(mut recalling), Some((generation, workspace))) = (self.recalling, self.workspace.clone()) else {
+            return Ok(());
+        };
+        let first = recalling.before.is_none();
+        if first {
+            self.recall_hits(&workspace).await?;
+        }
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let newest = if first { Some(Arc::new(store.newest().await?)) } else { None };
+        let most = if first { FIRST } else { PIECE.min(MOST - recalling.read) };
+        let page = store.captures(&workspace, recalling.before, most).await?;
+        let ended = page.older.is_none();
+        recalling.before = page.older;
+        let captures = self.recognised(page.captures.into_iter().rev().map(|(_, one)| one).collect()).await;
+        recalling.read += captures.len();
+        recalling.bytes += captures.iter().map(Caught::bytes).sum::<usize>();
+        let full = recalling.read >= MOST || recalling.bytes >= MOST_BYTES;
+        let older = (ended || full).then_some(!ended);
+        self.tell(OobNews::Recalled(Box::new(Recalled { generation, captures, newest, older })));
+        self.recalling = older.is_none().then_some(recalling);
+        Ok(())
+    }
+}

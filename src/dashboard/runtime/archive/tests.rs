@@ -1,0 +1,349 @@
+//! What the archivist promises, each on an archive of its own.
+
+use crate::contract::{CaptureId, LoggerId};
+use crate::dashboard::data::archive::Recalled;
+use crate::dashboard::runtime::archive::*;
+use crate::oob::Token;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+pub(crate) struct Desk {
+    pub archivist: Archivist,
+    answers: UnboundedReceiver<Answered>,
+    /// Hits of each payload by its number, as they were told last; and whether that is all.
+    hits: BTreeMap<u64, u64>,
+    all: bool,
+}
+
+impl Desk {
+    pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
+        let (sender, answers) = mpsc::unbounded_channel();
+        let memory = memory(directory, keep_days);
+        let mut archivist = Archivist::start(&memory, sender);
+        archivist.recalled = Some((1, "Acme".into()));
+        archivist.wish(ArchiveRequest::Recall(1, "Acme".into()));
+        Self { archivist, answers, hits: BTreeMap::new(), all: false }
+    }
+
+    /// The next news; what is told of hits is taken down.
+    async fn hears(&mut self) -> OobNews {
+        loop {
+            match self.hears_any().await {
+                OobNews::Hits { .. } => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn hears_any(&mut self) -> OobNews {
+        let Some(Answered::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
+        let Msg::Oob(news) = *msg else { panic!("{msg:?}") };
+        if let OobNews::Hits { generation: 1, hits, all } = &news {
+            self.hits.extend(hits.iter().map(|(token, hits)| (token.number(), hits.count)));
+            self.all |= all;
+        }
+        news
+    }
+
+    /// Waits until these are all hits.
+    pub async fn counted(&mut self, hits: impl IntoIterator<Item = (u64, u64)>) {
+        let hits = hits.into_iter().collect();
+        while !(self.all && self.hits == hits) {
+            self.hears_any().await;
+        }
+    }
+
+    pub async fn opened(&mut self) -> OobKept {
+        match self.hears().await {
+            OobNews::Opened(kept) => *kept,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Every piece that is recalled, up to the last.
+    pub async fn recalled(&mut self) -> Vec<Recalled> {
+        let mut pieces = Vec::new();
+        loop {
+            match self.hears().await {
+                OobNews::Recalled(piece) => pieces.push(*piece),
+                other => panic!("{other:?}"),
+            }
+            if pieces.last().is_some_and(|piece| piece.older.is_some()) {
+                return pieces;
+            }
+        }
+    }
+
+    pub async fn caught(&mut self) -> Vec<Caught> {
+        match self.hears().await {
+            OobNews::Captures { generation: 1, new } => new,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn take(&self, captures: Vec<Arc<Capture>>) {
+        let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
+        self.archivist.take(Arc::new(logger), Stamp(Timestamp::now()), captures);
+    }
+}
+
+fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
+    Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days }
+}
+
+/// One that calls a payload, a second after the one before it.
+pub(crate) fn capture(id: i64) -> Arc<Capture> {
+    Arc::new(Capture {
+        id: CaptureId(id),
+        url_params: format!("t={}", Token::of(id as u64)).into(),
+        request_date: Some(Stamp(Timestamp::from_second(1_800_000_000 + id).unwrap())),
+        ..Capture::default()
+    })
+}
+
+pub(crate) fn payload(number: u64) -> Arc<Payload> {
+    Arc::new(Payload { token: Token::of(number), workspace: "Acme".into(), ..Payload::default() })
+}
+
+pub(crate) fn ids(caught: &[Caught]) -> Vec<i64> {
+    caught.iter().map(|caught| caught.capture.id.0).collect()
+}
+
+#[tokio::test]
+async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_the_newest_first() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    assert!(desk.opened().await.writable);
+    assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
+    desk.take((1..=2_500).map(capture).collect());
+    desk.take((2_400..=2_501).map(capture).collect());
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    let pieces = desk.recalled().await;
+    let newest = pieces[0].newest.as_ref().unwrap();
+    assert_eq!(newest[&LoggerId(1)].0, CaptureId(2_501));
+    assert_eq!(ids(&pieces[0].captures), (502..=2_501).collect::<Vec<_>>());
+    assert_eq!(ids(&pieces[1].captures), (1..=501).collect::<Vec<_>>());
+    assert_eq!((pieces.len(), pieces[1].older), (2, Some(false)));
+}
+
+#[tokio::test]
+async fn a_big_answer_is_told_a_piece_at_a_time_as_it_is_archived() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.take((1..=2_500).map(capture).collect());
+    for ids_of_piece in [1..=1_000, 1_001..=2_000, 2_001..=2_500] {
+        assert_eq!(ids(&desk.caught().await), ids_of_piece.collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.plant(&[payload(2)]).await.unwrap();
+    desk.take(vec![capture(1), capture(2), capture(3)]);
+    match desk.hears().await {
+        OobNews::Payloads(payloads) => assert!(payloads.iter().any(|payload| payload.token == Token::of(2))),
+        other => panic!("{other:?}"),
+    }
+    let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
+    assert_eq!(known, [true, true, false]);
+    desk.archivist.end().await;
+    assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
+}
+
+#[tokio::test]
+async fn what_another_dashboard_saw_and_the_service_forgot_is_shown_here_too() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    for desk in [&mut ann, &mut bob] {
+        desk.opened().await;
+        desk.recalled().await;
+    }
+    ann.take(vec![capture(1)]);
+    assert_eq!((ids(&ann.caught().await), ids(&bob.caught().await)), (vec![1], vec![1]));
+}
+
+#[tokio::test]
+async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("file"), "").unwrap();
+    let mut desk = Desk::open(&temp.path().join("file/x"), None);
+    match desk.hears().await {
+        OobNews::Failed(problem) => assert!(problem.message.contains("cannot be kept"), "{problem}"),
+        other => panic!("{other:?}"),
+    }
+    desk.take(vec![capture(1)]);
+    assert_eq!(ids(&desk.caught().await), [1]);
+}
+
+#[tokio::test]
+async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_said() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
+    let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
+    desk.take(vec![Arc::new(old.clone()), fresh(8)]);
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), Some(30));
+    assert_eq!(desk.opened().await.forgotten, 1);
+    assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
+    // The service still has it, and tells it again.
+    desk.take(vec![Arc::new(old), fresh(9)]);
+    assert_eq!(ids(&desk.caught().await), [9]);
+    desk.archivist.end().await;
+    let kept = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
+    assert_eq!(kept.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
+}
+
+#[tokio::test]
+async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_lost() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut other = Store::open(temp.path()).await.unwrap().store;
+    let store = Store::open(temp.path()).await.unwrap().store.with_no_patience().await;
+    let (answers, news) = mpsc::unbounded_channel();
+    let (wishes, waiting) = mpsc::unbounded_channel();
+    let mut task = Task {
+        memory: memory(temp.path(), None),
+        store: Some(store),
+        book: Book::default(),
+        workspace: Some((1, "Acme".into())),
+        recalling: None,
+        looking: false,
+        held: false,
+        behind: Arc::default(),
+        answers,
+    };
+    let task = tokio::spawn(async move { task.run(waiting).await });
+    let archivist = Archivist { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
+    let mut desk = Desk { archivist, answers: news, hits: BTreeMap::new(), all: false };
+    other.hold().await;
+    desk.take(vec![capture(1)]);
+    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    match desk.hears().await {
+        OobNews::Waits(problem) => assert!(problem.message.contains("held by another"), "{problem}"),
+        other => panic!("{other:?}"),
+    }
+    other.close().await;
+    assert_eq!(ids(&desk.caught().await), [1], "said once, and nothing failed");
+    desk.archivist.end().await;
+    let mut kept = Store::open(temp.path()).await.unwrap();
+    assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn hits_are_told_before_the_captures_are_recalled_and_the_same_after_a_restart() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    assert!(desk.all && desk.hits.is_empty());
+    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    desk.take(vec![capture(1), capture(2), capture(3)]);
+    let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
+    desk.take(vec![capture(1), Arc::new(again)]);
+    desk.counted([(1, 2), (2, 1)]).await;
+    desk.archivist.end().await;
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    assert!(matches!(desk.hears_any().await, OobNews::Hits { all: true, .. }));
+    assert_eq!(desk.hits, [(1, 2), (2, 1)].into());
+    desk.recalled().await;
+}
+
+#[tokio::test]
+async fn two_dashboards_count_the_same_whoever_sees_a_capture_first_or_both() {
+    let temp = tempfile::tempdir().unwrap();
+    let (mut ann, mut bob) = (Desk::open(temp.path(), None), Desk::open(temp.path(), None));
+    for desk in [&mut ann, &mut bob] {
+        desk.opened().await;
+        desk.recalled().await;
+    }
+    ann.archivist.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
+    ann.take(vec![shift(1, 1), shift(2, 1), shift(3, 2)]);
+    ann.counted([(1, 2), (2, 1)]).await;
+    bob.take(vec![shift(2, 1), shift(3, 2), shift(4, 2)]);
+    ann.take(vec![shift(4, 2)]);
+    ann.counted([(1, 2), (2, 2)]).await;
+    bob.counted([(1, 2), (2, 2)]).await;
+}
+
+#[tokio::test]
+async fn what_a_program_archived_that_ended_before_it_looked_for_payloads_is_made_good_after_the_recall() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.plant(&[payload(1), payload(2_400)]).await.unwrap();
+    command.archive((1..=2_500).map(|id| of_acme(capture(id))).collect()).await.unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    assert!(!desk.all, "not before all was looked through");
+    desk.counted([(1, 1), (2_400, 1)]).await;
+    // Another one, while this dashboard runs.
+    command.archive(vec![of_acme(Arc::new(Capture { id: CaptureId(9_000), ..(*capture(1)).clone() }))]).await.unwrap();
+    desk.counted([(1, 2), (2_400, 1)]).await;
+    // A bundle brings a payload of which there are captures here.
+    command.plant(&[payload(3)]).await.unwrap();
+    command.look_again().await.unwrap();
+    desk.counted([(1, 2), (3, 1), (2_400, 1)]).await;
+}
+
+fn of_acme(capture: Arc<Capture>) -> Archived {
+    Archived { workspace: "Acme".into(), logger: LoggerId(1), capture, ..Archived::default() }
+}
+
+#[tokio::test]
+async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(7)]));
+    desk.take(vec![capture(7)]);
+    desk.counted([(7, 1)]).await;
+    desk.archivist.end().await;
+    // They are of the year 2027.
+    let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
+    let mut command = Store::open(temp.path()).await.unwrap().store;
+    command.archive(vec![of_acme(Arc::new(later))]).await.unwrap();
+    let mut desk = Desk::open(temp.path(), Some(30));
+    assert_eq!(desk.opened().await.forgotten, 1);
+    desk.counted([(7, 2)]).await;
+}
+
+#[tokio::test]
+async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut desk = Desk::open(temp.path(), None);
+    desk.opened().await;
+    desk.recalled().await;
+    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
+    desk.take(vec![capture(1)]);
+    assert_eq!(ids(&desk.caught().await), [1]);
+    let problem = loop {
+        match desk.hears().await {
+            // What others wrote may hold it once more.
+            OobNews::Captures { .. } => {}
+            OobNews::Uncounted(problem) => break problem,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(problem.message.contains("the disk is full"), "{problem}");
+    desk.take(vec![capture(2)]);
+    assert_eq!(ids(&desk.caught().await), [2]);
+    desk.archivist.end().await;
+    let mut store = Store::open(temp.path()).await.unwrap().store;
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
+    assert!(store.is_behind().await.unwrap(), "to be made good");
+}

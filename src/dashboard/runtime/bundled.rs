@@ -1,0 +1,146 @@
+//! A bundle in the place of a service: every plan is answered with what it holds, as it was when it was made.
+//!
+//! ```text
+//!   start ─► its workspace ─► Msg::Cached          plan ─► link down, each list failed ─► its lists ─► Msg::Cached
+//! ```
+//!
+//! What failed keeps what is known, so its lists stand there marked stale, each saying why there is nothing newer.
+
+use crate::client::problem::Problem;
+use crate::contract::{Stamp, Workspace, WorkspaceId};
+use crate::dashboard::base::cached::CachedList;
+use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::runtime::desk::Answered;
+use crate::table::Table;
+use crate::triage::bundle::Bundle;
+use jiff::Timestamp;
+use std::sync::Arc;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
+use tokio::sync::watch::Receiver;
+
+/// Answers until the dashboard is gone.
+pub(crate) async fn serve(
+    bundle: Bundle,
+    mut plans: Receiver<PollPlan>,
+    updates: Sender<Update>,
+    answers: UnboundedSender<Answered>,
+) {
+    // Making tables of many findings takes a while.
+    let Ok(bundled) = tokio::task::spawn_blocking(move || BundledLists::new(bundle)).await else { return };
+    let report = |cached| answers.send(Answered::Msg(Box::new(Msg::Cached(cached)))).is_ok();
+    let mut on = report(bundled.cached(0, bundled.workspaces.clone()));
+    let mut lists_of = None;
+    while on {
+        let plan = plans.borrow_and_update().clone();
+        for event in bundled.nothing_newer(&plan) {
+            let update = Update { generation: plan.generation, at: Stamp(Timestamp::now()), event };
+            on = on && updates.send(update).await.is_ok();
+        }
+        if plan.workspace == Some(bundled.id) && lists_of != Some(plan.generation) {
+            lists_of = Some(plan.generation);
+            on = bundled.lists.iter().all(|list| report(bundled.cached(plan.generation, list.clone()))) && on;
+        }
+        on = on && plans.changed().await.is_ok();
+    }
+}
+
+/// What a bundle holds, as lists.
+struct BundledLists {
+    id: WorkspaceId,
+    made: Stamp,
+    problem: Arc<Problem>,
+    workspaces: Snapshot,
+    /// In the order they are of use: rows are made of findings last.
+    lists: Vec<Snapshot>,
+}
+
+impl BundledLists {
+    fn new(bundle: Bundle) -> Self {
+        let Bundle { manifest, targets, scans, findings, .. } = bundle;
+        // A bundle names its workspace; the service's number for it stands in what belongs to it.
+        let id = targets.first().map(|target| target.workspace_id);
+        let id = id.or_else(|| scans.iter().find_map(|scan| scan.workspace_id)).unwrap_or_default();
+        let workspace = Workspace {
+            id,
+            name: manifest.workspace,
+            target_count: targets.len() as i64,
+            scan_count: scans.len() as i64,
+            ..Workspace::default()
+        };
+        let made = manifest.made.0.strftime("%Y-%m-%d %H:%M");
+        let problem = Problem::local(format!("bundle of {made}, no service"));
+        Self {
+            id,
+            made: manifest.made,
+            problem: Arc::new(problem.with_hint("leave --from-bundle out to work on the service")),
+            workspaces: Snapshot::Workspaces(Arc::new(Table::new([workspace]))),
+            lists: vec![
+                Snapshot::Targets(Arc::new(Table::new(targets))),
+                Snapshot::Scans(Arc::new(Table::new(scans))),
+                Snapshot::Findings(Arc::new(Table::new(findings))),
+            ],
+        }
+    }
+
+    fn cached(&self, generation: Generation, snapshot: Snapshot) -> CachedList {
+        CachedList { generation, at: self.made, worked_in: Some(self.id), snapshot }
+    }
+
+    fn nothing_newer(&self, plan: &PollPlan) -> Vec<PollEvent> {
+        let problem = || Arc::clone(&self.problem);
+        let link = PollEvent::Link(Link::Down { problem: problem() });
+        let part = plan.scan_part.map(|(scan, part)| PollEvent::PartFailed(scan, part, problem()));
+        let lists = ListKind::ALL.into_iter().map(|list| PollEvent::Failed(list, problem()));
+        [link].into_iter().chain(lists).chain(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{mpsc, watch};
+
+    use super::*;
+    use crate::contract::{Finding, FindingId, Shared, Target};
+    use crate::dashboard::base::screen::Size;
+    use crate::dashboard::base::session::Session;
+    use crate::dashboard::base::time::Now;
+    use crate::dashboard::core::Model;
+    use crate::dashboard::core::update;
+    use crate::table::Remote;
+    use crate::triage::bundle::Manifest;
+
+    fn bundle() -> Bundle {
+        let made = Stamp::parse("2026-11-21 12:00:00").unwrap();
+        let manifest = Manifest::new("Acme".into(), Shared::default(), "prod".into(), ("ann".into(), made));
+        let target = Target { workspace_id: WorkspaceId(7), ..Target::default() };
+        let finding = Finding { id: FindingId(1), name: "Private key".into(), ..Finding::default() };
+        Bundle { targets: vec![Arc::new(target)], findings: vec![Arc::new(finding)], ..Bundle::new(manifest) }
+    }
+
+    #[tokio::test]
+    async fn its_lists_are_shown_as_stale_since_it_was_made_and_the_link_says_why() {
+        let (plans, receiver) = watch::channel(PollPlan::default());
+        let (updates, mut told) = mpsc::channel(4);
+        let (answers, mut cached) = mpsc::unbounded_channel();
+        let task = tokio::spawn(serve(bundle(), receiver, updates, answers));
+        let mut model = Model::new(Session::default(), Size { columns: 80, rows: 24 });
+        while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some()) {
+            let msg = tokio::select! {
+                Some(update) = told.recv() => Msg::Update(update),
+                Some(Answered::Msg(msg)) = cached.recv() => *msg,
+            };
+            update(&mut model, Now { mono: std::time::Duration::ZERO, wall: Timestamp::now() }, msg);
+            plans.send_replace(model.plan());
+        }
+        assert_eq!(model.workspace().map(|workspace| workspace.name.as_str()), Some("Acme"));
+        let Remote::Stale { at, problem, .. } = &model.data.occurrences else { panic!("{:?}", model.data.occurrences) };
+        assert_eq!(
+            (at.to_string().as_str(), problem.message.as_str()),
+            ("2026-11-21 12:00:00", "bundle of 2026-11-21 12:00, no service")
+        );
+        assert!(matches!(&model.connection.link, Link::Down { problem } if problem.message.starts_with("bundle of")));
+        drop((plans, told, cached));
+        task.await.unwrap();
+    }
+}

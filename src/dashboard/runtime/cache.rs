@@ -1,0 +1,211 @@
+//! The task that caches the lists between two runs: reads them at the start and when the workspace changes, writes the
+//! poller's snapshots.
+//!
+//! ```text
+//!   start ─► workspaces ─► Msg::Cached        plan of another workspace ─► its lists ─► Msg::Cached
+//!   update of the poller ─► waits ten seconds, the newest of each list wins ─► file
+//! ```
+//!
+//! Reading and writing is done on blocking threads; the end of the dashboard writes what still waits.
+
+use crate::contract::{Stamp, WorkspaceId};
+use crate::dashboard::base::cached::{CACHED_LISTS, CachedList};
+use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, Snapshot, Update};
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::model::Model;
+use crate::dashboard::runtime::desk::{Answered, sleep_or_never};
+use crate::dashboard::runtime::last_known::{LastKnown, ListFile};
+use crate::table::Remote;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::{Instant, timeout};
+
+/// How long a list waits for a newer one before it is written.
+const REST: Duration = Duration::from_secs(10);
+/// Long lists rest longer: this many times what writing took.
+const REST_FACTOR: u32 = 20;
+/// How long the end waits for what is still to be written: it is only a cache.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+enum CacheRequest {
+    Recall(Generation, WorkspaceId),
+    Keep(Option<WorkspaceId>, Snapshot, Stamp),
+    Confirm(Vec<ListFile>, Stamp),
+}
+
+/// The desk's hold on the task.
+pub(crate) struct Cache {
+    requests: UnboundedSender<CacheRequest>,
+    task: JoinHandle<()>,
+    /// The workspace that was recalled last.
+    recalled: Option<WorkspaceId>,
+}
+
+impl Cache {
+    /// Begins; lists go to `answers`. The receiver hears when the workspaces, if any are kept, have been told.
+    pub fn start(directory: PathBuf, answers: UnboundedSender<Answered>) -> (Self, oneshot::Receiver<()>) {
+        let (requests, waiting) = mpsc::unbounded_channel();
+        let (begun, hears) = oneshot::channel();
+        let task = CacheTask {
+            files: LastKnown::new(directory),
+            answers,
+            waiting: BTreeMap::new(),
+            written: BTreeSet::new(),
+            rest: REST,
+        };
+        (Self { requests, task: tokio::spawn(task.run(waiting, begun)), recalled: None }, hears)
+    }
+
+    /// The model may work in another workspace now: its lists are wanted.
+    pub fn recall(&mut self, model: &Model) {
+        if self.recalled != model.navigation.scope.workspace {
+            self.recalled = model.navigation.scope.workspace;
+            if let Some(id) = self.recalled {
+                self.send(CacheRequest::Recall(model.connection.generation, id));
+            }
+        }
+    }
+
+    /// Keeps a snapshot, if its list is cached, of the workspace worked in.
+    pub fn keep(&self, update: &Update, model: &Model) {
+        let PollEvent::Snapshot(snapshot) = &update.event else { return };
+        let list = snapshot.list_kind();
+        let workspace = match model.navigation.scope.workspace {
+            _ if list == ListKind::Workspaces => None,
+            Some(id) if update.generation == model.connection.generation && CACHED_LISTS.contains(&list) => Some(id),
+            _ => return,
+        };
+        self.send(CacheRequest::Keep(workspace, snapshot.clone(), update.at));
+    }
+
+    fn send(&self, request: CacheRequest) {
+        // A task that has ended has said why.
+        let _ = self.requests.send(request);
+    }
+
+    /// Waits until everything is written. What is fresh now is as good as read now.
+    pub async fn end(self, model: &Model) {
+        if let (Link::Live { .. }, Some(id)) = (&model.connection.link, model.navigation.scope.workspace) {
+            self.send(CacheRequest::Confirm(fresh(&model.data, id), Stamp(Timestamp::now())));
+        }
+        drop(self.requests);
+        if timeout(GOODBYE, self.task).await.is_err() {
+            tracing::warn!("left before the last known data was written");
+        }
+    }
+}
+
+/// The lists that are as the service has them.
+fn fresh(data: &Data, id: WorkspaceId) -> Vec<ListFile> {
+    fn is<T>(remote: &Remote<T>) -> bool {
+        matches!(remote, Remote::Fresh { .. })
+    }
+    let lists = [
+        ((None, ListKind::Workspaces), is(&data.workspaces)),
+        ((Some(id), ListKind::Targets), is(&data.targets)),
+        ((Some(id), ListKind::Scans), is(&data.scans)),
+        ((Some(id), ListKind::Loggers), is(&data.loggers)),
+        ((Some(id), ListKind::Findings), is(&data.occurrences)),
+    ];
+    lists.into_iter().filter(|(_, fresh)| *fresh).map(|(file, _)| file).collect()
+}
+
+struct CacheTask {
+    files: LastKnown,
+    answers: UnboundedSender<Answered>,
+    /// What is to be written.
+    waiting: BTreeMap<ListFile, (Snapshot, Stamp)>,
+    /// What this task wrote.
+    written: BTreeSet<ListFile>,
+    rest: Duration,
+}
+
+impl CacheTask {
+    async fn run(mut self, mut requests: UnboundedReceiver<CacheRequest>, begun: oneshot::Sender<()>) {
+        self.report_workspaces().await;
+        // The desk is gone: nobody waits for it.
+        let _ = begun.send(());
+        let mut due = None;
+        loop {
+            tokio::select! {
+                request = requests.recv() => match request {
+                    Some(CacheRequest::Recall(generation, id)) => self.recall(generation, id).await,
+                    Some(CacheRequest::Keep(workspace, snapshot, at)) => {
+                        self.waiting.insert((workspace, snapshot.list_kind()), (snapshot, at));
+                        due.get_or_insert_with(|| Instant::now() + self.rest);
+                    }
+                    Some(CacheRequest::Confirm(lists, at)) => {
+                        self.write().await;
+                        self.confirm(lists, at).await;
+                    }
+                    None => break,
+                },
+                () = sleep_or_never(due) => {
+                    due = None;
+                    self.write().await;
+                }
+            }
+        }
+        self.write().await;
+    }
+
+    async fn report_workspaces(&self) {
+        let files = self.files.clone();
+        let read = spawn_blocking(move || (files.read((None, ListKind::Workspaces)), files.worked_in())).await;
+        if let Ok((Some((snapshot, at)), worked_in)) = read {
+            self.report(CachedList { generation: 0, at, worked_in, snapshot });
+        }
+    }
+
+    async fn recall(&self, generation: Generation, id: WorkspaceId) {
+        let files = self.files.clone();
+        self.attempt(spawn_blocking(move || files.work_in(id)).await);
+        for list in CACHED_LISTS {
+            let file = (Some(id), list);
+            let files = self.files.clone();
+            let known = match self.waiting.get(&file) {
+                Some(newer) => Some(newer.clone()),
+                None => spawn_blocking(move || files.read(file)).await.ok().flatten(),
+            };
+            if let Some((snapshot, at)) = known {
+                self.report(CachedList { generation, at, worked_in: None, snapshot });
+            }
+        }
+    }
+
+    fn report(&self, cached: CachedList) {
+        // The desk is gone: nobody waits for it.
+        let _ = self.answers.send(Answered::Msg(Box::new(Msg::Cached(cached))));
+    }
+
+    async fn write(&mut self) {
+        let begun = Instant::now();
+        for (file, (snapshot, at)) in std::mem::take(&mut self.waiting) {
+            let files = self.files.clone();
+            let written = spawn_blocking(move || files.write(file.0, &snapshot, at)).await;
+            if self.attempt(written) {
+                self.written.insert(file);
+            }
+        }
+        self.rest = REST.max(begun.elapsed() * REST_FACTOR);
+    }
+
+    async fn confirm(&self, lists: Vec<ListFile>, at: Stamp) {
+        let (files, written) = (self.files.clone(), self.written.clone());
+        let confirm =
+            move || lists.iter().filter(|list| written.contains(list)).try_for_each(|&list| files.confirm(list, at));
+        self.attempt(spawn_blocking(confirm).await);
+    }
+
+    /// Whether it was done; it is only a cache, so that it is not goes to the log.
+    fn attempt(&self, done: Result<std::io::Result<()>, tokio::task::JoinError>) -> bool {
+        let done = done.map_err(std::io::Error::other).flatten();
+        done.inspect_err(|error| tracing::warn!(%error, "last known data cannot be kept")).is_ok()
+    }
+}

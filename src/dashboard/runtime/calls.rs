@@ -1,0 +1,106 @@
+//! Calls that a key caused: each [`Call`] becomes one request, its answer one [`CallAnswer`].
+
+use crate::client::problem::Problem;
+use crate::client::{Client, Download, replay};
+use crate::contract::{ReportId, Shared};
+use crate::dashboard::base::effect::{Call, CallAnswer};
+use crate::dashboard::runtime::archive::inlet::Inlet;
+use crate::dashboard::runtime::files;
+use crate::dashboard::runtime::files::NewFile;
+use crate::text;
+
+/// Makes a call.
+///
+/// # Errors
+/// What the service, the connection or this machine refused.
+pub(crate) async fn make(client: &Client, archive: &Inlet, call: Call) -> Result<CallAnswer, Problem> {
+    let done = |()| CallAnswer::Done;
+    Ok(match call {
+        Call::CreateWorkspace(new) => CallAnswer::Created(client.create_workspace(&new).await?.0),
+        Call::EditWorkspace(id, edit) => client.edit_workspace(id, &edit).await.map(done)?,
+        // What the service forgets is read and archived first; otherwise it is not told to.
+        Call::DeleteWorkspace(id) => {
+            let emptied = archive.empty_all(client, id).await?;
+            client.delete_workspace(id).await.map(|()| CallAnswer::Emptied(emptied))?
+        }
+        Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
+        Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
+        Call::StartScan(new) => CallAnswer::Scan(client.create_scan(&new).await?),
+        Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
+        Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,
+        Call::CreateLogger { label, workspace } => {
+            CallAnswer::Created(client.create_logger(&label, workspace).await?.0)
+        }
+        Call::DeleteLogger { logger, workspace } => {
+            let emptied = archive.empty(client, &workspace, logger).await?;
+            client.delete_logger(logger).await.map(|()| CallAnswer::Emptied(emptied))?
+        }
+        Call::ClearLogger { logger, workspace } => {
+            let emptied = archive.empty(client, &workspace, logger).await?;
+            client.clear_captures(logger).await.map(|()| CallAnswer::Emptied(emptied))?
+        }
+        Call::CreateReport(new) => CallAnswer::Report(client.create_report(&new).await?),
+        Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
+        Call::DownloadReport(id, name) => download(client, id, &name).await?,
+        Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
+        Call::WordlistContents(id) => CallAnswer::Text(Shared::from(client.wordlist_contents(id).await?)),
+        Call::DownloadWordlist(id, name) => {
+            let words = client.wordlist_contents(id).await?;
+            let name = if name.ends_with(".txt") { name.to_string() } else { format!("{name}.txt") };
+            CallAnswer::Saved(save(&text::file_name(&name), words.as_bytes())?)
+        }
+        Call::Replay(again) => {
+            let sent = replay(&again).await;
+            let hint = "check the URL that was typed";
+            CallAnswer::Status(sent.map_err(|error| Problem { hint: Some(hint.to_owned()), ..Problem::from(error) })?)
+        }
+    })
+}
+
+/// Writes a file into the current directory, or into the one that a name as it was typed begins with.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
+    let here = NewFile::here()?;
+    let (directory, name) = match name.rsplit_once('/') {
+        Some((directory, name)) => (here.join(format!("{directory}/")), name),
+        None => (here, name),
+    };
+    NewFile::create(&directory, name)?.write(content)
+}
+
+/// The same, unless the very file is there already.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
+    files::write_once(&NewFile::here()?, name, content)
+}
+
+async fn download(client: &Client, id: ReportId, name: &str) -> Result<CallAnswer, Problem> {
+    let content = match client.download_report(id).await? {
+        Download::Ready(content) => content,
+        Download::Pending => return Ok(CallAnswer::NotReady),
+        Download::NoData => return Ok(CallAnswer::NoData),
+    };
+    let fallback = format!("report-{id}");
+    let name = Some(name).filter(|name| !name.trim().is_empty()).or(content.name.as_deref()).unwrap_or(&fallback);
+    let file = NewFile::create(&NewFile::here()?, name)?;
+    content.save_to(file.writer()?).await?;
+    Ok(CallAnswer::Saved(file.keep()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_goes_where_a_name_says_if_that_is_there() {
+        let temp = tempfile::tempdir().unwrap();
+        let named = |name: &str| format!("{}/{name}", temp.path().display());
+        assert_eq!(save(&named("hits.csv"), b"1").unwrap(), temp.path().join("hits.csv"));
+        let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
+        assert!(refused.hint.is_some_and(|hint| hint.contains("make the directory")), "{}", refused.message);
+    }
+}

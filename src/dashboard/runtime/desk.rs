@@ -1,0 +1,396 @@
+//! The event loop: wait for one thing, drain what is queued, update, draw once if something changed.
+//!
+//! ```text
+//!   shutdown · signal · key · answer · update · timer that is due
+//!      └─► update ─► effects ─► plan to the poller ─► draw (at most 60 times a second)
+//! ```
+//!
+//! There is no tick: an idle screen costs nothing. Nothing in here waits for the network.
+
+use crate::client::Client;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::plan::{PollEvent, PollPlan, Update};
+use crate::dashboard::base::screen::Size;
+use crate::dashboard::base::session::Session;
+use crate::dashboard::base::time::Now;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::core::{draw as view, update};
+use crate::dashboard::model::Model;
+use crate::dashboard::poller::{CHANNEL, Poller};
+use crate::dashboard::runtime::archive::Archivist;
+use crate::dashboard::runtime::cache::Cache;
+use crate::dashboard::runtime::clipboard::CopyMethod;
+use crate::dashboard::runtime::keyboard::Keyboard;
+use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream};
+use crate::dashboard::runtime::spent::Spent;
+use crate::dashboard::runtime::terminal::Terminal;
+use crate::dashboard::runtime::triage::Keeper;
+use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardStart, Left, bundled, signal};
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::theme::Theme;
+use crossterm::event::{Event, KeyEventKind};
+use jiff::Timestamp;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Least time between two frames that keys ask for, and between two while news come in; after a pause one is drawn at once.
+const FRAME: Duration = Duration::from_millis(16);
+/// Messages taken before a frame is drawn again.
+const DRAIN: usize = 512;
+/// How long calls under way may take to end after the dashboard was left.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long files that are being written may take.
+const FILES: Duration = Duration::from_secs(30);
+
+/// What came in.
+enum Inbound {
+    Terminal(Option<io::Result<Event>>),
+    Signal(CaughtSignal),
+    Update(Update),
+    Answer(Answered),
+    Woke,
+    FrameDue,
+    Shutdown,
+}
+
+/// What a task of ours came to.
+pub(crate) enum Answered {
+    Msg(Box<Msg>),
+    Connected(Box<Connected>),
+}
+
+/// The service the desk works on.
+pub(crate) struct Backend {
+    /// None where a bundle stands in for the service.
+    pub client: Option<Client>,
+    pub keeper: Keeper,
+    pub archivist: Archivist,
+    cache: Option<Cache>,
+    keeps: Option<Box<dyn Any + Send>>,
+    _teller: AbortOnDropHandle<()>,
+}
+
+/// See the module.
+pub(crate) struct Desk {
+    pub model: Model,
+    pub cache: ViewCache,
+    pub terminal: Terminal,
+    /// None while another program has the terminal.
+    pub keyboard: Option<Keyboard>,
+    pub signals: SignalStream,
+    pub shutdown: CancellationToken,
+    pub plans: watch::Sender<PollPlan>,
+    pub updates: (mpsc::Sender<Update>, mpsc::Receiver<Update>),
+    pub answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
+    pub queue: VecDeque<Msg>,
+    pub tasks: JoinSet<()>,
+    /// Files that are being written.
+    pub files: JoinSet<()>,
+    pub backend: Option<Backend>,
+    pub connect: Connector,
+    pub way: CopyMethod,
+    /// How notifications reach the terminal, and who is told beside it.
+    pub heard: signal::Way,
+    pub heard_by: Arc<[String]>,
+    pub started: Instant,
+    pub drawn: Option<Instant>,
+    /// When the last frame was drawn that answered a person, and whether the next one will.
+    pub answered: Option<Instant>,
+    pub typed: bool,
+    pub woken: Option<Instant>,
+    pub left: Option<Option<i32>>,
+    pub spent: Spent,
+}
+
+impl Desk {
+    /// Takes the terminal over; nothing is asked or drawn yet.
+    pub fn open(
+        opening: DashboardStart,
+        connect: Connector,
+        heard_by: Vec<String>,
+        shutdown: CancellationToken,
+    ) -> io::Result<Self> {
+        let signals = SignalStream::listen()?;
+        let terminal = Terminal::enter()?;
+        let mut desk = Self {
+            model: Model::new(Session::default(), Terminal::size()),
+            cache: ViewCache::new(Theme::from_env(|name| std::env::var(name).ok())),
+            terminal,
+            keyboard: Some(Keyboard::open()),
+            signals,
+            shutdown,
+            plans: watch::Sender::new(PollPlan::default()),
+            updates: mpsc::channel(CHANNEL),
+            answers: mpsc::unbounded_channel(),
+            queue: VecDeque::new(),
+            tasks: JoinSet::new(),
+            files: JoinSet::new(),
+            backend: None,
+            connect,
+            way: CopyMethod::of_process(),
+            heard: signal::Way::of_process(),
+            heard_by: heard_by.into(),
+            started: Instant::now(),
+            drawn: None,
+            answered: None,
+            typed: false,
+            woken: None,
+            left: None,
+            spent: Spent::default(),
+        };
+        match opening {
+            DashboardStart::On(connected) => _ = desk.take_service(*connected),
+            DashboardStart::Ask(problem) => {
+                desk.model = Model::new(Session::default(), Terminal::size()).with_setup(problem);
+            }
+        }
+        Ok(desk)
+    }
+
+    /// Runs until the dashboard is left.
+    pub async fn run(mut self) -> io::Result<Left> {
+        self.send_plan();
+        while self.left.is_none() {
+            // A terminal that can no longer be written to is gone: that is a hang-up.
+            if self.draw().is_err() {
+                self.left = Some(Some(1));
+                break;
+            }
+            self.spent.sort_out(&self.model.data);
+            let inbound = self.wait().await;
+            self.take(inbound).await;
+            self.drain().await;
+            self.send_plan();
+        }
+        Ok(self.end().await)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        if !self.model.screen.dirty || self.frame_due().is_some() {
+            return Ok(());
+        }
+        self.model.screen.dirty = false;
+        let (model, cache) = (&self.model, &mut self.cache);
+        self.terminal.draw(|frame| view::draw(model, frame, cache))?;
+        self.model.drawn(self.started.elapsed(), self.cache.measures());
+        self.drawn = Some(Instant::now());
+        if std::mem::take(&mut self.typed) {
+            self.answered = self.drawn;
+        }
+        Ok(())
+    }
+
+    /// When the next frame may be drawn, if that is not now. A key does not wait because news were drawn just before it.
+    fn frame_due(&self) -> Option<Instant> {
+        let last = if self.typed { self.answered } else { self.drawn };
+        let due = last? + FRAME;
+        (due > Instant::now()).then_some(due)
+    }
+
+    /// When the screen changes by itself. Never twice at the same time, whatever the model says.
+    fn wake_at(&self) -> Option<Instant> {
+        let at = self.started.checked_add(self.model.wake_at()?)?;
+        Some(self.woken.map_or(at, |woken| at.max(woken + FRAME)))
+    }
+
+    async fn wait(&mut self) -> Inbound {
+        let wake = sleep_or_never(self.wake_at());
+        // One that became due since it was looked at is drawn now.
+        let frame = sleep_or_never(self.model.screen.dirty.then(|| self.frame_due().unwrap_or_else(Instant::now)));
+        let behind = self.is_behind();
+        let terminal = async {
+            match &mut self.keyboard {
+                Some(keyboard) => keyboard.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        // What ends the dashboard first, then what a person does: news of the service can wait a moment.
+        tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => Inbound::Shutdown,
+            caught = self.signals.next() => Inbound::Signal(caught),
+            event = terminal => Inbound::Terminal(event),
+            Some(answer) = self.answers.1.recv() => Inbound::Answer(answer),
+            Some(update) = self.updates.1.recv(), if !behind => Inbound::Update(update),
+            () = frame => Inbound::FrameDue,
+            () = wake => Inbound::Woke,
+        }
+    }
+
+    async fn take(&mut self, inbound: Inbound) {
+        match inbound {
+            Inbound::Terminal(Some(Ok(event))) => self.take_event(event),
+            // The end of the input, or an error of it: the terminal is gone.
+            Inbound::Terminal(_) => self.left = Some(Some(1)),
+            Inbound::Signal(CaughtSignal::End(signal)) => self.left = Some(Some(signal)),
+            Inbound::Signal(CaughtSignal::Continued) => self.take_terminal_back(),
+            Inbound::Update(Update { generation, at, event: PollEvent::Captures { logger, new } }) => {
+                // Of another workspace: they are read again when one works in that.
+                if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
+                {
+                    backend.archivist.take(logger, at, new);
+                }
+            }
+            Inbound::Update(update) => {
+                if let Some(cache) = self.backend.as_ref().and_then(|backend| backend.cache.as_ref()) {
+                    cache.keep(&update, &self.model);
+                }
+                self.queue.push_back(Msg::Update(update));
+            }
+            Inbound::Answer(Answered::Msg(msg)) => self.queue.push_back(*msg),
+            Inbound::Answer(Answered::Connected(connected)) => {
+                let session = self.take_service(*connected);
+                self.queue.push_back(Msg::Connected(Ok(session)));
+            }
+            Inbound::Woke => {
+                self.woken = Some(Instant::now());
+                self.queue.push_back(Msg::Woke);
+            }
+            Inbound::FrameDue => {}
+            Inbound::Shutdown => self.left = Some(None),
+        }
+        self.work_off().await;
+    }
+
+    fn take_event(&mut self, event: Event) {
+        self.typed = true;
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.queue.push_back(Msg::Key(key)),
+            Event::Paste(text) => self.queue.push_back(Msg::Paste(text)),
+            Event::Resize(columns, rows) => self.queue.push_back(Msg::Resize(Size { columns, rows })),
+            _ => {}
+        }
+    }
+
+    /// Takes what is there already, so that a burst costs one frame.
+    async fn drain(&mut self) {
+        let begun = Instant::now();
+        for _ in 0..DRAIN {
+            if self.left.is_some() || begun.elapsed() > FRAME {
+                return;
+            }
+            let inbound = match self.keyboard.as_mut().and_then(Keyboard::at_hand) {
+                Some(event) => Inbound::Terminal(Some(event)),
+                None => match self.answers.1.try_recv() {
+                    Ok(answer) => Inbound::Answer(answer),
+                    Err(_) if self.is_behind() => return,
+                    Err(_) => match self.updates.1.try_recv() {
+                        Ok(update) => Inbound::Update(update),
+                        Err(_) => return,
+                    },
+                },
+            };
+            self.take(inbound).await;
+        }
+    }
+
+    /// The archive has enough to do: it tells when it has done that.
+    fn is_behind(&self) -> bool {
+        self.backend.as_ref().is_some_and(|backend| backend.archivist.is_behind())
+    }
+
+    async fn work_off(&mut self) {
+        while let Some(msg) = self.queue.pop_front() {
+            let now = Now { mono: self.started.elapsed(), wall: Timestamp::now() };
+            for effect in update(&mut self.model, now, msg) {
+                self.carry_out(effect).await;
+            }
+        }
+    }
+
+    fn send_plan(&mut self) {
+        if let Some(cache) = self.backend.as_mut().and_then(|backend| backend.cache.as_mut()) {
+            cache.recall(&self.model);
+        }
+        if let Some(backend) = &mut self.backend {
+            backend.archivist.recall(&self.model);
+        }
+        let plan = self.model.plan();
+        self.plans.send_if_modified(|old| {
+            let differs = *old != plan;
+            *old = plan;
+            differs
+        });
+    }
+
+    /// Works on this service from now on.
+    fn take_service(&mut self, connected: Connected) -> Session {
+        let last_known = connected.memory.last_known.clone();
+        let (cache, begun) = last_known.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
+        let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
+        let (client, teller) = match connected.source {
+            ConnectionSource::Service(client) => {
+                let poller = Poller::new(client.clone(), plans, updates);
+                // What is known already is shown first, and with it the workspace that is asked for.
+                let polling = async move {
+                    if let Some(begun) = begun {
+                        let _ = begun.await;
+                    }
+                    poller.run().await;
+                };
+                (Some(client), tokio::spawn(polling))
+            }
+            ConnectionSource::Bundle(bundle) => (None, tokio::spawn(bundled::serve(*bundle, plans, updates, answers))),
+        };
+        self.backend = Some(Backend {
+            client,
+            cache,
+            archivist: Archivist::start(&connected.memory, self.answers.0.clone()),
+            keeper: Keeper::start(connected.memory, self.answers.0.clone()),
+            keeps: connected.keeps,
+            _teller: AbortOnDropHandle::new(teller),
+        });
+        if let Some(note) = connected.note {
+            self.model.overlay.notices.say(self.started.elapsed(), Tone::Bad, note);
+        }
+        self.model.session = connected.session.clone();
+        connected.session
+    }
+
+    /// Gives the terminal back, lets calls under way end, and tells how it was left.
+    async fn end(mut self) -> Left {
+        self.give_terminal_away().await;
+        drop(self.terminal);
+        // A file that was asked for is whole, or is said not to be.
+        if timeout(FILES, async { while self.files.join_next().await.is_some() {} }).await.is_err() {
+            tracing::error!("left while files were being written");
+        }
+        let unfinished = timeout(GOODBYE, async { while self.tasks.join_next().await.is_some() {} }).await.is_err();
+        if unfinished {
+            tracing::warn!("left while calls were under way");
+        }
+        let mut keeps = None;
+        let connected = self.backend.is_some();
+        if let Some(backend) = self.backend {
+            backend.archivist.end().await;
+            backend.keeper.end().await;
+            if let Some(cache) = backend.cache {
+                cache.end(&self.model).await;
+            }
+            keeps = backend.keeps;
+        }
+        let scans = self.model.data.scans.value();
+        Left {
+            signal: self.left.flatten(),
+            session: connected.then(|| self.model.session.clone()),
+            active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
+            loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
+            keeps,
+        }
+    }
+}
+
+pub(crate) async fn sleep_or_never(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,240 @@
+//! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
+
+use crate::client::problem::Problem;
+use crate::dashboard::base::effect::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Ticket};
+use crate::dashboard::base::signal::Signal;
+use crate::dashboard::core::msg::Msg;
+use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::runtime::clipboard::CopyMethod;
+use crate::dashboard::runtime::desk::{Answered, Desk};
+use crate::dashboard::runtime::keyboard::Keyboard;
+use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream, stop_until_continued};
+use crate::dashboard::runtime::terminal::Terminal;
+use crate::dashboard::runtime::triage::Wish;
+use crate::dashboard::runtime::{archive, calls, clipboard, editor, signal};
+use crate::export::Export;
+use crate::oob::request;
+use crate::triage;
+use crate::triage::settings::setting;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
+/// Random numbers drawn beyond those asked for.
+const SPARE: usize = 8;
+
+impl Desk {
+    pub async fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Quit => self.left = Some(None),
+            Effect::Call(ticket, call) => self.call(ticket, *call),
+            Effect::Copy { what, text } => self.copy(what, text),
+            Effect::Save { name, content } => self.write(async move {
+                let saved = tokio::task::spawn_blocking(move || calls::save(&name, &content)).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::SaveBody { name, sent } => self.write(async move {
+                let body = request::body(&sent.capture).into_owned();
+                let saved = tokio::task::spawn_blocking(move || calls::save_once(&name, &body)).await;
+                let saved = saved.unwrap_or_else(|error| Err(Problem::local(error.to_string())));
+                Msg::BodySaved { sent, saved }
+            }),
+            Effect::Export(exported) => self.write(async move {
+                let saved = tokio::task::spawn_blocking(move || export(&exported)).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::ExportCaptures(exported) => self.write(async move {
+                let write = move || calls::save(&exported.name, exported.format.written(&exported.sent).as_bytes());
+                let saved = tokio::task::spawn_blocking(write).await;
+                Msg::Saved(saved.unwrap_or_else(|error| Err(Problem::local(error.to_string()))))
+            }),
+            Effect::Edit(text) => self.edit(text).await,
+            Effect::Suspend => self.suspend().await,
+            Effect::Redraw => self.redraw(),
+            Effect::Connect(choice) => self.connect(choice),
+            Effect::Arrange(generation, input) => self.spawn(async move {
+                let arranged = tokio::task::spawn_blocking(move || triage::arrange(&input)).await;
+                // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
+                Msg::Arranged(generation, Box::new(arranged.unwrap_or_default()))
+            }),
+            Effect::Plant(payloads) => {
+                if let Some(backend) = &self.backend {
+                    backend.archivist.wish(archive::ArchiveRequest::Plant(payloads));
+                }
+            }
+            Effect::Recognise { captures, grown } => self.spawn(async move {
+                let again = move || {
+                    let changed = captures.iter().map(|caught| (caught.id(), caught.mentions_of(&grown)));
+                    changed.filter_map(|(id, now)| Some((id, now?))).collect()
+                };
+                let changed = tokio::task::spawn_blocking(again).await.unwrap_or_default();
+                Msg::Oob(OobNews::Recognised(changed))
+            }),
+            // Not into the queue, which is worked off before a key is looked at. The desk hears itself.
+            Effect::AskOn => _ = self.answers.0.send(Answered::Msg(Box::new(Msg::AskOn))),
+            Effect::Signal(heard) => self.signal(*heard),
+            Effect::Draw(planting) => {
+                // Some more: a token that is taken already is left out.
+                let numbers = (0..planting.count + SPARE).map(|_| rand::random()).collect();
+                self.queue.push_back(Msg::Drawn(planting, numbers));
+            }
+            Effect::Record(events) => self.keep(Wish::Record(events)),
+            Effect::Remember { key, workspace, value } => {
+                self.keep(Wish::Remember { key: key.into(), workspace, value });
+            }
+            Effect::RememberOne { of, name, workspace, value } => {
+                self.keep(Wish::Remember { key: setting(of, &name), workspace, value });
+            }
+            Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),
+        }
+    }
+
+    fn spawn(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
+        begin(&mut self.tasks, self.answers.0.clone(), work);
+    }
+
+    /// Writes a file; the end of the dashboard waits for it.
+    fn write(&mut self, work: impl Future<Output = Msg> + Send + 'static) {
+        begin(&mut self.files, self.answers.0.clone(), work);
+    }
+
+    /// There is nothing to keep before there is a service.
+    fn keep(&mut self, wish: Wish) {
+        if let Some(backend) = &self.backend {
+            backend.keeper.wish(wish);
+        }
+    }
+
+    fn call(&mut self, ticket: Ticket, call: Call) {
+        let backend = self.backend.as_ref();
+        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archivist.inlet())));
+        self.spawn(async move {
+            let result = match service {
+                Some((client, archive)) => calls::make(&client, &archive, call).await,
+                None => Err(Problem::local("there is no service")),
+            };
+            Msg::Called { ticket, result }
+        });
+    }
+
+    fn copy(&mut self, what: String, text: String) {
+        let copied = match self.way {
+            CopyMethod::Tmux => {
+                return self.spawn(async move { Msg::Copied(clipboard::through_tmux(&what, text).await) });
+            }
+            CopyMethod::None(why) => Err(CopyFailed { why: why.to_owned(), text }),
+            CopyMethod::Osc52 => clipboard::osc_52(text).and_then(|sequence| {
+                let sent = self.terminal.write(sequence.as_bytes());
+                sent.map(|()| format!("{what} copied (OSC 52)"))
+                    .map_err(|error| CopyFailed { why: error.to_string(), text: String::new() })
+            }),
+        };
+        self.queue.push_back(Msg::Copied(copied));
+    }
+
+    fn signal(&mut self, heard: Signal) {
+        // A lost terminal shows at the next frame.
+        let _ = self.terminal.write(self.heard.sequence(&heard).as_bytes());
+        if self.heard_by.is_empty() {
+            return;
+        }
+        let (words, answers) = (Arc::clone(&self.heard_by), self.answers.0.clone());
+        self.tasks.spawn(async move {
+            if let Err(problem) = signal::run(&words, &heard).await {
+                let _ = answers.send(Answered::Msg(Box::new(Msg::SignalFailed(problem))));
+            }
+        });
+    }
+
+    async fn edit(&mut self, text: String) {
+        self.give_terminal_away().await;
+        let edited = tokio::select! {
+            biased;
+            signal = ended(&mut self.signals) => return self.left = Some(Some(signal)),
+            edited = editor::edit(&text) => edited,
+        };
+        // The interrupt that ended the editor may only be on its way.
+        if let Ok(fresh) = SignalStream::listen() {
+            self.signals = fresh;
+        }
+        self.take_terminal_back();
+        self.queue.push_back(Msg::Edited(edited));
+    }
+
+    async fn suspend(&mut self) {
+        self.give_terminal_away().await;
+        if let Err(error) = stop_until_continued().await {
+            tracing::warn!(%error, "cannot stop");
+        }
+        self.take_terminal_back();
+    }
+
+    pub async fn give_terminal_away(&mut self) {
+        // The reader first: it would take keys that are meant for the other program.
+        if let Some(keyboard) = self.keyboard.take() {
+            keyboard.close().await;
+        }
+        self.terminal.leave();
+    }
+
+    pub fn take_terminal_back(&mut self) {
+        if self.terminal.resume().is_err() {
+            self.left = Some(Some(1));
+            return;
+        }
+        self.keyboard.get_or_insert_with(Keyboard::open);
+        self.queue.push_back(Msg::Resize(Terminal::size()));
+        self.redraw();
+    }
+
+    fn redraw(&mut self) {
+        // A lost terminal shows at the next frame.
+        let _ = self.terminal.clear();
+        self.model.screen.dirty = true;
+    }
+
+    fn connect(&mut self, choice: ConnectionChoice) {
+        let connecting = (self.connect)(choice);
+        let answers = self.answers.0.clone();
+        self.tasks.spawn(async move {
+            let answer = match connecting.await {
+                Ok(connected) => Answered::Connected(Box::new(connected)),
+                Err(problem) => Answered::Msg(Box::new(Msg::Connected(Err(problem)))),
+            };
+            let _ = answers.send(answer);
+        });
+    }
+}
+
+/// Begins something whose answer comes as a message.
+fn begin(
+    tasks: &mut JoinSet<()>,
+    answers: UnboundedSender<Answered>,
+    work: impl Future<Output = Msg> + Send + 'static,
+) {
+    tasks.spawn(async move {
+        // The desk is gone: nobody waits for the answer.
+        let _ = answers.send(Answered::Msg(Box::new(work.await)));
+    });
+    // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
+    while tasks.try_join_next().is_some() {}
+}
+
+/// Writes an export into a file.
+fn export(exported: &Exported) -> Result<PathBuf, Problem> {
+    let Exported { name, format, title, query, made, rows } = exported;
+    let content = crate::export::write(*format, &Export { rows, title, made: *made, query });
+    calls::save(name, &content.map_err(|error| Problem::local(error.to_string()))?)
+}
+
+/// Waits for a signal that ends the dashboard while another program has the terminal. An interrupt is none: it was typed
+/// there and meant for that program.
+async fn ended(signals: &mut SignalStream) -> i32 {
+    loop {
+        match signals.next().await {
+            CaughtSignal::End(signal) if signal != 2 => return signal,
+            CaughtSignal::End(_) | CaughtSignal::Continued => {}
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! One file of a list: the number of its items, then each as the API sends it.
+
+use crate::contract::Stamp;
+use crate::contract::shared::interned;
+use crate::table::{Item, Table};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Deserializer;
+use std::fs::{DirBuilder, File};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+/// Writes a list whole or not at all, with the time it was told as that of the file.
+pub(crate) fn write<T: Item + Serialize>(path: &Path, table: &Table<T>, at: Stamp) -> io::Result<()> {
+    whole(path, |file| {
+        let mut to = BufWriter::with_capacity(1 << 16, &mut *file);
+        write!(to, "{}", table.len())?;
+        for item in table.items() {
+            to.write_all(b"\n")?;
+            serde_json::to_writer(&mut to, &**item)?;
+        }
+        to.flush()?;
+        drop(to);
+        file.set_modified(at.0.into())
+    })
+}
+
+/// Makes a file beside and renames it; temporary files are made 0600.
+pub(crate) fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    fill(file.as_file_mut())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Equal texts are stored once, as when an answer of the service is decoded.
+pub(crate) fn read<T: Item + DeserializeOwned>(path: &Path) -> io::Result<Arc<Table<T>>> {
+    let bytes = fs::read(path)?;
+    let items = interned(|| -> serde_json::Result<Vec<T>> {
+        let mut from = Deserializer::from_slice(&bytes);
+        let count: usize = serde::Deserialize::deserialize(&mut from)?;
+        let items = (0..count).map(|_| T::deserialize(&mut from)).collect::<Result<_, _>>()?;
+        from.end()?;
+        Ok(items)
+    })?;
+    Ok(Arc::new(Table::new(items)))
+}
+
+/// When the service told what a file holds.
+pub(crate) fn time_of(path: &Path) -> io::Result<Stamp> {
+    Timestamp::try_from(fs::metadata(path)?.modified()?).map(Stamp).map_err(io::Error::other)
+}

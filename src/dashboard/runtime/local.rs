@@ -1,0 +1,162 @@
+//! The local service: found by its lock and `service.json`, or started as a process of its own.
+//!
+//! ```text
+//!   lock held? ──yes──► service.json ─► address, key
+//!      └──no──► scandeck serve --detached ─► wait for both
+//! ```
+//!
+//! It goes on when the dashboard ends, so that no scan stops and no logger goes deaf. Besides `cli` this is the only
+//! file that knows both wings.
+
+use crate::client::BaseUrl;
+use crate::config::KeySource;
+use crate::service::{DataDir, Holder};
+use secrecy::SecretString;
+use std::fs;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Longest a service may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// The local service as found.
+#[derive(Clone, Debug)]
+pub struct LocalService {
+    /// Where it listens.
+    pub base: BaseUrl,
+    /// Its key.
+    pub key: SecretString,
+    /// Its process.
+    pub pid: u32,
+    /// It was started now.
+    pub started: bool,
+    /// Something to know: the loggers have another address than last time.
+    pub note: Option<String>,
+}
+
+/// Why there is no local service.
+#[derive(Debug, thiserror::Error)]
+#[error("the local service did not start: {why}")]
+pub struct LocalError {
+    why: String,
+    hint: String,
+}
+
+impl LocalError {
+    fn new(why: impl std::fmt::Display, hint: impl Into<String>) -> Self {
+        Self { why: why.to_string(), hint: hint.into() }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+/// Finds the service of a data directory, or starts it.
+///
+/// # Errors
+/// When it cannot be started, or does not begin within 20 s; with the last line it wrote.
+pub async fn find_or_start(data_dir: &Path) -> Result<LocalService, LocalError> {
+    let try_by_hand = || format!("run `scandeck serve --data-dir {}` to see why", data_dir.display());
+    let directory = DataDir::open(data_dir).map_err(|error| {
+        LocalError::new(format!("{}: {error}", data_dir.display()), "check the path and its permissions")
+    })?;
+    let held = |directory: &DataDir| directory.holder().map_err(|error| LocalError::new(error, try_by_hand()));
+    let mut child = match held(&directory)? {
+        Holder::Running(_) => None,
+        Holder::Nobody => Some(Started::new(&directory).map_err(|error| LocalError::new(error, try_by_hand()))?),
+    };
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // Its file appears when it listens, not before.
+        if let Holder::Running(Some(info)) = held(&directory)? {
+            return found(&directory, &info, child.is_some()).await;
+        }
+        if let Some(started) = &mut child
+            && started.has_ended()
+            && matches!(held(&directory)?, Holder::Nobody)
+        {
+            return Err(LocalError::new(started.last_words(), try_by_hand()));
+        }
+        if Instant::now() > deadline {
+            let why = format!("it is not ready after {} s", PATIENCE.as_secs());
+            return Err(LocalError::new(why, try_by_hand()));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// The service of a data directory if one runs, for commands that start nothing.
+///
+/// # Errors
+/// When one runs that cannot be spoken to.
+pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
+    let advice = "`scandeck status` tells more";
+    let existing = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    let Some(directory) = existing else { return Ok(None) };
+    match directory.holder().map_err(|error| LocalError::new(error, advice))? {
+        Holder::Running(Some(info)) => found(&directory, &info, false).await.map(Some),
+        Holder::Running(None) | Holder::Nobody => Ok(None),
+    }
+}
+
+async fn found(
+    directory: &DataDir,
+    info: &crate::service::ServiceInfo,
+    started: bool,
+) -> Result<LocalService, LocalError> {
+    let base = BaseUrl::parse(info.base_url.as_str(), false)
+        .map_err(|error| LocalError::new(&error, "stop it with `scandeck stop` and start it on 127.0.0.1"))?;
+    let key = KeySource::File(info.api_key_file.clone().unwrap_or_else(|| directory.key_file()))
+        .read()
+        .await
+        .map_err(|error| LocalError::new(&error, error.hint().to_owned()))?;
+    let note = info.previous_logger_url.as_ref().filter(|_| started).map(|old| {
+        format!(
+            "loggers are at {} now, no longer at {old}: URLs planted with the old address reach nobody",
+            info.logger_url
+        )
+    });
+    Ok(LocalService { base, key, pid: info.pid, started, note })
+}
+
+/// A service process that was started and is not yet ready.
+struct Started {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Started {
+    fn new(directory: &DataDir) -> std::io::Result<Self> {
+        let log = directory.path().join("service.log");
+        let output = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&log)?;
+        // The arguments hold no secret: everyone on the machine can read them.
+        let child = Command::new(std::env::current_exe()?)
+            .args(["serve", "--detached", "--data-dir"])
+            .arg(directory.path())
+            .current_dir(directory.path())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .spawn()?;
+        Ok(Self { child, log })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        // An error means that it can no longer be waited for, which is an end too.
+        self.child.try_wait().map_or(true, |status| status.is_some())
+    }
+
+    fn last_words(&self) -> String {
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
+        crate::text::clean(last.trim()).into_owned()
+    }
+}

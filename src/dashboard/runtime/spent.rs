@@ -1,0 +1,51 @@
+//! Large tables that were replaced are freed by another thread: to free 100,000 rows takes as long as many frames.
+
+use crate::dashboard::data::snapshots::Data;
+use std::any::Any;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// The large tables of the model, each held until nobody else holds it.
+#[derive(Default)]
+pub(crate) struct Spent(Vec<Arc<dyn Any + Send + Sync>>);
+
+impl Spent {
+    /// Takes hold of the tables in use, and hands those away that nobody uses any more.
+    pub fn sort_out(&mut self, data: &Data) {
+        let findings = data.occurrences.value().map(|table| Arc::clone(table) as _);
+        let cases = data.findings.value().map(|table| Arc::clone(table) as _);
+        for table in findings.into_iter().chain(cases) {
+            if !self.0.iter().any(|held| std::ptr::addr_eq(Arc::as_ptr(held), Arc::as_ptr(&table))) {
+                self.0.push(table);
+            }
+        }
+        let spent: Vec<_> = self.0.extract_if(.., |held| Arc::strong_count(held) == 1).collect();
+        if !spent.is_empty() {
+            spawn_blocking(move || drop(spent));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Finding, Stamp};
+    use crate::table::Table;
+
+    #[tokio::test]
+    async fn a_table_is_held_until_nobody_else_does() {
+        let (mut data, mut spent) = (Data::default(), Spent::default());
+        let table = Arc::new(Table::new([Finding::default()]));
+        let (held, at) = (Arc::downgrade(&table), Stamp::parse("2026-11-21 12:00:00").unwrap());
+        data.occurrences.succeed(Arc::clone(&table), at);
+        spent.sort_out(&data);
+        data.occurrences.succeed(Arc::default(), at);
+        spent.sort_out(&data);
+        drop(table);
+        assert!(held.upgrade().is_some(), "not freed here");
+        spent.sort_out(&data);
+        while held.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
+    }
+}

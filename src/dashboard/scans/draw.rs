@@ -1,0 +1,272 @@
+//! Scans: what runs with honest progress, what failed and why, what was found; and one scan from all sides.
+
+use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::tab::Tab;
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::fact;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of, problem_lines};
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::bar::bar;
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::widgets::tree::tree_lines;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::table::Remote;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("", 1),
+    TableColumn::fixed("TOOL", 11),
+    TableColumn::flex("TARGET", 9, 2).at_most(32),
+    TableColumn::flex("PROGRESS", 11, 2).at_most(30).sentence(),
+    TableColumn::fixed("TIME", 6).right(),
+    TableColumn::fixed("TESTS", 9).right().expendable(1),
+    TableColumn::flex("FOUND", 8, 1).at_most(20),
+];
+
+/// Columns of the percentage behind a bar, with the space before it.
+const PERCENT: u16 = 5;
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.scans;
+    let list = &cx.model.lists.scans;
+    let start = crate::dashboard::ui::labels::key(cx, Context::Targets, Action::Item(ItemAction::Scan));
+    let new = crate::dashboard::ui::labels::key(cx, Context::Scans, Action::Item(ItemAction::New));
+    let pane = ListPane {
+        columns: COLUMNS,
+        note: counts(cx),
+        invitation: format!("No scan yet: {new} starts one, {start} on a target scans that."),
+        ..pane_of(Pane::Scans, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |scan, widths| cells(cx, scan, widths))
+}
+
+/// `✗ 2 failed  ▶ 12 running  … 4 waiting`, only what there is.
+fn counts(cx: &Cx<'_>) -> Line<'static> {
+    let (all, theme) = (cx.facts.scans(), cx.theme);
+    let mut line = Line::default();
+    for (number, glyph, word, style) in [
+        (all.running, theme.glyphs.running, "running", theme.active()),
+        (all.waiting, theme.glyphs.waiting, "waiting", theme.dim()),
+    ] {
+        if number > 0 {
+            line.push_span(Span::raw(if line.spans.is_empty() { "" } else { "  " }));
+            line.push_span(Span::styled(format!("{glyph} {number} {word}"), style));
+        }
+    }
+    line
+}
+
+fn cells<'a>(cx: &Cx<'a>, scan: &'a Scan, widths: &[u16]) -> Vec<Line<'a>> {
+    let (theme, glyphs) = (cx.theme, cx.theme.glyphs);
+    let tool = Line::from(Tool(scan.tool_id).to_string());
+    let target = Line::from(cx.short_target_name(scan.target_id));
+    let found = Line::from(format::risk_counts_in(theme, scan.result_summary.by_risk(), widths[6]));
+    let ended = || words(cx.age(scan.end_time), theme.dim());
+    match &scan.status_name {
+        ScanStatus::Running => {
+            let stalled = cx.stalled(scan);
+            let (glyph, style) =
+                if stalled.is_some() { (glyphs.stalled, theme.warn()) } else { (glyphs.running, theme.active()) };
+            let tests = words(tests(scan), theme.text());
+            vec![words(glyph, style), tool, target, progress(theme, scan, widths[3]), time_left(cx, scan), tests, found]
+        }
+        ScanStatus::Waiting => {
+            vec![words(glyphs.waiting, theme.dim()), tool, target, words("waiting", theme.dim())]
+        }
+        ScanStatus::Finished => {
+            let tests = words(tests(scan), theme.dim());
+            vec![words(glyphs.done, theme.good()), tool, target, words("done", theme.dim()), ended(), tests, found]
+        }
+        ScanStatus::Stopped => {
+            let tests = words(tests(scan), theme.dim());
+            vec![words(glyphs.stopped, theme.dim()), tool, target, words("stopped", theme.dim()), ended(), tests, found]
+        }
+        status => {
+            let failed = status.is_failure();
+            let (glyph, style) = if failed { (glyphs.failed, theme.bad()) } else { ("?", theme.warn()) };
+            let why = words(reason(scan), style);
+            // The words have the room of the other columns; when it was stands at the very end.
+            let age = format!("{:>1$}", cx.age(scan.end_time), usize::from(widths[6]));
+            let none = Line::default;
+            vec![words(glyph, style), tool, target, why, none(), none(), words(age, theme.dim())]
+        }
+    }
+}
+
+/// The status, and in whose words it came to be so.
+fn reason(scan: &Scan) -> String {
+    let (status, message) = (text::clean(scan.status_name.as_str()), text::clean(&scan.status_message));
+    if message.is_empty() { status.into_owned() } else { format!("{status}: {message}") }
+}
+
+fn progress(theme: Theme, scan: &Scan, columns: u16) -> Line<'static> {
+    let percent = scan.progress.clamp(0, 100);
+    let mut line = Line::from(bar(theme, percent, columns.saturating_sub(PERCENT)).to_vec());
+    line.push_span(Span::raw(format!(" {percent:>3}%")));
+    line
+}
+
+/// `~2m`, or for how long nothing moved.
+fn time_left(cx: &Cx<'_>, scan: &Scan) -> Line<'static> {
+    if let Some(still) = cx.stalled(scan) {
+        return words(format!("!{}", format::duration(still.as_secs() as i64)), cx.theme.warn());
+    }
+    let left = cx.model.time_left(scan.id);
+    words(left.map(|left| format::time_left(left.as_secs())).unwrap_or_default(), cx.theme.text())
+}
+
+/// `122/200`.
+fn tests(scan: &Scan) -> String {
+    match (scan.num_finished_tests, scan.num_tests) {
+        (_, ..=0) => String::new(),
+        (done, all) => format!("{}/{}", format::count(done), format::count(all)),
+    }
+}
+
+/// For layouts that have one line for the scans: trouble first.
+pub(crate) fn summary<'a>(cx: &Cx<'a>) -> Line<'a> {
+    let mut line = counts(cx);
+    let failed = cx.facts.scans().failed;
+    if failed > 0 {
+        line.push_span(Span::raw("  "));
+        line.push_span(Span::styled(format!("{} {failed} failed", cx.theme.glyphs.failed), cx.theme.bad()));
+    }
+    if line.spans.is_empty() {
+        line = words(format::plural(cx.facts.scans().total, "scan"), cx.theme.dim());
+    }
+    line
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.scans.value()?;
+    let scan = table.get(cx.model.lists.scans.selected?)?;
+    let tab = cx.model.detail.tab(Pane::Scans);
+    let tabs = Tab::of(Pane::Scans).iter().map(|tab| tab.title().to_owned()).collect();
+    let parts = Some(&cx.model.data.scan_parts).filter(|parts| parts.scan == Some(scan.id));
+    let text = match tab {
+        Tab::Tests => part_text(cx, parts.map(|parts| &parts.tests), |theme, tests| test_lines(theme, tests)),
+        Tab::Output => {
+            part_text(cx, parts.map(|parts| &parts.output), |theme, output| tree_lines(theme, &output.output_data))
+        }
+        Tab::Raw => part_text(cx, parts.map(|parts| &parts.raw), |theme, raw| {
+            raw.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())).collect()
+        }),
+        _ => DetailText::new(vec![table.clone()], move |theme, _, _| summary_lines(theme, scan)),
+    };
+    Some(DetailPane { id: scan.id.0, head: head_lines(cx, scan), tabs, text })
+}
+
+/// The text of a part that is read while it is looked at.
+fn part_text<'a, T: Send + Sync + 'static>(
+    cx: &Cx<'a>,
+    part: Option<&'a Remote<std::sync::Arc<T>>>,
+    lines: impl Fn(Theme, &T) -> Vec<Line<'static>> + 'a,
+) -> DetailText<'a> {
+    match part.map(|part| (part.value(), part.problem())) {
+        Some((Some(value), _)) => DetailText::new(vec![value.clone()], move |theme, _, _| lines(theme, value)),
+        Some((None, Some(problem))) => {
+            let lines = problem_lines(cx, problem);
+            // The problem has no address of its own to be known by: a new value each time makes it anew.
+            DetailText::new(vec![std::sync::Arc::new(problem.clone())], move |_, _, _| lines)
+        }
+        _ => {
+            DetailText::new(vec![std::sync::Arc::new(())], |theme, _, _| vec![words("asking the service", theme.dim())])
+        }
+    }
+}
+
+fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let tool = Tool(scan.tool_id);
+    let name = tool.name().map_or_else(|| tool.to_string(), str::to_owned);
+    let title = format!("#{} {name} on {}", scan.id, cx.target_name(scan.target_id));
+    let mut state = vec![Span::styled(text::clean(scan.status_name.as_str()).into_owned(), status_style(theme, scan))];
+    if scan.status_name == ScanStatus::Running {
+        state.push(Span::raw("  "));
+        state.extend(bar(theme, scan.progress, 16));
+        state.push(Span::raw(format!(" {}%  ", scan.progress.clamp(0, 100))));
+        match cx.stalled(scan) {
+            Some(still) => {
+                let still = format!("stalled {}", format::duration(still.as_secs() as i64));
+                state.push(Span::styled(still, theme.warn()));
+            }
+            None => state.extend(time_left(cx, scan).spans),
+        }
+    } else if scan.end_time.is_some() {
+        state.push(Span::raw(format!("  {} ago", cx.age(scan.end_time))));
+    }
+    let mut found = vec![Span::styled("found  ", theme.dim())];
+    found.extend(format::risk_counts(theme, scan.result_summary.by_risk(), "  "));
+    if scan.num_tests > 0 {
+        found.push(Span::raw(format!("   {} tests", tests(scan))));
+    }
+    vec![words(title, theme.strong()), Line::from(state), Line::from(found)]
+}
+
+fn status_style(theme: Theme, scan: &Scan) -> ratatui::style::Style {
+    match &scan.status_name {
+        ScanStatus::Running => theme.active(),
+        ScanStatus::Finished => theme.good(),
+        status if status.is_failure() => theme.bad(),
+        _ => theme.text(),
+    }
+}
+
+fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for outside in [&scan.status_message, &scan.result_summary.text] {
+        if !outside.is_empty() {
+            lines.extend(plain(&text::clean_text(outside), theme.text()));
+            lines.push(Line::default());
+        }
+    }
+    lines.push(fact(theme, "Started", format::stamp(theme, scan.start_time)));
+    lines.push(fact(theme, "Ended", format::stamp(theme, scan.end_time)));
+    if scan.duration > 0 {
+        lines.push(fact(theme, "Took", format::long_duration(scan.duration)));
+    }
+    if scan.vpn_scan {
+        lines.push(fact(theme, "VPN", "yes"));
+    }
+    if scan.scan_original_url {
+        lines.push(fact(theme, "Original URL", "scanned as given, whatever it redirects to"));
+    }
+    if !scan.info_text_lines.is_empty() {
+        lines.push(Line::default());
+        lines.extend(scan.info_text_lines.iter().flat_map(|line| plain(&text::clean_text(line), theme.text())));
+    }
+    if let Some(params) = &scan.tool_params {
+        lines.push(Line::default());
+        lines.push(words("Parameters", theme.strong()));
+        lines.extend(tree_lines(theme, params));
+    }
+    lines
+}
+
+fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
+    if tests.is_empty() {
+        return vec![words("No test has ended yet.", theme.dim())];
+    }
+    let glyph = |test: &Test| match test.resource_type {
+        ResourceType::Finding => Span::styled(theme.glyphs.risk[3], theme.warn()),
+        ResourceType::Scan | ResourceType::Other(_) => Span::styled(theme.glyphs.done, theme.good()),
+    };
+    let line = |test: &Test| {
+        let time = format::clock(theme, test.performed_at);
+        Line::from(vec![
+            glyph(test),
+            Span::styled(format!(" {time}  "), theme.dim()),
+            Span::raw(text::clean(&test.description).into_owned()),
+        ])
+    };
+    tests.iter().map(line).collect()
+}

@@ -1,0 +1,12 @@
+//! Scans: their list and detail, and the commands `:retest` and `:compare`.
+//!
+//! ```text
+//!   data::snapshots ─┐
+//!   data::watch ─────┴─► draw (progress, time left, failures, detail)        form: forms/scan
+//! ```
+//!
+//! Whether a scan is stalled is decided in `dashboard/data/watch.rs`. Starting, stopping and deleting scans is in
+//! `core/update`; retests and comparisons are in `findings/retest`.
+
+pub mod commands;
+pub mod draw;

@@ -1,0 +1,33 @@
+//! The keys of the list of alert rules (`:alerts`): off and on, delete.
+
+use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::notices::Tone;
+use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
+use crate::dashboard::model::Model;
+use crate::dashboard::model::modal::Modal;
+
+/// A key while the list is up. It closes with its last rule, whoever took that away.
+pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
+    let rows = model.captures.signals.alerts.len();
+    let Some(Modal::Alerts(list)) = model.overlay.modals.last_mut() else { return };
+    list.walk(0, rows);
+    let Some(chosen) = model.captures.signals.alerts.get(list.at).cloned() else {
+        model.overlay.modals.pop();
+        return;
+    };
+    match action {
+        Some(Action::Edit(EditAction::Close)) => _ = model.overlay.modals.pop(),
+        Some(Action::Move(MoveAction::Down)) => list.walk(1, rows),
+        Some(Action::Move(MoveAction::Up)) => list.walk(-1, rows),
+        Some(Action::Decide(DecideAction::SwitchRule)) => model.keep_alert(&chosen.query, Some(!chosen.off), effects),
+        Some(Action::Item(ItemAction::Delete)) => {
+            model.keep_alert(&chosen.query, None, effects);
+            model.say(Tone::Plain, format!("no alert any more for {0}; :alert {0} brings it back", chosen.query));
+            if model.captures.signals.alerts.is_empty() {
+                model.overlay.modals.pop();
+            }
+        }
+        // The list has no other actions.
+        Some(_) | None => {}
+    }
+}

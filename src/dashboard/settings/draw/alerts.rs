@@ -1,0 +1,28 @@
+//! The list of alert rules: whether each is on, and its query.
+
+use crate::dashboard::data::signals::Alert;
+use crate::dashboard::list::pop_up::PopUpList;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::widgets::pop_up::PopUp;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+const POPUP: PopUp = PopUp { title: "Alerts", note: " a capture they take is heard ", columns: 72, lines: 4, below: 0 };
+
+pub(crate) fn draw_alerts(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, list: PopUpList) {
+    let alerts = &cx.model.captures.signals.alerts;
+    POPUP.draw(cx, buf, area, (list, alerts), |alert, width| alert_spans(cx, alert, width));
+}
+
+fn alert_spans(cx: &Cx<'_>, alert: &Alert, width: u16) -> Vec<Span<'static>> {
+    let theme = cx.theme;
+    let room = usize::from(width).saturating_sub(5);
+    let query = text::start(&text::clean(&alert.query), room).into_owned();
+    let (word, style) = if alert.off { ("off", theme.dim()) } else { ("on ", theme.good()) };
+    vec![
+        Span::styled(format!("{word} "), style),
+        Span::styled(query, if alert.off { theme.dim() } else { theme.text() }),
+    ]
+}

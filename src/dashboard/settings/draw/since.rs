@@ -1,0 +1,68 @@
+//! The line that tells what changed since one last looked.
+//!
+//! ```text
+//!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < look   esc hide
+//! ```
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, ViewAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::format::risk_counts;
+use crate::dashboard::ui::labels::key;
+use crate::dashboard::ui::layout::indented;
+use crate::dashboard::ui::widgets::lines::{draw_sides, joined};
+use crate::text::plural;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+pub(crate) fn draw_since(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
+    let since = &cx.model.settings.since;
+    let Some(last) = since.last else { return };
+    let (theme, what) = (cx.theme, since.what);
+    let at = last.0.to_zoned(TimeZone::system());
+    let days = (cx.model.today() - at.date()).get_days();
+    let at = at.strftime(if days < 7 { "%a %H:%M" } else { "%e %b %H:%M" }).to_string();
+    let mut groups = vec![vec![Span::styled(format!("since {}", at.trim()), theme.dim())]];
+    let new: u32 = what.risks.iter().sum();
+    if new > 0 {
+        let mut spans = vec![Span::styled(format!("+{} ", plural(new as usize, "finding")), theme.strong())];
+        spans.extend(risk_counts(theme, what.risks.map(|number| Some(number.into())), " "));
+        groups.push(spans);
+    }
+    match (what.done, what.failed) {
+        (0, 0) => {}
+        (done, 0) => groups.push(vec![Span::raw(format!("{} done", plural(done, "scan")))]),
+        (0, failed) => groups.push(vec![Span::styled(format!("{} failed", plural(failed, "scan")), theme.bad())]),
+        (done, failed) => groups.push(vec![
+            Span::raw(format!("{} done, ", plural(done, "scan"))),
+            Span::styled(format!("{failed} failed"), theme.bad()),
+        ]),
+    }
+    if what.captures > 0 {
+        let mut spans = vec![Span::raw(format!("+{}", plural(what.captures, "capture")))];
+        if what.payloads > 0 {
+            spans.push(Span::styled(format!(" of {}", plural(what.payloads, "payload")), theme.strong()));
+        }
+        groups.push(spans);
+    }
+    if what.expiring > 0 {
+        let verb = if what.expiring == 1 { "expires" } else { "expire" };
+        let words = format!("{} {verb} within a week", plural(what.expiring, "decision"));
+        groups.push(vec![Span::styled(words, theme.warn())]);
+    }
+    let mut hints = Line::default();
+    // The tab before the first one is that of new findings.
+    if new > 0 && cx.model.navigation.focus.pane == Pane::Findings {
+        hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::PreviousTab)), theme.key()));
+        hints.push_span(Span::styled(" look   ", theme.dim()));
+    }
+    hints.push_span(Span::styled(key(cx, Context::Findings, Action::View(ViewAction::Back)), theme.key()));
+    hints.push_span(Span::styled(" hide", theme.dim()));
+    let line = joined(groups, "   ");
+    // What changed is more than how to put it away.
+    let fits = line.width() + hints.width() + 3 <= usize::from(area.width);
+    draw_sides(buf, indented(area), &line, &if fits { hints } else { Line::default() });
+}

@@ -1,0 +1,13 @@
+//! Settings that a person changes in the dashboard: the list of alert rules, and the line of changes since the last
+//! visit.
+//!
+//! ```text
+//!   data::signals ─► alerts (keys) ─► effects        data::since ─► draw/since
+//! ```
+//!
+//! Saved queries are in `model/tabs`. The configuration file is read by the top-level module `config`.
+
+pub mod alerts;
+pub mod draw;
+#[cfg(test)]
+mod since_tests;

@@ -1,0 +1,94 @@
+//! Targets: what was found on each, and when it was last looked at.
+
+use crate::contract::{ScanStatus, Target};
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::{fact, key};
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::flex("TARGET", 12, 3).at_most(60),
+    TableColumn::flex("FOUND", 8, 2).at_most(26),
+    TableColumn::fixed("LAST", 5).right(),
+    TableColumn::fixed("TYPE", 10).expendable(2),
+    TableColumn::flex("DESCRIPTION", 18, 3).expendable(1),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.targets;
+    let list = &cx.model.lists.targets;
+    let new = key(cx, Context::Targets, Action::Item(ItemAction::New));
+    let pane = ListPane {
+        columns: COLUMNS,
+        note: words(cx.facts.suffix().to_owned(), cx.theme.dim()),
+        invitation: format!("No target here yet: {new} adds one, or many by a paste."),
+        ..pane_of(Pane::Targets, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |target, widths| {
+        let risks = cx.model.risks_of(target.id).map(|risks| risks.map(i64::from)).unwrap_or_default();
+        vec![
+            Line::from(cx.short_target_name(target.id)),
+            Line::from(format::risk_counts_in(cx.theme, risks.map(Some), widths[1])),
+            last(cx, target),
+            cell(target.kind.as_str()),
+            cell(&target.description),
+        ]
+    })
+}
+
+/// How its scans stand: progress, age, or that there never was one. At most five columns.
+fn last(cx: &Cx<'_>, target: &Target) -> Line<'static> {
+    let facts = cx.facts.target(target.id);
+    let Some(scans) = cx.model.data.scans.value() else { return Line::default() };
+    if let Some(scan) = facts.active.and_then(|at| scans.items().get(at)) {
+        return match (&scan.status_name, cx.stalled(scan)) {
+            (ScanStatus::Waiting, _) => words("queue", cx.theme.dim()),
+            (_, Some(_)) => words("stall", cx.theme.warn()),
+            (_, None) => words(format!("{}%", scan.progress.clamp(0, 100)), cx.theme.active()),
+        };
+    }
+    match facts.last.and_then(|(at, end)| Some((scans.items().get(at)?, end))) {
+        Some((scan, _)) if scan.status_name.is_failure() => words("fail", cx.theme.bad()),
+        Some((_, end)) => words(cx.age(end), cx.theme.text()),
+        None => words("never", cx.theme.dim()),
+    }
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.targets.value()?;
+    let target = table.get(cx.model.lists.targets.selected?)?;
+    let (theme, facts) = (cx.theme, cx.facts.target(target.id));
+    let mut found = Line::from(Span::styled(format!("{:<14}", "Findings"), theme.dim()));
+    let risks = cx.model.risks_of(target.id).unwrap_or_default();
+    found.extend(format::risk_counts(theme, risks.map(|count| Some(i64::from(count))), "  "));
+    let mut head = vec![
+        words(text::clean(&target.name).into_owned(), theme.strong()),
+        fact(theme, "Type", text::clean(target.kind.as_str())),
+        found,
+        fact(theme, "Scans", facts.scans.to_string()),
+    ];
+    let scans = cx.model.data.scans.value();
+    if let (Some(scans), Some(at)) = (scans, facts.active.or(facts.last.map(|last| last.0)))
+        && let Some(scan) = scans.items().get(at)
+    {
+        let name = if facts.active.is_some() { "Now" } else { "Last" };
+        let status = text::clean(scan.status_name.as_str());
+        head.push(fact(theme, name, format!("{}, {status}", cx.scan_name(scan.id))));
+    }
+    head.push(fact(theme, "Id", target.id.to_string()));
+    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+        plain(&text::clean_text(&target.description), theme.text())
+    });
+    Some(DetailPane { id: target.id.0, head, tabs: Vec::new(), text })
+}

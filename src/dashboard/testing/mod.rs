@@ -1,0 +1,298 @@
+//! Tests of the dashboard as scripts: state before, keys, state after.
+//!
+//! A [`Desk`] is a dashboard with data, a clock that moves 300 ms a key, and keys written as in the key table:
+//! `desk.keys("4 j enter")`. Text between single quotes is typed letter by letter.
+
+pub(crate) use std::sync::Arc;
+pub(crate) use std::time::Duration;
+
+pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+pub(crate) use jiff::Timestamp;
+
+pub(crate) use crate::client::problem::Problem;
+pub(crate) use crate::contract::{
+    Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
+    Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
+};
+pub(crate) use crate::dashboard::base::capture::Caught;
+pub(crate) use crate::dashboard::base::effect::{Call, CallAnswer, Effect, Ticket};
+pub(crate) use crate::dashboard::base::pane::Pane;
+pub(crate) use crate::dashboard::base::plan::{PollEvent, Snapshot, Update};
+pub(crate) use crate::dashboard::base::screen::{Measures, Size};
+pub(crate) use crate::dashboard::base::session::Session;
+pub(crate) use crate::dashboard::base::time::Now;
+use crate::dashboard::core::msg::Msg;
+pub(crate) use crate::dashboard::core::update::update;
+use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::model::Model;
+pub(crate) use crate::dashboard::model::modal::Modal;
+pub(crate) use crate::oob::{Archived, Hits, Token};
+pub(crate) use crate::table::Table;
+pub(crate) use crate::triage::Pen;
+
+pub(crate) struct Desk {
+    pub model: Model,
+    pub at: Duration,
+}
+
+pub(crate) fn stamp() -> Stamp {
+    Stamp(Timestamp::from_second(1_800_000_000).unwrap())
+}
+
+impl Desk {
+    /// Nothing is known yet.
+    pub fn blank(columns: u16, rows: u16) -> Self {
+        let session =
+            Session { name: "local".into(), base_url: "http://127.0.0.1:8765/api/v2".into(), ..Session::default() };
+        Self { model: Model::new(session, Size { columns, rows }), at: Duration::ZERO }
+    }
+
+    /// Two workspaces; the first with 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
+    pub fn new() -> Self {
+        let mut desk = Self::blank(200, 60);
+        desk.model.findings.triage.pen = Some(Pen { who: "ann@test".into(), instance: 1, ..Pen::default() });
+        desk.model.captures.oob.writable = true;
+        desk.model.screen.measures.list_rows = 10;
+        desk.model.screen.measures.detail_rows = 10;
+        let workspace = |id: i64, name: &str, target_count| Workspace {
+            id: WorkspaceId(id),
+            name: name.into(),
+            target_count,
+            scan_count: 4,
+            ..Workspace::default()
+        };
+        desk.feed(Snapshot::Workspaces(table([workspace(1, "Acme", 5), workspace(2, "Lab", 0)])));
+        desk.feed(Snapshot::Targets(table((1..=5).map(|id| target(id, &format!("t{id}.acme.test"))))));
+        desk.feed(Snapshot::Scans(table([
+            scan(1, 1, ScanStatus::Finished, 100),
+            scan(2, 2, ScanStatus::Running, 50),
+            scan(3, 2, ScanStatus::Waiting, 0),
+            scan(4, 3, ScanStatus::Finished, 100),
+        ])));
+        desk.feed(Snapshot::Findings(table([
+            finding(1, 1, "Private key", Risk::Critical),
+            finding(2, 1, "Git repository", Risk::High),
+            finding(3, 2, "Git ignored", Risk::Medium),
+            finding(4, 2, "Cookie flags", Risk::Low),
+            finding(5, 3, "Banner", Risk::Info),
+            finding(6, 3, "Open port", Risk::Info),
+        ])));
+        desk.feed(Snapshot::Loggers(table([Logger {
+            id: LoggerId(1),
+            label: "probe".into(),
+            handler_url: "http://127.0.0.1:8766/l/abc/".into(),
+            num_requests: 3,
+            requests_left: 997,
+            active_days: 13,
+        }])));
+        desk.capture(1, 1..=3);
+        let report = Report { id: ReportId(1), download_name: "acme.html".into(), ..Report::default() };
+        desk.feed(Snapshot::Reports(table([report])));
+        let words = |id: i64, predefined| Wordlist {
+            id: WordlistId(id),
+            name: format!("words{id}").as_str().into(),
+            predefined,
+            ..Wordlist::default()
+        };
+        desk.feed(Snapshot::Wordlists(table([words(1, true), words(2, false)])));
+        desk.counted(&[]);
+        desk
+    }
+
+    pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
+        let wall = stamp().0.checked_add(jiff::SignedDuration::try_from(self.at).unwrap()).unwrap();
+        let now = Now { mono: self.at, wall };
+        let mut effects = update(&mut self.model, now, msg);
+        // Rows are made as the runtime does it, at once.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
+            if let Effect::Arrange(generation, input) = effects.remove(at) {
+                let arranged = Box::new(crate::triage::arrange(&input));
+                effects.extend(update(&mut self.model, now, Msg::Arranged(generation, arranged)));
+            }
+        }
+        // So are random numbers: here they are counted, so that a test knows its tokens.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Draw(_))) {
+            if let Effect::Draw(planting) = effects.remove(at) {
+                let first = self.model.captures.oob.book.len() as u64 + 1;
+                let numbers = (first..).take(planting.count).collect();
+                effects.extend(update(&mut self.model, now, Msg::Drawn(planting, numbers)));
+            }
+        }
+        // The captures are asked on until all were asked.
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::AskOn)) {
+            effects.remove(at);
+            effects.extend(update(&mut self.model, now, Msg::AskOn));
+        }
+        // A frame is drawn after each message, as the runtime does it when nothing more is queued.
+        let row = self.model.row_id(self.model.navigation.focus.pane);
+        let measures = Measures { row, ..self.model.screen.measures };
+        self.model.drawn(self.at, measures);
+        effects
+    }
+
+    pub fn feed(&mut self, event: impl Into<PollEvent>) {
+        let generation = self.model.connection.generation;
+        self.send(Msg::Update(Update { generation, at: stamp(), event: event.into() }));
+    }
+
+    pub fn capture(&mut self, logger: i64, ids: std::ops::RangeInclusive<i64>) {
+        self.caught(logger, ids.map(capture).collect());
+    }
+
+    /// Captures of a logger come from the archive.
+    pub fn caught(&mut self, logger: i64, captures: Vec<Capture>) {
+        let new = captures.into_iter().map(|capture| caught(logger, capture)).collect();
+        let generation = self.model.connection.generation;
+        self.send(Msg::Oob(OobNews::Captures { generation, new }));
+    }
+
+    /// The archive counts how often the payloads of these numbers were called, and was looked through.
+    pub fn counted(&mut self, hits: &[(u64, u64)]) {
+        let hits = hits
+            .iter()
+            .map(|&(token, count)| (Token::of(token), Hits { count, first: Some(stamp()), last: Some(stamp()) }));
+        let (generation, hits) = (self.model.connection.generation, hits.collect());
+        self.send(Msg::Oob(OobNews::Hits { generation, hits, all: true }));
+    }
+
+    /// Presses keys, 300 ms apart; the effects of all.
+    pub fn keys(&mut self, script: &str) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for event in events(script) {
+            self.at += Duration::from_millis(300);
+            effects.extend(self.send(Msg::Key(event)));
+        }
+        effects
+    }
+
+    /// The calls that keys make.
+    pub fn calls(&mut self, script: &str) -> Vec<(Ticket, Call)> {
+        calls(self.keys(script))
+    }
+
+    /// Answers calls; what goes out because of that.
+    pub fn answer(
+        &mut self,
+        sent: &[(Ticket, Call)],
+        with: impl Fn(&Call) -> Result<CallAnswer, Problem>,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (ticket, call) in sent {
+            effects.extend(self.send(Msg::Called { ticket: *ticket, result: with(call) }));
+        }
+        effects
+    }
+
+    pub fn told(&self) -> String {
+        self.model.overlay.notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>().join(" | ")
+    }
+
+    pub fn prompt(&self) -> &crate::dashboard::prompts::Prompt {
+        match self.model.overlay.modals.last() {
+            Some(Modal::Prompt(prompt)) => prompt,
+            other => panic!("no prompt but {other:?}; told: {}", self.told()),
+        }
+    }
+
+    pub fn form(&self) -> &crate::dashboard::forms::Form {
+        match self.model.overlay.modals.last() {
+            Some(Modal::Form(form)) => form,
+            other => panic!("no form but {other:?}; told: {}", self.told()),
+        }
+    }
+
+    /// Ids of a pane's rows; of findings those of the service.
+    pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
+        let ids = self.model.cursor(pane).shown_ids();
+        ids.into_iter().map(|id| self.model.service_id(pane, id)).collect()
+    }
+
+    /// Id of a pane's selected row; of a finding that of the service.
+    pub fn selected(&self, pane: Pane) -> Option<i64> {
+        Some(self.model.service_id(pane, self.model.selected_id(pane)?))
+    }
+
+    /// What an action is about: ids that are chosen and those that are marked but hidden; of findings as above.
+    pub fn chosen(&mut self, pane: Pane) -> (Vec<i64>, Vec<i64>) {
+        let chosen = self.model.cursor(pane).chosen();
+        let told = |ids: Vec<i64>| ids.into_iter().map(|id| self.model.service_id(pane, id)).collect();
+        (told(chosen.ids), told(chosen.hidden))
+    }
+}
+
+pub(crate) fn calls(effects: Vec<Effect>) -> Vec<(Ticket, Call)> {
+    let call = |effect| match effect {
+        Effect::Call(ticket, call) => Some((ticket, *call)),
+        _ => None,
+    };
+    effects.into_iter().filter_map(call).collect()
+}
+
+pub(crate) fn events(script: &str) -> Vec<KeyEvent> {
+    let mut events = Vec::new();
+    let mut rest = script.trim();
+    while !rest.is_empty() {
+        if let Some(text) = rest.strip_prefix('\'') {
+            let (typed, after) = text.split_once('\'').unwrap();
+            events.extend(typed.chars().map(|letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            rest = after.trim_start();
+            continue;
+        }
+        let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        events.push(event(word));
+        rest = after.trim_start();
+    }
+    events
+}
+
+pub(crate) fn event(word: &str) -> KeyEvent {
+    let key = crate::dashboard::input::key::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
+    let modifiers = if word.starts_with("ctrl-") { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+    KeyEvent::new(key.code(), modifiers)
+}
+
+pub(crate) fn table<T: crate::table::Item>(items: impl IntoIterator<Item = T>) -> Arc<Table<T>> {
+    Arc::new(Table::new(items))
+}
+
+pub(crate) fn target(id: i64, name: &str) -> Target {
+    Target { id: TargetId(id), name: name.into(), workspace_id: WorkspaceId(1), ..Target::default() }
+}
+
+pub(crate) fn scan(id: i64, target: i64, status: ScanStatus, progress: i64) -> Scan {
+    Scan { id: ScanId(id), tool_id: 170, target_id: TargetId(target), status_name: status, progress, ..Scan::default() }
+}
+
+pub(crate) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {
+    Finding {
+        id: FindingId(id),
+        name: name.into(),
+        risk_level: risk,
+        target_id: Some(TargetId(target)),
+        task_id: Some(ScanId(target)),
+        ..Finding::default()
+    }
+}
+
+pub(crate) fn caught(logger: i64, capture: Capture) -> Caught {
+    let archived = Archived {
+        workspace: "Acme".into(),
+        logger: LoggerId(logger),
+        label: "probe".into(),
+        handler_url: "http://127.0.0.1:8766/l/abc/".into(),
+        seen_at: stamp(),
+        capture: Arc::new(capture),
+    };
+    Caught::new(&archived, Arc::default())
+}
+
+pub(crate) fn capture(id: i64) -> Capture {
+    Capture {
+        id: CaptureId(id),
+        request_method: "GET".into(),
+        url_params: format!("t={id}").as_str().into(),
+        path: Some("/l/abc/x".into()),
+        request_date: Some(Stamp(Timestamp::from_second(1_799_999_000 + id).unwrap())),
+        ..Capture::default()
+    }
+}

@@ -1,0 +1,204 @@
+//! Forms: one line a field, label left, what it takes right, what is wrong with it below.
+//!
+//! ```text
+//!   ▌ Tool          Website Scanner ‹170›
+//!     Time limit    240                                      1 to 1440 minutes
+//!                   ✗ max_scan_time: must be at most 1440
+//!              [ Start 58 scans ]     ctrl-o sends from anywhere
+//! ```
+
+use crate::dashboard::forms::Form;
+use crate::dashboard::forms::field::{FieldValue, FormField, LineNote};
+use crate::dashboard::input::action::{Action, FormAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::text::input::TextInput;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::labels::key;
+use crate::dashboard::ui::layout::popup;
+use crate::dashboard::ui::list::problem_lines;
+use crate::dashboard::ui::widgets::input::{input_spans_in, still};
+use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::widgets::pop_up::draw_box;
+use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// Columns of the labels, with the selection bar.
+const LABEL: u16 = 18;
+/// Lines of a field of several lines that are shown at once.
+const SHOWN_LINES: usize = 10;
+
+/// A row of the form with the place it belongs to.
+struct FormRow {
+    place: usize,
+    line: Line<'static>,
+}
+
+pub(crate) fn draw_form(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, form: &Form) {
+    let width = popup(area, area.width, 1).width;
+    let inner_width = width.saturating_sub(if width < 30 { 0 } else { 4 });
+    let rows = form_rows(cx, form, inner_width);
+    let spot = popup(area, width, rows.len() as u16 + 2);
+    let inner = draw_box(buf, spot, cx.theme, &text::clean(&form.title), Line::default());
+    let first = first_row(&rows, form.at, usize::from(inner.height));
+    for (y, row) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
+        draw_line(buf, row_of(inner, y as u16), &row.line);
+    }
+}
+
+/// The first row to show so that the focused place is visible whole, as far as it fits.
+fn first_row(rows: &[FormRow], place: usize, height: usize) -> usize {
+    let begin = rows.iter().position(|row| row.place == place).unwrap_or(0);
+    let end = rows.iter().rposition(|row| row.place == place).map_or(begin, |at| at + 1);
+    if end <= height { 0 } else { end.saturating_sub(height).min(begin) }
+}
+
+fn form_rows(cx: &Cx<'_>, form: &Form, width: u16) -> Vec<FormRow> {
+    let theme = cx.theme;
+    let mut rows = Vec::new();
+    for (place, field) in form.fields.iter().enumerate().filter(|(_, field)| field.shown) {
+        let focused = form.at == place;
+        rows.extend(field_lines(cx, field, focused, width).into_iter().map(|line| FormRow { place, line }));
+    }
+    let button = form.fields.len();
+    let mut tail = vec![Line::default()];
+    for line in &form.summary {
+        tail.extend(wrap(plain(&text::clean_text(line), theme.text()), width));
+    }
+    if let Some(problem) = &form.problem {
+        tail.extend(wrap(problem_lines(cx, problem), width));
+    }
+    tail.push(button_line(cx, form));
+    rows.extend(tail.into_iter().map(|line| FormRow { place: button, line }));
+    rows
+}
+
+fn button_line(cx: &Cx<'_>, form: &Form) -> Line<'static> {
+    let theme = cx.theme;
+    let focused = form.at == form.fields.len();
+    let label = text::clean(&form.button).into_owned();
+    if form.sending {
+        return words(format!("  {label}: being sent"), theme.active());
+    }
+    let send = key(cx, Context::Form, Action::Form(FormAction::Send));
+    Line::from(vec![
+        Span::styled(if focused { theme.glyphs.selected } else { " " }, theme.key()),
+        Span::raw(" "),
+        Span::styled(format!("[ {label} ]"), if focused { theme.chosen() } else { theme.strong() }),
+        Span::styled(format!("   {send} from anywhere"), theme.dim()),
+    ])
+}
+
+fn field_lines(cx: &Cx<'_>, field: &FormField, focused: bool, width: u16) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let room = width.saturating_sub(LABEL);
+    let mut lines = match &field.value {
+        FieldValue::Text(input) if input.is_multiline() => several_lines(cx, field, input, focused, room),
+        FieldValue::Text(input) if focused => vec![Line::from(input_spans_in(theme, input, room))],
+        FieldValue::Text(input) => {
+            vec![Line::raw(text::start(&still(&input.text(), input.mask()), usize::from(room)).into_owned())]
+        }
+        FieldValue::Choice { options, at } => vec![choice(cx, options, *at, focused, room)],
+        FieldValue::Info(told) => wrap(plain(&text::clean_text(told), theme.text()), room),
+    };
+    if let Some(first) = lines.first_mut() {
+        put_help(cx, field, first, room);
+    }
+    if let Some(error) = &field.error {
+        let words = format!("{} {}", theme.glyphs.failed, text::clean(error));
+        lines.extend(wrap(plain(&words, theme.bad()), room));
+    }
+    labelled(cx, field, focused, lines)
+}
+
+/// What a field takes, right of a short value.
+fn put_help(cx: &Cx<'_>, field: &FormField, line: &mut Line<'static>, room: u16) {
+    let used = line.width() + text::width(field.help) + 2;
+    if !field.help.is_empty() && used <= usize::from(room) {
+        line.push_span(Span::raw(" ".repeat(usize::from(room) - used + 2)));
+        line.push_span(Span::styled(field.help, cx.theme.dim()));
+    }
+}
+
+fn labelled(cx: &Cx<'_>, field: &FormField, focused: bool, lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    let theme = cx.theme;
+    let bar = if focused { theme.glyphs.selected } else { " " };
+    let style = if focused { theme.strong() } else { theme.text() };
+    let name = text::start(field.label, usize::from(LABEL) - 3);
+    let label_width = usize::from(LABEL) - 2;
+    let with_label = |(at, mut line): (usize, Line<'static>)| {
+        let label = if at == 0 { name.as_ref() } else { "" };
+        line.spans.insert(0, Span::styled(format!("{label:<label_width$}"), style));
+        line.spans.insert(0, Span::styled(format!("{bar} "), theme.key()));
+        line
+    };
+    lines.into_iter().enumerate().map(with_label).collect()
+}
+
+/// `‹ light ›` with the other options behind it, as far as they fit.
+fn choice(cx: &Cx<'_>, options: &[String], at: usize, focused: bool, room: u16) -> Line<'static> {
+    let theme = cx.theme;
+    let clean = |option: &String| text::clean(option).into_owned();
+    let chosen = options.get(at).map(clean).unwrap_or_default();
+    let all: usize = options.iter().map(|option| text::width(&text::clean(option)) + 2).sum();
+    if all > usize::from(room) {
+        let place = format!("  {} of {}", at + 1, options.len());
+        let style = if focused { theme.chosen() } else { theme.strong() };
+        return Line::from(vec![Span::styled(format!(" {chosen} "), style), Span::styled(place, theme.dim())]);
+    }
+    let mut line = Line::default();
+    for (i, option) in options.iter().enumerate() {
+        let style = match (i == at, focused) {
+            (true, true) => theme.chosen(),
+            (true, false) => theme.strong(),
+            (false, _) => theme.dim(),
+        };
+        let (open, close) = if i == at { (theme.glyphs.tab_open, theme.glyphs.tab_close) } else { (" ", " ") };
+        line.push_span(Span::styled(open, theme.key()));
+        line.push_span(Span::styled(clean(option), style));
+        line.push_span(Span::styled(close, theme.key()));
+    }
+    line
+}
+
+/// The lines around the cursor, each with what is said of it.
+fn several_lines(cx: &Cx<'_>, field: &FormField, input: &TextInput, focused: bool, room: u16) -> Vec<Line<'static>> {
+    let all = input.rows();
+    let cursor = input.cursor().0;
+    let first = cursor.saturating_sub(SHOWN_LINES - 1).min(all.len().saturating_sub(SHOWN_LINES));
+    let mut lines = Vec::new();
+    for (at, typed) in all.iter().enumerate().skip(first).take(SHOWN_LINES) {
+        let mut line = if focused && at == cursor {
+            Line::from(input_spans_in(cx.theme, input, room))
+        } else {
+            Line::raw(text::start(&text::clean(typed), usize::from(room)).into_owned())
+        };
+        if let Some(note) = field.notes.get(at) {
+            put_note(cx, note, &mut line, room);
+        }
+        lines.push(line);
+        if let (true, Some(LineNote::Refused(words))) = (at == cursor, field.notes.get(at)) {
+            // The server's words end with what to do, which the room beside the line is too small for.
+            lines.extend(wrap(plain(&text::clean(words), cx.theme.bad()), room));
+        }
+    }
+    if all.len() > SHOWN_LINES {
+        lines.push(words(format!("{} of {} lines", (first + SHOWN_LINES).min(all.len()), all.len()), cx.theme.dim()));
+    }
+    lines
+}
+
+fn put_note(cx: &Cx<'_>, note: &LineNote, line: &mut Line<'static>, room: u16) {
+    let theme = cx.theme;
+    let (words, style) = match note {
+        LineNote::Empty => return,
+        LineNote::Good(words) => (words, theme.dim()),
+        LineNote::Bad(words) => (words, theme.warn()),
+        LineNote::Refused(words) => (words, theme.bad()),
+    };
+    let left = usize::from(room).saturating_sub(line.width() + 2);
+    line.push_span(Span::raw("  "));
+    line.push_span(Span::styled(text::start(&text::clean(words), left).into_owned(), style));
+}

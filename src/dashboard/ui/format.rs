@@ -1,0 +1,183 @@
+//! Numbers, times and risks as short text. Everything here has a known greatest width, so that columns can be fixed.
+
+use crate::contract::{Risk, Stamp};
+use crate::dashboard::ui::theme::Theme;
+use crate::text;
+use jiff::Timestamp;
+use ratatui::text::Span;
+
+pub use crate::text::{plural, thousands};
+
+/// Greatest width of [`age`] and [`duration`].
+pub const AGE: u16 = 4;
+/// Greatest width of [`count`].
+pub const COUNT: u16 = 4;
+/// Width of [`risk_word`] with its glyph.
+pub const RISK: u16 = 6;
+
+/// How long ago, in one unit: `40s` `9m` `3h` `12d` `8w` `2y`. A stamp ahead of the clock is `now`.
+pub fn age(now: Timestamp, then: Stamp) -> String {
+    match now.as_second() - then.as_second() {
+        ..=0 => "now".to_owned(),
+        seconds => duration(seconds),
+    }
+}
+
+/// Seconds in one unit, rounded down: at most four columns up to 999 years.
+pub fn duration(seconds: i64) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    match seconds.max(0) {
+        s if s < MINUTE => format!("{s}s"),
+        s if s < HOUR => format!("{}m", s / MINUTE),
+        s if s < 2 * DAY => format!("{}h", s / HOUR),
+        s if s < 100 * DAY => format!("{}d", s / DAY),
+        s if s < 700 * DAY => format!("{}w", s / (7 * DAY)),
+        s => format!("{}y", (s / (365 * DAY)).min(999)),
+    }
+}
+
+/// Seconds in two units, for details: `1h 03m`, `4m 09s`, `12s`.
+pub fn long_duration(seconds: i64) -> String {
+    let s = seconds.max(0);
+    match (s / 86_400, s / 3_600 % 24, s / 60 % 60, s % 60) {
+        (0, 0, 0, s) => format!("{s}s"),
+        (0, 0, m, s) => format!("{m}m {s:02}s"),
+        (0, h, m, _) => format!("{h}h {m:02}m"),
+        (d, h, _, _) => format!("{d}d {h:02}h"),
+    }
+}
+
+/// Time left in seconds: an estimate, so with `~`, and never finer than ten seconds.
+pub fn time_left(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    format!("~{}", duration(if seconds < 60 { (seconds + 9) / 10 * 10 } else { seconds }))
+}
+
+/// A count in at most four columns: `999` `8.5k` `120k` `3.1M` `999M`, then `999G` at the most.
+pub fn count(number: i64) -> String {
+    let n = number.max(0);
+    for (unit, letter) in [(1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')] {
+        if n >= unit {
+            let (whole, tenth) = (n / unit, n % unit * 10 / unit);
+            return if whole < 10 { format!("{whole}.{tenth}{letter}") } else { format!("{}{letter}", whole.min(999)) };
+        }
+    }
+    n.to_string()
+}
+
+/// Bytes: `512 B` `4.0 kB` `1.9 MB`.
+pub fn bytes(number: usize) -> String {
+    match number {
+        ..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        _ => format!("{:.1} MB", number as f64 / 1e6),
+    }
+}
+
+/// Date and time in UTC, exact.
+pub fn stamp(theme: Theme, stamp: Option<Stamp>) -> String {
+    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| format!("{stamp} UTC"))
+}
+
+/// Time of day in UTC.
+pub fn clock(theme: Theme, stamp: Option<Stamp>) -> String {
+    stamp.map_or_else(|| theme.glyphs.dash.to_owned(), |stamp| stamp.0.strftime("%H:%M:%S").to_string())
+}
+
+/// Four letters at the most.
+pub fn risk_word(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Critical => "CRIT",
+        Risk::High => "HIGH",
+        Risk::Medium => "MED",
+        Risk::Low => "LOW",
+        Risk::Info => "INFO",
+    }
+}
+
+/// The glyph of a risk.
+pub fn risk_glyph(theme: Theme, risk: Risk) -> &'static str {
+    theme.glyphs.risk[risk.level() as usize]
+}
+
+/// `◆ CRIT`, six columns, in its colour.
+pub fn risk_span(theme: Theme, risk: Risk) -> Span<'static> {
+    Span::styled(format!("{} {:<4}", risk_glyph(theme, risk), risk_word(risk)), theme.risk(risk))
+}
+
+/// `◆1 ▲4 ■9`, from critical down, only what there is. Nothing found is `–`; counts not told are left out.
+pub fn risk_counts(theme: Theme, counts: [Option<i64>; 5], apart: &'static str) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for (risk, number) in Risk::DOWN.into_iter().zip(counts) {
+        let Some(number) = number.filter(|&number| number > 0) else { continue };
+        if !spans.is_empty() {
+            spans.push(Span::raw(apart));
+        }
+        spans.push(Span::styled(format!("{}{}", risk_glyph(theme, risk), count(number)), theme.risk(risk)));
+    }
+    if spans.is_empty() {
+        spans.push(Span::styled(theme.glyphs.dash, theme.dim()));
+    }
+    spans
+}
+
+/// As [`risk_counts`], in at most `columns`: what has no room is left out from the least risk on.
+pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
+    let mut spans = risk_counts(theme, counts, " ");
+    let width = |spans: &[Span<'_>]| spans.iter().map(|span| text::width(&span.content)).sum::<usize>();
+    while spans.len() > 2 && width(&spans) > usize::from(columns) {
+        // A count and the space before it.
+        spans.truncate(spans.len() - 2);
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::width;
+
+    #[test]
+    fn ages_and_durations_are_short_and_in_one_unit() {
+        for (seconds, text) in
+            [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (7_200, "2h"), (172_800, "2d"), (8_640_000, "14w")]
+        {
+            assert_eq!(duration(seconds), text);
+        }
+        let now = Timestamp::from_second(1_000).unwrap();
+        let at = |second| Stamp(Timestamp::from_second(second).unwrap());
+        assert_eq!((age(now, at(940)).as_str(), age(now, at(1_005)).as_str()), ("1m", "now"));
+        assert_eq!(long_duration(249), "4m 09s");
+    }
+
+    #[test]
+    fn counts_and_durations_never_need_more_than_their_columns() {
+        for power in 0..18 {
+            for n in [10i64.pow(power), 10i64.pow(power) * 9, 10i64.pow(power) - 1] {
+                assert!(width(&count(n)) <= COUNT as usize, "{}", count(n));
+                assert!(width(&duration(n)) <= AGE as usize, "{}", duration(n));
+            }
+        }
+        assert_eq!((count(8_512), count(120_000), count(3_100_000)), ("8.5k".into(), "120k".into(), "3.1M".into()));
+    }
+
+    #[test]
+    fn time_left_is_an_estimate() {
+        assert_eq!([time_left(200), time_left(12), time_left(55), time_left(0)], ["~3m", "~20s", "~1m", "~0s"]);
+    }
+
+    #[test]
+    fn unknown_counts_are_left_out_and_none_is_a_dash() {
+        let text = |counts| {
+            risk_counts(Theme::default(), counts, " ").iter().map(|span| span.content.clone()).collect::<String>()
+        };
+        assert_eq!(text([Some(1), Some(0), Some(12_000), None, None]), "◆1 ■12k");
+        assert_eq!(text([None; 5]), "–");
+        let short: String =
+            risk_counts_in(Theme::default(), [Some(3); 5], 8).iter().map(|s| s.content.clone()).collect();
+        assert_eq!(short, "◆3 ▲3 ■3");
+        assert_eq!(thousands(1_234_567), "1 234 567");
+    }
+}

@@ -1,0 +1,88 @@
+//! What helps with a query: the line it is typed in, under it why it is none, what can be written, or what each part of
+//! it hides; and for an empty list the parts that hide its rows.
+
+use crate::dashboard::model::modal::{Line as Typed, LinePurpose, Modal};
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::indented;
+use crate::dashboard::ui::list::ListPane;
+use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::widgets::input::marked_spans;
+use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
+use crate::query::explain::Why;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// Most parts of a query that are explained.
+const PARTS: usize = 6;
+
+/// The line in which a pane's filter is being typed.
+pub(crate) fn typed<'a>(cx: &Cx<'a>, pane: &ListPane<'_>) -> Option<&'a Typed> {
+    match cx.model.overlay.modals.last() {
+        Some(Modal::Line(typed)) if typed.purpose == LinePurpose::Filter(pane.pane) => Some(typed),
+        _ => None,
+    }
+}
+
+/// What is typed, with what is wrong in it marked: as much around the cursor as fits.
+pub(crate) fn typed_spans(theme: Theme, typed: &Typed, columns: u16) -> Vec<Span<'static>> {
+    marked_spans(theme, &typed.input, typed.help.error.as_ref().map(|error| error.at.clone()), columns)
+}
+
+/// Draws what helps over the last rows of the list while its filter is typed; over the first where the selected row is
+/// among the last. `selected` is its place on the screen.
+pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPane<'_>, selected: usize) {
+    let Some(typed) = typed(cx, pane) else { return };
+    let (theme, help) = (cx.theme, &typed.help);
+    let rows: Vec<(Line<'static>, Line<'static>)> = if let Some(error) = &help.error {
+        vec![(
+            words(format!("{} {}", theme.glyphs.failed, text::clean(&error.to_string())), theme.bad()),
+            Line::default(),
+        )]
+    } else if !help.offers.all.is_empty() {
+        let row = |(at, offer): (usize, &crate::query::complete::Completion)| {
+            let selected = help.offers.at == Some(at);
+            let (mark, style) = if selected { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
+            (
+                words(format!("{mark}{}", text::clean(&offer.text)), style),
+                words(text::clean(&offer.note).into_owned(), theme.dim()),
+            )
+        };
+        help.offers.all.iter().enumerate().map(row).collect()
+    } else {
+        let hides = |why: &&Why| why.hides > 0;
+        pane.why
+            .iter()
+            .filter(hides)
+            .take(PARTS)
+            .map(|why| (words(hidden_by(why), theme.text()), Line::default()))
+            .collect()
+    };
+    let count = rows.len().min(usize::from(area.height / 2));
+    let last = usize::from(area.height) - count;
+    let top = if selected < last { last } else { 0 };
+    for (y, (left, right)) in rows.into_iter().take(count).enumerate() {
+        let row = row_of(area, (top + y) as u16);
+        draw_line(buf, row, &words(" ".repeat(usize::from(row.width)), theme.text()));
+        draw_sides(buf, indented(row), &left, &right);
+        restyle(buf, row, theme.field(false));
+    }
+}
+
+/// `risk>=high hides 12`
+fn hidden_by(why: &Why) -> String {
+    format!("{} hides {}", text::clean(&why.part), format::thousands(why.hides as u64))
+}
+
+/// What an empty list says of the parts of its query that hide rows which would be there without them.
+pub(crate) fn why_lines(cx: &Cx<'_>, why: &[Why]) -> Vec<Line<'static>> {
+    let alone = why.iter().filter(|why| why.hides > 0).take(PARTS);
+    alone
+        .map(|why| {
+            let rows = format::thousands(why.hides as u64);
+            words(format!("Without {} there would be {rows}.", text::clean(&why.part)), cx.theme.text())
+        })
+        .collect()
+}

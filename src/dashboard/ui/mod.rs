@@ -1,0 +1,23 @@
+//! Drawing that belongs to no feature: layout (all numbers), theme (all colours and glyphs), widgets.
+//!
+//! ```text
+//!   draw of a feature ─► columns, cells, detail ─► list, text, form, prompt ─► widgets ─► cells of the buffer
+//!                                                    │
+//!                               layout · theme · format · cache (scroll anchors, wrapped lines)
+//! ```
+//!
+//! Nothing here changes the model. Drawing of one feature is in its `draw.rs` or `draw/`.
+
+pub mod cache;
+pub mod context;
+pub mod facts;
+pub mod form;
+pub mod labels;
+pub mod list;
+pub mod prompt;
+pub mod text;
+
+pub mod format;
+pub mod layout;
+pub mod theme;
+pub mod widgets;

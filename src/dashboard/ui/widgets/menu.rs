@@ -1,0 +1,36 @@
+//! What can follow the first key of a two-key sequence, in a strip over the last rows.
+
+use crate::dashboard::input::prefix::Prefix;
+use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::layout::{sheet, take_top};
+use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::widgets::pop_up::draw_head;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+pub(crate) fn draw_menu(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, prefix: Prefix) {
+    let theme = cx.theme;
+    let context = cx.model.context_after(prefix);
+    let hints = cx.model.keyboard.keymap.hints(context);
+    let name = context.title();
+    let widest = hints.iter().map(|hint| text::width(&hint.key) + 1 + text::width(hint.label)).max().unwrap_or(0) + 3;
+    let per_line = (usize::from(area.width.saturating_sub(2)) / widest.max(1)).max(1);
+    let rows = hints.len().div_ceil(per_line) as u16 + 1;
+    let spot = sheet(area, rows);
+    Clear.render(spot, buf);
+    let (head, rest) = take_top(spot, 1);
+    draw_head(buf, head, theme, name);
+    for (y, row) in hints.chunks(per_line).enumerate() {
+        let mut line = Line::default();
+        for hint in row {
+            let used = text::width(&hint.key) + 1 + text::width(hint.label);
+            line.push_span(Span::raw(" "));
+            line.push_span(Span::styled(hint.key.clone(), theme.key()));
+            line.push_span(Span::raw(format!(" {}{}", hint.label, " ".repeat(widest - used - 1))));
+        }
+        draw_line(buf, row_of(rest, y as u16), &line);
+    }
+}

@@ -1,0 +1,17 @@
+//! Things that are drawn in more than one place. Each takes plain values and an area, none knows the model.
+
+pub mod bar;
+pub mod frame;
+pub mod grid;
+pub mod hex;
+pub mod hints;
+pub mod input;
+pub mod lines;
+pub mod menu;
+pub mod message;
+pub mod pop_up;
+pub mod table;
+pub mod tabs;
+pub mod toast;
+pub mod tree;
+pub mod wrap;

@@ -1,0 +1,46 @@
+//! The tab line of a detail: `▌Overview▐  Evidence 2  References 3`.
+
+use crate::dashboard::ui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// The tabs with the chosen one, if any, between bars; each keeps its place whichever is chosen. When they are wider than
+/// `width`, those after the chosen one are left out first, then those before it.
+pub fn tab_line(theme: Theme, titles: &[String], chosen: impl Into<Option<usize>>, width: u16) -> Line<'static> {
+    let chosen = chosen.into();
+    let kept = chosen.unwrap_or(0);
+    let widths: Vec<usize> = titles.iter().map(|title| crate::text::width(title) + 2).collect();
+    let (mut first, mut end) = (0, titles.len());
+    let room = width as usize;
+    while widths[first..end].iter().sum::<usize>() > room && end > kept + 1 {
+        end -= 1;
+    }
+    while widths[first..end].iter().sum::<usize>() > room && first < kept {
+        first += 1;
+    }
+    let mut line = Line::default();
+    for (i, title) in titles.iter().enumerate().take(end).skip(first) {
+        if Some(i) == chosen {
+            line.push_span(Span::styled(theme.glyphs.tab_open, theme.key()));
+            line.push_span(Span::styled(title.clone(), theme.strong()));
+            line.push_span(Span::styled(theme.glyphs.tab_close, theme.key()));
+        } else {
+            line.push_span(Span::styled(format!(" {title} "), theme.dim()));
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chosen_tab_is_always_there() {
+        let titles = ["Overview", "Evidence 2", "References 3"].map(String::from);
+        let text = |chosen, width| tab_line(Theme::default(), &titles, chosen, width).to_string();
+        assert_eq!(text(0, 60), "▌Overview▐ Evidence 2  References 3 ");
+        assert_eq!(text(2, 60), " Overview  Evidence 2 ▌References 3▐");
+        assert_eq!(text(2, 15), "▌References 3▐");
+        assert_eq!(text(0, 12), "▌Overview▐");
+    }
+}

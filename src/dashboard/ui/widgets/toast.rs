@@ -1,0 +1,127 @@
+//! Notices in the lower right corner, newest lowest, at most three.
+//!
+//! ```text
+//!   ▌ the row above goes up to make room            the service answers again
+//!    p payload  enter open  ? keys     payload hit: q, SSRF, +12s, GET from …
+//! ```
+
+use crate::dashboard::ui::layout::take_bottom;
+use crate::dashboard::ui::widgets::lines::draw_line;
+use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+/// How many are shown at once.
+pub const MOST: usize = 3;
+/// Lines of one; what has no room in them is cut.
+const LINES: usize = 3;
+/// Columns between two.
+const GAP: u16 = 1;
+/// They take one of so many rows of a screen at most, but always one.
+const PART: u16 = 3;
+
+/// The rows of what is said.
+#[derive(Debug, Default)]
+pub struct Toasts {
+    rows: Vec<Vec<Piece>>,
+}
+
+/// A line of a notice, with its style and the columns that it takes.
+#[derive(Debug)]
+struct Piece(Style, Line<'static>, u16);
+
+impl Toasts {
+    /// What there is to say, oldest first. Short ones stand beside each other. A long one is wrapped: what to do next
+    /// stands at its end.
+    pub fn of(notices: &[(Style, String)], screen: Rect) -> Self {
+        let newest = notices.len().saturating_sub(MOST);
+        let mut rows: Vec<Vec<Piece>> = Vec::new();
+        for notice in &notices[newest..] {
+            let mut lines = lines(notice, screen.width);
+            let beside = |row: &&mut Vec<Piece>| {
+                let taken = columns(row) + lines.iter().map(|line| line.2).sum::<u16>();
+                lines.len() == 1 && taken < screen.width / 3 * 2
+            };
+            match rows.last_mut().filter(beside) {
+                Some(row) => row.append(&mut lines),
+                None => rows.extend(lines.into_iter().map(|line| vec![line])),
+            }
+        }
+        let most = usize::from((screen.height / PART).max(1));
+        rows.drain(..rows.len().saturating_sub(most));
+        Self { rows }
+    }
+
+    /// Rows that they take.
+    pub fn rows(&self) -> u16 {
+        self.rows.len() as u16
+    }
+
+    /// Columns that they take of the last row.
+    pub fn columns(&self) -> u16 {
+        self.rows.last().map_or(0, |row| columns(row))
+    }
+
+    /// Draws them over the last rows of a screen.
+    pub fn draw(&self, buf: &mut Buffer, screen: Rect) {
+        let (_, rows) = take_bottom(screen, self.rows());
+        for (y, row) in (rows.y..).zip(&self.rows) {
+            let mut right = rows.right();
+            for Piece(style, line, columns) in row.iter().rev() {
+                let spot = Rect { x: right - columns, y, width: *columns, height: 1 };
+                Clear.render(spot, buf);
+                buf.set_style(spot, *style);
+                draw_line(buf, Rect { x: spot.x + 1, width: columns.saturating_sub(1), ..spot }, line);
+                right = spot.x.saturating_sub(GAP);
+            }
+        }
+    }
+}
+
+/// Columns of a row.
+fn columns(row: &[Piece]) -> u16 {
+    let gaps = row.len().saturating_sub(1) as u16 * GAP;
+    row.iter().map(|piece| piece.2).sum::<u16>() + gaps
+}
+
+/// A notice wrapped to a screen: all its lines are as wide as the longest.
+fn lines((style, notice): &(Style, String), columns: u16) -> Vec<Piece> {
+    let mut lines = wrap(plain(notice, *style), columns.saturating_sub(2));
+    lines.truncate(LINES);
+    let widest = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 2;
+    lines.into_iter().map(|line| Piece(*style, line, widest.min(columns))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(notices: &[&str], columns: u16, rows: u16) -> Vec<String> {
+        let screen = Rect::new(0, 0, columns, rows);
+        let mut buf = Buffer::empty(screen);
+        let notices: Vec<_> = notices.iter().map(|text| (Style::new(), (*text).to_owned())).collect();
+        Toasts::of(&notices, screen).draw(&mut buf, screen);
+        let line = |y| (0..columns).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+        (0..rows).map(line).collect()
+    }
+
+    #[test]
+    fn the_three_newest_stand_at_the_end_the_newest_last_and_short_ones_side_by_side() {
+        let lines = shown(&["one", "two", "three of it", "four"], 20, 9);
+        assert_eq!(lines[6..], ["                two", "        three of it", "               four"]);
+        assert!(lines[..6].iter().all(String::is_empty));
+        assert_eq!(shown(&["one", "two"], 30, 2), ["".to_owned(), format!("{}one   two", " ".repeat(20))]);
+    }
+
+    #[test]
+    fn a_long_one_is_wrapped_so_that_its_end_is_read_and_leaves_most_of_the_screen() {
+        let long = "the disk is full: make room and start again";
+        let lines = shown(&[long], 20, 9);
+        assert_eq!(lines[6..], [" the disk is full:", " make room and", " start again"]);
+        assert_eq!(shown(&["one", long], 20, 3), ["", "", " start again"]);
+        assert_eq!(shown(&[long], 1, 1), [""]);
+    }
+}

@@ -1,0 +1,69 @@
+//! Word lists: what the guessing tools try.
+
+use crate::contract::Wordlist;
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, ItemAction, ListAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::labels::fact;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::widgets::wrap::plain;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::Line;
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::flex("WORD LIST", 12, 2).at_most(48),
+    TableColumn::fixed("WORDS", 5).right(),
+    TableColumn::fixed("KIND", 10).expendable(1),
+    TableColumn::flex("DESCRIPTION", 16, 3).expendable(2),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.wordlists;
+    let list = &cx.model.lists.wordlists;
+    let pane = ListPane {
+        columns: COLUMNS,
+        invitation: "No word list. The local service takes one with: scandeck wordlists import FILE".to_owned(),
+        ..pane_of(Pane::Wordlists, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |wordlist, _| {
+        vec![
+            cell(&wordlist.name),
+            words(format::count(wordlist.num_words), cx.theme.text()),
+            words(kind(wordlist), cx.theme.dim()),
+            cell(&wordlist.description),
+        ]
+    })
+}
+
+fn kind(wordlist: &Wordlist) -> &'static str {
+    if wordlist.predefined { "predefined" } else { "own" }
+}
+
+pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let table = cx.model.data.wordlists.value()?;
+    let wordlist = table.get(cx.model.lists.wordlists.selected?)?;
+    let theme = cx.theme;
+    let open = crate::dashboard::ui::labels::key(cx, Context::Lists, Action::List(ListAction::In));
+    let download = crate::dashboard::ui::labels::key(cx, Context::Wordlists, Action::Item(ItemAction::Download));
+    let head = vec![
+        words(text::clean(&wordlist.name).into_owned(), theme.strong()),
+        Line::default(),
+        fact(theme, "Words", format::thousands(wordlist.num_words.max(0) as u64)),
+        fact(theme, "Kind", if wordlist.predefined { "predefined, cannot be deleted" } else { "own" }),
+        fact(theme, "Id", wordlist.id.to_string()),
+    ];
+    let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
+        let mut lines = plain(&text::clean_text(&wordlist.description), theme.text());
+        lines.push(Line::default());
+        lines.push(words(format!("{open} shows the words, {download} downloads them."), theme.dim()));
+        lines
+    });
+    Some(DetailPane { id: wordlist.id.0, head, tabs: Vec::new(), text })
+}

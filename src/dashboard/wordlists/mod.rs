@@ -1,0 +1,9 @@
+//! Word lists: their list and detail.
+//!
+//! ```text
+//!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update
+//! ```
+//!
+//! Importing a word list is a command of the service wing (`scandeck wordlists import`), because the API has no upload.
+
+pub mod draw;

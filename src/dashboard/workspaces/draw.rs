@@ -1,0 +1,43 @@
+//! Workspaces: the one worked in, and the others.
+
+use crate::dashboard::base::pane::Pane;
+use crate::dashboard::input::action::{Action, ItemAction};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, cell, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::layout::Slot;
+use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
+use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::text;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::fixed("", 1),
+    TableColumn::flex("WORKSPACE", 8, 2).at_most(48),
+    TableColumn::fixed("TARGETS", 7).right().expendable(1),
+    TableColumn::fixed("SCANS", 5).right(),
+    TableColumn::flex("DESCRIPTION", 20, 3).expendable(2),
+];
+
+pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
+    let remote = &cx.model.data.workspaces;
+    let list = &cx.model.lists.workspaces;
+    let new = crate::dashboard::ui::labels::key(cx, Context::Workspaces, Action::Item(ItemAction::New));
+    let pane = ListPane {
+        columns: COLUMNS,
+        heads: slot.area.height > 8,
+        invitation: format!("No workspace yet. Targets, scans and loggers live in one: {new} makes it."),
+        ..pane_of(Pane::Workspaces, remote)
+    };
+    draw_table(cx, buf, slot, cache, pane, (remote, list), |workspace, _| {
+        let current = cx.model.navigation.scope.workspace == Some(workspace.id);
+        let mark = if current { words(cx.theme.glyphs.link, cx.theme.good()) } else { Line::default() };
+        let name = text::clean(&workspace.name);
+        let name = if current { Line::from(Span::styled(name, cx.theme.strong())) } else { Line::from(name) };
+        let targets = words(format::count(workspace.target_count), cx.theme.text());
+        let scans = words(format::count(workspace.scan_count), cx.theme.text());
+        vec![mark, name, targets, scans, cell(&workspace.description)]
+    })
+}

@@ -1,0 +1,9 @@
+//! Workspaces: the list, with the workspace in use and its counts.
+//!
+//! ```text
+//!   data::snapshots ─► draw (columns, cells)        keys: core/update     form: forms/basic
+//! ```
+//!
+//! Which workspace is in use is `Scope` in `dashboard/base`; changing it is in `model/navigation`.
+
+pub mod draw;

@@ -1,0 +1,38 @@
+//! The key of a finding: its fingerprint.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// 128 bits of a fingerprint: what decisions are kept under. Printed as 32 hex digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(pub u128);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.len() {
+            32 => u128::from_str_radix(text, 16).map(Self).map_err(|_| format!("{text:?} is no fingerprint")),
+            _ => Err(format!("{text:?} is no fingerprint: 32 hex digits")),
+        }
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}

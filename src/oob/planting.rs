@@ -1,0 +1,74 @@
+//! Making payloads: everything about them but their tokens is there when they are asked for.
+//!
+//! There is no randomness in here: tokens must not be guessed, so each is made of a number that the caller draws.
+
+use std::sync::Arc;
+
+use super::payload::UrlForm;
+use super::{Book, Payload, Shape, Token};
+use crate::contract::{LoggerId, Shared, Stamp};
+use crate::finding::Key;
+use crate::text::file_name;
+
+/// Most payloads at once.
+pub const MOST: usize = 10_000;
+
+/// Payloads that were asked for: everything is as it was when the key was pressed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Planting {
+    pub logger: LoggerId,
+    pub label: Shared,
+    pub handler_url: Shared,
+    pub form: UrlForm,
+    /// How many.
+    pub count: usize,
+    /// As what they are written into a file.
+    pub shape: Shape,
+    /// Into this file instead of the clipboard.
+    pub into: Option<String>,
+    /// Name of the target at hand.
+    pub target: Shared,
+    /// The finding at hand, and its name.
+    pub finding: Option<Key>,
+    pub finding_name: Shared,
+}
+
+/// What all payloads of one planting share beside that.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Stamped {
+    pub workspace: Shared,
+    pub who: Shared,
+    pub at: Option<Stamp>,
+    pub offset: Option<i64>,
+}
+
+impl Planting {
+    /// The payloads, one a number that is not taken.
+    pub fn payloads(&self, numbers: &[u64], book: &Book, stamped: &Stamped) -> Vec<Arc<Payload>> {
+        let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
+        let mut taken = std::collections::HashSet::new();
+        let free = numbers.iter().map(|&number| Token::of(number));
+        let free = free.filter(|&token| book.get(token).is_none() && taken.insert(token));
+        tokens.extend(free.take(self.count));
+        let many = self.into.is_some();
+        let one = |(at, token): (usize, Token)| Payload {
+            token,
+            url: self.form.url(&self.handler_url, token).into(),
+            logger: self.logger,
+            label: self.label.clone(),
+            workspace: stamped.workspace.clone(),
+            at: stamped.at,
+            offset: stamped.offset,
+            who: stamped.who.clone(),
+            number: many.then_some(at as i64 + 1),
+            batch: self.into.as_deref().map(file_name).unwrap_or_default().into(),
+            target: self.target.clone(),
+            finding: self.finding,
+            finding_name: self.finding_name.clone(),
+            ..Payload::default()
+        };
+        tokens.into_iter().enumerate().map(one).map(Arc::new).collect()
+    }
+}

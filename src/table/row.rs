@@ -1,0 +1,151 @@
+//! What a row of a list tells queries, by itself and about the rows of other lists.
+
+use crate::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
+use crate::finding::Key;
+use crate::oob::{Hits, Payload, Token};
+use crate::query::{Bits, Builder, Field, Flag, Kind, Source};
+
+/// Something in a list.
+pub trait Row {
+    /// Which list.
+    const KIND: Kind;
+
+    /// Appends the texts that bare words search, any case, each followed by a line break so that a word never matches
+    /// across two of them.
+    fn search_text(&self, to: &mut String);
+
+    /// Puts in what the row has of a field.
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder);
+}
+
+/// What rows of one list say about those of others. What is not known is left out.
+pub trait Others {
+    /// Name of a target.
+    fn target_name(&self, _: TargetId) -> Option<&Shared> {
+        None
+    }
+    /// Name of the workspace that a target belongs to.
+    fn workspace_name(&self, _: TargetId) -> Option<&Shared> {
+        None
+    }
+    /// Id of the tool of a scan.
+    fn tool(&self, _: ScanId) -> Option<i64> {
+        None
+    }
+    /// Findings of a target by risk, from critical down.
+    fn risks(&self, _: TargetId) -> Option<[u32; 5]> {
+        None
+    }
+    /// Scans of a target: how many, and how many of them are active.
+    fn scans(&self, _: TargetId) -> Option<(usize, usize)> {
+        None
+    }
+    /// The payload of a token.
+    fn payload(&self, _: Token) -> Option<&Payload> {
+        None
+    }
+    /// What a payload brought in.
+    fn hits(&self, _: Token) -> Option<&Hits> {
+        None
+    }
+    /// Whether a payload that is told to have brought in nothing did not.
+    fn are_hits_known(&self) -> bool {
+        true
+    }
+    /// Whether a payload is waited for.
+    fn is_awaited(&self, _: Token) -> bool {
+        false
+    }
+    /// Names of the targets that a request came from or names.
+    fn targets_of(&self, _: &Capture) -> Vec<Shared> {
+        Vec::new()
+    }
+    /// Whether a request came from an address of the analyst's own.
+    fn is_own(&self, _: &Capture) -> bool {
+        false
+    }
+    /// The service's clock minus this machine's, in seconds.
+    fn clock_offset(&self) -> Option<i64> {
+        None
+    }
+    /// Notes on a finding.
+    fn notes(&self, _: Key) -> Vec<&Shared> {
+        Vec::new()
+    }
+}
+
+/// Nothing is known of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl Others for Alone {}
+
+/// Rows in memory as a list: what commands without a screen query.
+pub struct Rows<'a, R> {
+    /// The rows.
+    pub rows: &'a [R],
+    /// What others tell.
+    pub others: &'a dyn Others,
+    /// Seconds since 1970.
+    pub now: i64,
+}
+
+impl<R: Row> Source for Rows<'_, R> {
+    fn kind(&self) -> Kind {
+        R::KIND
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+        self.rows[row].tell(field, self.others, to);
+    }
+
+    fn with_text(&self, text: &str) -> Bits {
+        let mut scratch = String::new();
+        Bits::of(self.rows.len(), |row| {
+            scratch.clear();
+            self.rows[row].search_text(&mut scratch);
+            scratch.to_lowercase().contains(text)
+        })
+    }
+
+    fn now(&self) -> i64 {
+        self.now
+    }
+}
+
+/// Appends texts, each followed by a line break.
+pub(crate) fn put(to: &mut String, texts: &[&str]) {
+    for text in texts {
+        to.push_str(text);
+        to.push('\n');
+    }
+}
+
+/// Puts in the flags that hold.
+pub(crate) fn flags(to: &mut Builder, flags: &[(Flag, bool)]) {
+    let bits = flags.iter().filter(|(_, holds)| *holds).fold(0, |bits, (flag, _)| bits | flag.bit());
+    to.flags(bits);
+}
+
+/// Puts in a tool by its id and its names.
+pub(crate) fn tool(to: &mut Builder, id: i64) {
+    to.text(&id.to_string());
+    let tool = Tool(id);
+    [tool.name(), tool.short_name()].into_iter().flatten().for_each(|name| to.text(name));
+}
+
+/// Puts in the worst of counted risks, from critical down.
+pub(crate) fn worst(to: &mut Builder, counts: impl Iterator<Item = bool>) {
+    if let Some((risk, _)) = Risk::DOWN.into_iter().zip(counts).find(|(_, any)| *any) {
+        to.whole(risk.level());
+    }
+}
+
+/// Puts in a text that may be missing.
+pub(crate) fn shared(to: &mut Builder, text: Option<&Shared>) {
+    text.into_iter().for_each(|text| to.shared(text));
+}

@@ -1,0 +1,112 @@
+//! Captured requests: what the service tells of each, and what was recognised in it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::contract::{Capture, CaptureId, Shared};
+use crate::oob::source::Agent;
+use crate::oob::{Mention, Payload};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::Sort;
+
+/// The captures have one order, that of their stream.
+const SORTS: &[Sort<Capture>] = &[Sort { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
+
+impl Row for Capture {
+    const KIND: Kind = Kind::Captures;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.request_method, &self.ip_address, &self.url_params, &self.user_agent]);
+        put(to, &[self.path.as_deref().unwrap_or_default()]);
+    }
+
+    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::From => to.shared(&self.ip_address),
+            Field::Method => to.shared(&self.request_method),
+            Field::Query => to.shared(&self.url_params),
+            Field::Agent => to.shared(&self.user_agent),
+            Field::Os => to.shared(&self.os),
+            Field::Header => self.http_headers.iter().for_each(|line| to.shared(line)),
+            Field::BodyType => to.shared(&self.request_body_type),
+            Field::Body => {
+                if let Ok(body) = STANDARD.decode(self.request_body_base64.as_bytes()) {
+                    to.text(&String::from_utf8_lossy(&body));
+                }
+            }
+            Field::Time => to.time(self.request_date),
+            Field::Path => self.path.iter().for_each(|path| to.shared(path)),
+            Field::HttpVersion => self.http_version.iter().for_each(|version| to.shared(version)),
+            Field::Port => self.remote_port.into_iter().for_each(|port| to.whole(port)),
+            Field::Is => flags(to, &[(Flag::Body, !self.request_body_base64.is_empty())]),
+            _ => {}
+        }
+    }
+}
+
+impl Item for Capture {
+    type Id = CaptureId;
+    fn id(&self) -> CaptureId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}
+
+/// A captured request with what was recognised in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Recognised<'a> {
+    /// As the service told it.
+    pub capture: &'a Capture,
+    /// Label of its logger.
+    pub label: &'a Shared,
+    /// The tokens it carries.
+    pub mentions: &'a [Mention],
+}
+
+impl Row for Recognised<'_> {
+    const KIND: Kind = Kind::Captures;
+
+    fn search_text(&self, to: &mut String) {
+        self.capture.search_text(to);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let payloads = self.mentions.iter().filter_map(|mention| others.payload(mention.token));
+        match field {
+            Field::Logger => to.shared(self.label),
+            Field::Payload => self.mentions.iter().for_each(|mention| to.text(&mention.token.to_string())),
+            Field::Planted => payloads.for_each(|payload| payload.tell(field, others, to)),
+            Field::Number => payloads.filter_map(|payload| payload.number).for_each(|number| to.whole(number)),
+            Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
+            Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
+            Field::Target => {
+                payloads.for_each(|payload| to.shared(&payload.target));
+                others.targets_of(self.capture).iter().for_each(|target| to.shared(target));
+            }
+            Field::Delay => {
+                let delay = |payload: &Payload| payload.delay(self.capture.request_date, others.clock_offset());
+                payloads.for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
+            }
+            Field::Is => {
+                self.capture.tell(field, others, to);
+                let known = self.mentions.iter().any(|mention| mention.known);
+                let unknown = !known && !self.mentions.is_empty();
+                flags(
+                    to,
+                    &[
+                        (Flag::Known, known),
+                        (Flag::UnknownToken, unknown),
+                        (Flag::Bot, Agent::of(&self.capture.user_agent).is_some()),
+                        (Flag::Own, others.is_own(self.capture)),
+                    ],
+                );
+            }
+            _ => self.capture.tell(field, others, to),
+        }
+    }
+}

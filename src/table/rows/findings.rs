@@ -1,0 +1,100 @@
+//! Findings as one scan told them. What was decided about them is told by `triage`.
+
+use crate::contract::{Finding, FindingId, TargetId};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put, shared, tool};
+use crate::table::sort::Sort;
+
+impl Row for Finding {
+    const KIND: Kind = Kind::Findings;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.name, self.risk_level.as_str(), &self.vuln_id, &self.cwe, &self.service, &self.status]);
+        for cve in &self.cve {
+            put(to, &[cve]);
+        }
+        put(to, &[&self.port.to_string()]);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let of_target = self.target_id.and_then(|target| others.target_name(target));
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.name),
+            Field::Risk | Field::Severity => to.whole(self.risk_level.level()),
+            Field::Target => shared(to, of_target.or(self.target_name.as_ref())),
+            Field::TargetId => self.target_id.into_iter().for_each(|id| to.whole(id.0)),
+            Field::Workspace => shared(to, self.target_id.and_then(|target| others.workspace_name(target))),
+            Field::Scan => self.task_id.into_iter().for_each(|id| to.whole(id.0)),
+            Field::Tool => self.task_id.and_then(|scan| others.tool(scan)).into_iter().for_each(|id| tool(to, id)),
+            Field::Scanner => to.text(if self.confirmed { "proven" } else { "unproven" }),
+            Field::Class | Field::VulnId => to.shared(&self.vuln_id),
+            Field::Cve => self.cve.iter().for_each(|cve| to.shared(cve)),
+            Field::Cwe => cwes(&self.cwe, to),
+            Field::Owasp => {
+                let owasp = &self.owasp;
+                [&owasp.owasp_2017, &owasp.owasp_2021, &owasp.owasp_2025].into_iter().for_each(|name| to.shared(name));
+            }
+            Field::Port if self.port > 0 => to.whole(self.port),
+            Field::Protocol => to.shared(&self.protocol),
+            Field::Service => to.shared(&self.service),
+            Field::Epss => to.maybe(self.epss_score),
+            Field::Percentile => to.maybe(self.epss_percentile),
+            Field::Cvss => to.maybe(self.cvss),
+            Field::CvssV3 => to.maybe(self.cvssv3),
+            Field::Screenshots => to.maybe(self.screenshots.map(|count| count as f64)),
+            Field::Is => flags(
+                to,
+                &[
+                    (Flag::Kev, self.in_cisa_catalog),
+                    (Flag::Proven, self.confirmed),
+                    (Flag::Verified, self.verified),
+                    (Flag::Nothing, self.vuln_id.starts_with("NONVULN-")),
+                ],
+            ),
+            _ => self.tell_text(field, to),
+        }
+    }
+}
+
+impl Finding {
+    fn tell_text(&self, field: Field, to: &mut Builder) {
+        match field {
+            Field::Status => to.shared(&self.status),
+            Field::Test => to.shared(&self.test_description),
+            Field::Description => to.shared(&self.vuln_description),
+            Field::RiskDescription => to.shared(&self.risk_description),
+            Field::Evidence => to.text(self.vuln_evidence.as_json()),
+            Field::Recommendation => to.shared(&self.recommendation),
+            Field::Reference => self.references.iter().for_each(|reference| to.shared(reference)),
+            _ => {}
+        }
+    }
+}
+
+/// `CWE-79`, `79`, or several of them.
+fn cwes(text: &crate::contract::Shared, to: &mut Builder) {
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !text.contains([',', ';', ' ']) && !plain(text) {
+        return to.shared(text);
+    }
+    for one in text.split([',', ';', ' ']).filter(|one| !one.is_empty()) {
+        if plain(one) { to.text(&format!("CWE-{one}")) } else { to.text(one) }
+    }
+}
+
+/// What one scan told: shown as part of a case of `triage`, so no list searches or sorts it.
+impl Item for Finding {
+    type Id = FindingId;
+    const SEARCHED: bool = false;
+    fn id(&self) -> FindingId {
+        self.id
+    }
+    fn target(&self) -> Option<TargetId> {
+        self.target_id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        &[]
+    }
+}

@@ -1,0 +1,48 @@
+//! Loggers: what the service tells of each.
+
+use crate::contract::{Logger, LoggerId};
+use crate::oob::lifetime::over;
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::{Sort, natural};
+
+/// Orders of the loggers.
+const SORTS: &[Sort<Logger>] = &[
+    Sort { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
+    Sort { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
+    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+];
+
+impl Row for Logger {
+    const KIND: Kind = Kind::Loggers;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.label, &self.handler_url]);
+    }
+
+    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.label),
+            Field::Url => to.shared(&self.handler_url),
+            Field::Days => to.whole(self.active_days),
+            Field::Requests => to.whole(self.num_requests),
+            Field::Left => to.whole(self.requests_left),
+            Field::Is => {
+                flags(to, &[(Flag::Closed, over(self).is_some()), (Flag::Empty, self.num_requests == 0)]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Item for Logger {
+    type Id = LoggerId;
+    fn id(&self) -> LoggerId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}

@@ -1,0 +1,76 @@
+//! Payloads: what is known of each, and what it brought in.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::oob::{Payload, Token};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::{BY_HITS, Sort, natural};
+
+/// Orders of the payloads. The lines of a batch were made at one time: they stay in their order.
+const SORTS: &[Sort<Payload>] = &[
+    Sort { name: "newest", compare: by_made },
+    Sort { name: BY_HITS, compare: by_made },
+    Sort { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
+    Sort { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
+    Sort { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
+];
+
+impl Row for Payload {
+    const KIND: Kind = Kind::Payloads;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.parameter, &self.technique, &self.target, &self.finding_name, &self.note]);
+        put(to, &[&self.batch, &self.label, &self.token.to_string()]);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let hits = || others.hits(self.token);
+        match field {
+            Field::Payload => to.text(&self.token.to_string()),
+            Field::Url => to.shared(&self.url),
+            Field::Logger => to.shared(&self.label),
+            Field::Made => to.time(self.at),
+            Field::By => to.shared(&self.who),
+            Field::Number => self.number.into_iter().for_each(|number| to.whole(number)),
+            Field::Batch => to.shared(&self.batch),
+            Field::Target => to.shared(&self.target),
+            Field::About => to.shared(&self.finding_name),
+            Field::Planted => {
+                to.shared(&self.parameter);
+                if !self.batch.is_empty() {
+                    to.shared(&self.batch);
+                }
+            }
+            Field::Technique => to.shared(&self.technique),
+            Field::Note => to.shared(&self.note),
+            Field::Hits => to.whole(hits().map_or(0, |hits| hits.count as i64)),
+            Field::Seen => to.time(hits().and_then(|hits| hits.last)),
+            Field::Delay => {
+                let delay = hits().and_then(|hits| hits.delay(self, others.clock_offset()));
+                to.maybe(delay.map(|delay| delay.seconds as f64));
+            }
+            Field::Is => {
+                let (hit, awaited) = (hits().is_some(), others.is_awaited(self.token));
+                let waiting = !hit && others.are_hits_known();
+                flags(to, &[(Flag::Hit, hit), (Flag::Waiting, waiting), (Flag::Awaited, awaited)]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Item for Payload {
+    type Id = Token;
+    fn id(&self) -> Token {
+        self.token
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}
+
+fn by_made(a: &Payload, b: &Payload) -> Ordering {
+    (Reverse(a.at), a.number, a.token).cmp(&(Reverse(b.at), b.number, b.token))
+}

@@ -1,0 +1,48 @@
+//! Reports: what the service tells of each.
+
+use crate::contract::{Report, ReportId, ReportStatus};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::{Sort, natural};
+
+/// Orders of the reports.
+const SORTS: &[Sort<Report>] = &[
+    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    Sort { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
+    Sort { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
+];
+
+impl Row for Report {
+    const KIND: Kind = Kind::Reports;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.download_name, self.status.as_str(), self.format.as_str()]);
+    }
+
+    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.download_name),
+            Field::Status => to.text(self.status.as_str()),
+            Field::Format => to.text(self.format.as_str()),
+            Field::Made => to.time(self.generation_date),
+            Field::Expires => to.time(self.expiration_date),
+            Field::Is => {
+                let (ready, failed) = (ReportStatus::Finished, ReportStatus::Failed);
+                flags(to, &[(Flag::Ready, self.status == ready), (Flag::Failed, self.status == failed)]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Item for Report {
+    type Id = ReportId;
+    fn id(&self) -> ReportId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}

@@ -1,0 +1,58 @@
+//! Targets: what is told of each, and of its scans and findings.
+
+use std::cmp::Ordering;
+
+use crate::contract::{Target, TargetId};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put, shared, worst};
+use crate::table::sort::{BY_RISK, Sort, natural};
+
+/// Orders of the targets.
+const SORTS: &[Sort<Target>] = &[
+    Sort { name: BY_RISK, compare: by_target_name },
+    Sort { name: "name", compare: by_target_name },
+    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+];
+
+impl Row for Target {
+    const KIND: Kind = Kind::Targets;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.name, self.kind.as_str(), &self.description]);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.name),
+            Field::Type => to.text(self.kind.as_str()),
+            Field::Description => to.shared(&self.description),
+            Field::Workspace => shared(to, others.workspace_name(self.id)),
+            Field::Risk => {
+                worst(to, others.risks(self.id).into_iter().flatten().map(|count| count > 0));
+            }
+            Field::Is => {
+                let scans = others.scans(self.id);
+                let never = scans.is_some_and(|(all, _)| all == 0);
+                let active = scans.is_some_and(|(_, active)| active > 0);
+                flags(to, &[(Flag::Unscanned, never), (Flag::Active, active)]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Item for Target {
+    type Id = TargetId;
+    fn id(&self) -> TargetId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}
+
+fn by_target_name(a: &Target, b: &Target) -> Ordering {
+    natural(&a.name, &b.name).then(a.id.cmp(&b.id))
+}

@@ -1,0 +1,42 @@
+//! Word lists: what the service tells of each.
+
+use crate::contract::{Wordlist, WordlistId};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::{Sort, natural};
+
+/// Orders of the word lists.
+const SORTS: &[Sort<Wordlist>] = &[
+    Sort { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+    Sort { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
+];
+
+impl Row for Wordlist {
+    const KIND: Kind = Kind::Wordlists;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.name, &self.description]);
+    }
+
+    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.name),
+            Field::Description => to.shared(&self.description),
+            Field::Words => to.whole(self.num_words),
+            Field::Is => flags(to, &[(Flag::Predefined, self.predefined), (Flag::Empty, self.num_words == 0)]),
+            _ => {}
+        }
+    }
+}
+
+impl Item for Wordlist {
+    type Id = WordlistId;
+    fn id(&self) -> WordlistId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}

@@ -1,0 +1,43 @@
+//! Workspaces: what the service tells of each.
+
+use crate::contract::{Workspace, WorkspaceId};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::Item;
+use crate::table::row::{Others, Row, flags, put};
+use crate::table::sort::{Sort, natural};
+
+/// Orders of the workspaces.
+const SORTS: &[Sort<Workspace>] = &[
+    Sort { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+];
+
+impl Row for Workspace {
+    const KIND: Kind = Kind::Workspaces;
+
+    fn search_text(&self, to: &mut String) {
+        put(to, &[&self.name, &self.description]);
+    }
+
+    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+        match field {
+            Field::Id => to.whole(self.id.0),
+            Field::Name => to.shared(&self.name),
+            Field::Description => to.shared(&self.description),
+            Field::ScanCount => to.whole(self.scan_count),
+            Field::TargetCount => to.whole(self.target_count),
+            Field::Is => flags(to, &[(Flag::Empty, self.target_count == 0)]),
+            _ => {}
+        }
+    }
+}
+
+impl Item for Workspace {
+    type Id = WorkspaceId;
+    fn id(&self) -> WorkspaceId {
+        self.id
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}

@@ -1,0 +1,227 @@
+//! What queries take: a few findings and scans, each query with the names it is expected to find.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
+use crate::query::source::column_of;
+use crate::query::*;
+use crate::table::{Alone, Others, Rows};
+use crate::triage::case::Again;
+use crate::triage::{Case, CaseId, Judged, Presence, Reason, Stance, Verdict};
+
+struct World(Shared);
+
+impl Others for World {
+    fn target_name(&self, target: TargetId) -> Option<&Shared> {
+        (target == TargetId(1)).then_some(&self.0)
+    }
+    fn tool(&self, scan: ScanId) -> Option<i64> {
+        (scan == ScanId(7)).then_some(170)
+    }
+}
+
+fn stamp(text: &str) -> Option<Stamp> {
+    Stamp::parse(text)
+}
+
+fn case(name: &str, change: impl FnOnce(&mut Finding)) -> Case {
+    let mut finding = Finding { name: name.into(), ..Finding::default() };
+    change(&mut finding);
+    Case { id: CaseId(finding.id.0), finding: Arc::new(finding), ..Case::default() }
+}
+
+/// Three findings: a leaked key, decided and expired; an old TLS version, decided; and an odd one.
+fn findings() -> Vec<(Case, Stance)> {
+    let key = Case {
+        presence: Presence::New,
+        first_seen: stamp("2026-11-20 12:00:00"),
+        last_seen: stamp("2026-11-20 12:00:00"),
+        ..case("Private key", |finding| {
+            finding.id = FindingId(11);
+            finding.risk_level = Risk::Critical;
+            finding.target_id = Some(TargetId(1));
+            finding.task_id = Some(ScanId(7));
+            finding.cve = vec!["CVE-2024-1".into(), "CVE-2023-9".into()];
+            finding.cwe = "538, CWE-200".into();
+            finding.port = 443;
+            finding.confirmed = true;
+            finding.epss_score = Some(0.7);
+        })
+    };
+    let tls = Case {
+        first_seen: stamp("2026-10-01 00:00:00"),
+        last_seen: stamp("2026-11-20 12:00:00"),
+        ..case("TLS 1.0 offered", |finding| {
+            finding.risk_level = Risk::Medium;
+            finding.port = 8443;
+            finding.cwe = "CWE-326".into();
+            finding.in_cisa_catalog = true;
+        })
+    };
+    let odd = case("Ünusual (odd)", |finding| finding.service = "HTTP".into());
+    let expired = Stance { verdict: Verdict::RiskAccepted, again: Some(Again::Expired), ..Stance::default() };
+    let decided = Stance {
+        verdict: Verdict::FalsePositive,
+        reason: Some(Reason::WrongProduct),
+        at: stamp("2026-11-21 11:00:00"),
+        until: Some(jiff::civil::date(2026, 11, 30)),
+        tags: vec!["client-a".into(), "x".into()],
+        severity: Some(Risk::Low),
+        ..Stance::default()
+    };
+    vec![(key, expired), (tls, decided), (odd, Stance::default())]
+}
+
+/// First letters of the names of what a query takes, at noon of 21 November 2026.
+fn taken(text: &str) -> String {
+    let all = findings();
+    let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
+    let world = World("shop.acme.test".into());
+    let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
+    let source = Rows { rows: &rows, others: &world, now };
+    let query = Query::parse(text, Kind::Findings).unwrap();
+    query.matches(&source).rows().filter_map(|row| all[row].0.name.chars().next()).collect()
+}
+
+#[test]
+fn each_kind_of_value_is_compared_as_the_page_says() {
+    for (text, wanted) in [
+        ("", "PTÜ"),
+        ("risk>=high", "P"),
+        ("risk:medium,info", "TÜ"),
+        ("severity:low", "T"),
+        ("verdict:risk_accepted,false_positive", "PT"),
+        ("is:undecided", "PÜ"),
+        ("is:expired", "P"),
+        ("is:new", "P"),
+        ("is:kev,new", "PT"),
+        ("is:kev is:new", ""),
+        ("reason:wrong_*", "T"),
+        ("reason:\"\"", "PÜ"),
+        ("target:acme", "P"),
+        ("target:shop*", "P"),
+        ("target=shop", ""),
+        ("target:*", "P"),
+        ("tool:170", "P"),
+        ("tool:web*", "P"),
+        ("cve:CVE-2024-*", "P"),
+        ("cve:\"\"", "TÜ"),
+        ("-cve:*", "TÜ"),
+        ("cwe:538", "P"),
+        ("cwe:cwe-200,326", "PT"),
+        ("port:80,443", "P"),
+        ("port:*", "PT"),
+        ("port>443", "T"),
+        ("epss>0.5", "P"),
+        ("epss!=0.7", "TÜ"),
+        ("scanner:proven", "P"),
+        ("service:http", "Ü"),
+        ("tag:client-*", "T"),
+        ("tag=x", "T"),
+        ("name:~\"^tls\"", "T"),
+        ("-name:~\"^TLS\"", "PÜ"),
+        ("name:ünusual", "Ü"),
+        ("\"(odd)\"", "Ü"),
+        ("offered medium", "T"),
+        ("text:key,ÜNUSUAL", "PÜ"),
+        ("id:11", "P"),
+        ("scan:7", "P"),
+        ("(risk:critical or tag:x) port>=443", "PT"),
+        ("not (risk:critical or tag:x)", "Ü"),
+    ] {
+        assert_eq!(taken(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn times_are_compared_with_ages_days_and_seconds() {
+    for (text, wanted) in [
+        ("age<1d", ""),
+        ("age<=1d", "P"),
+        ("age>1w", "T"),
+        ("changed<2h", "T"),
+        ("first:2026-10-01", "T"),
+        ("first>2026-10-01", "P"),
+        ("first>=2026-10-01", "PT"),
+        ("first<2026-10-01", ""),
+        ("first<=2026-10-01", "T"),
+        ("seen>\"2026-11-20 11:59:59\"", "PT"),
+        ("until<10d", "T"),
+        ("until<9d", ""),
+        ("until:2026-11-30", "T"),
+        ("decided:*", "T"),
+    ] {
+        assert_eq!(taken(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn other_lists_are_queried_alike() {
+    let scans = [
+        Scan { tool_id: 70, status_name: ScanStatus::Running, progress: 40, ..Scan::default() },
+        Scan { tool_id: 170, status_name: ScanStatus::TimedOut, duration: 700, ..Scan::default() },
+    ];
+    let taken = |text: &str| {
+        let source = Rows { rows: &scans, others: &Alone, now: 0 };
+        Query::parse(text, Kind::Scans).unwrap().matches(&source).rows().collect::<Vec<_>>()
+    };
+    assert_eq!(taken("is:active progress>=40"), [0]);
+    assert_eq!(taken("status:\"timed out\" duration>10m is:failed"), [1]);
+    assert_eq!(taken("port"), [0]);
+}
+
+#[test]
+fn what_a_clause_took_is_kept_until_it_is_forgotten() {
+    let mut verdicts = vec![Stance { verdict: Verdict::Fixed, ..Stance::default() }, Stance::default()];
+    let case = Case::default();
+    let mut evaluator = Evaluator::default();
+    let query = Query::parse("verdict:fixed -is:undecided", Kind::Findings).unwrap();
+    let count = |stances: &[Stance], evaluator: &mut Evaluator| {
+        let rows: Vec<Judged> = stances.iter().map(|stance| Judged { case: &case, stance }).collect();
+        evaluator.matches(&query, &Rows { rows: &rows, others: &Alone, now: 0 }).count()
+    };
+    assert_eq!(count(&verdicts, &mut evaluator), 1);
+    verdicts[1].verdict = Verdict::Fixed;
+    assert_eq!(count(&verdicts, &mut evaluator), 1);
+    let rows: Vec<Judged> = verdicts.iter().map(|stance| Judged { case: &case, stance }).collect();
+    evaluator.tell_again(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &Alone, now: 0 });
+    assert_eq!(count(&verdicts, &mut evaluator), 2);
+    verdicts[0].verdict = Verdict::Open;
+    assert_eq!(count(&verdicts, &mut evaluator), 2);
+    evaluator.forget_fields(Field::is_of_decision);
+    assert_eq!(count(&verdicts, &mut evaluator), 1);
+}
+
+#[test]
+fn every_field_of_every_list_makes_a_column_of_its_kind() {
+    for spec in field::FIELDS.iter().filter(|spec| spec.lists.contains(&Kind::Findings)) {
+        let all = findings();
+        let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
+        let builder = column_of(spec.field, &Rows { rows: &rows, others: &Alone, now: 0 });
+        let rows = match builder.column() {
+            Column::Texts { cells, .. } => cells.rows(),
+            Column::Numbers(cells) => cells.rows(),
+            Column::Flags(flags) => flags.len(),
+        };
+        assert_eq!(rows, all.len(), "{}", spec.name);
+    }
+}
+
+proptest! {
+    /// A query and its opposite share the rows between them, whatever it asks.
+    #[test]
+    fn a_query_and_its_opposite_take_every_row_once(
+        clause in prop_oneof![
+            Just("risk>=high"), Just("tag:x"), Just("cve:*"), Just("epss<1"), Just("age<2d"), Just("is:new"), Just("key"),
+        ],
+        other in prop_oneof![Just("port:443"), Just("verdict:f*"), Just("until:\"\""), Just("name:~o")],
+        either in any::<bool>(),
+    ) {
+        let both = format!("{clause} {} {other}", if either { "or" } else { "and" });
+        let (with, without) = (taken(&both), taken(&format!("-({both})")));
+        prop_assert_eq!(with.chars().count() + without.chars().count(), 3);
+        prop_assert!(with.chars().all(|name| !without.contains(name)));
+    }
+}

@@ -1,0 +1,28 @@
+//! Recording what a person decided: one batch of events, whoever asks for it.
+
+use std::sync::Arc;
+
+use super::{Change, Event, Pen, State, Subject};
+use crate::contract::{Shared, Stamp};
+
+impl Pen {
+    /// Writes changes as one batch, each in the workspace it is about. A decision replaces those that `known` has: what
+    /// somebody else decided meanwhile stands beside it, as a conflict.
+    pub fn write_batch(
+        &mut self,
+        (at, clock): (Stamp, u64),
+        known: &State,
+        changes: impl IntoIterator<Item = (Shared, Subject, Change)>,
+    ) -> Vec<Arc<Event>> {
+        let batch = self.next();
+        let write = |(workspace, subject, change): (Shared, Subject, Change)| {
+            let after = match (&subject, &change) {
+                (Subject::Finding(identity), Change::Decide(_)) => known.heads(identity.key),
+                _ => Vec::new(),
+            };
+            self.workspace = workspace;
+            Arc::new(self.write((at, clock), batch, after, subject, change))
+        };
+        changes.into_iter().map(write).collect()
+    }
+}

@@ -1,0 +1,278 @@
+//! A retest: the scans that found something are started again, and what they see now is held against what was told.
+//!
+//! ```text
+//!   findings ─► one scan for all that share one ─► asked ─► its new scan is known ─► its status, from scans and rows
+//! ```
+//!
+//! It is kept as a setting of its workspace, so that its board is there after a restart, and for what leaves the program.
+//! The status is never kept.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::{Outcome, occurrences, outcome, seen_by};
+use super::presence::{covers, is_read};
+use super::settings::StoredSettings;
+use super::{Case, CaseId, Key};
+use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
+use crate::table::Table;
+
+/// The name of the setting that a retest is kept as.
+pub const KEPT_AS: &str = "retest";
+
+/// The findings of one retest and the scans that were started for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retest {
+    /// When it was asked for.
+    pub at: Option<Stamp>,
+    /// What is looked for again.
+    pub findings: Vec<RetestFinding>,
+    /// The scans, each once.
+    pub scans: Vec<RetestScan>,
+}
+
+/// A finding that is looked for again, as it stood.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct RetestFinding {
+    pub key: Key,
+    pub name: Shared,
+    pub risk: Risk,
+    pub target: Option<TargetId>,
+    pub target_name: Shared,
+    /// The scan that told it last, which is started again.
+    pub scan: ScanId,
+    /// What was said about it then: one word.
+    pub before: Shared,
+}
+
+/// A scan that is started again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RetestScan {
+    /// The one that is started again.
+    pub of: ScanId,
+    /// The greatest id of a scan then: the new one has a greater one, should the service not tell it.
+    pub newest: ScanId,
+    /// Its target and tool.
+    pub place: (TargetId, i64),
+    /// It was accepted.
+    pub started: bool,
+    /// The new scan, where the service told it.
+    pub scan: Option<ScanId>,
+    /// Why it could not be started.
+    pub refused: Option<String>,
+}
+
+/// What is known now of a finding on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RetestStatus {
+    /// Told by two scans.
+    Is(Outcome),
+    /// Its scan runs.
+    Running(ScanId),
+    /// Its scan ended; its findings are being read.
+    Reading,
+    /// Its scan waits, or is not listed yet.
+    Waiting,
+    /// Its scan ended without doing what it was asked to.
+    Failed,
+    /// Its scan could not be started.
+    Refused,
+}
+
+/// What the last retest of a finding came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetestResult {
+    /// When it was asked for.
+    pub at: Option<Stamp>,
+    /// What was said about the finding then: one word.
+    pub before: Shared,
+    /// What is known since.
+    pub now: RetestStatus,
+    /// The scan that looked for it again.
+    pub scan: Option<ScanId>,
+}
+
+/// What the kept retests came to, by finding: of those made in this workspace, or over all, the latest. `settings` by
+/// name and workspace; `read`: when the findings were read, by the service's clock.
+pub fn retest_results(
+    settings: &StoredSettings,
+    workspace: &str,
+    (cases, scans): (&Table<Case>, &Table<Scan>),
+    read: Option<Stamp>,
+) -> HashMap<Key, RetestResult> {
+    let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
+    let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
+    // A setting that cannot be read is as if there were none.
+    let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
+    kept.sort_by_key(|retest| retest.at);
+    let each = |retest: &Retest| -> Vec<(Key, RetestResult)> {
+        let scan = |asked: &RetestFinding| retest.again(asked.scan)?.scan_in(scans);
+        let one = |(asked, now): (&RetestFinding, RetestStatus)| {
+            let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));
+            (asked.key, RetestResult { at, before, now, scan })
+        };
+        retest.findings.iter().zip(retest.now(cases, scans, read)).map(one).collect()
+    };
+    kept.iter().flat_map(each).collect()
+}
+
+impl RetestStatus {
+    /// In words, as the board of a retest says it; with `_` for blanks in exports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Is(Outcome::New) => "new",
+            Self::Is(Outcome::Gone) => "not seen",
+            Self::Is(Outcome::Same) => "still there",
+            Self::Is(Outcome::Changed) => "changed",
+            Self::Is(Outcome::CoveredLess) => "covered less",
+            Self::Running(_) => "running",
+            Self::Reading => "reading",
+            Self::Waiting => "waiting",
+            Self::Failed => "scan failed",
+            Self::Refused => "not started",
+        }
+    }
+
+    /// Where it stands in lists, and in groups: one number for all that run.
+    pub fn rank(self) -> i64 {
+        match self {
+            Self::Is(Outcome::New) => 0,
+            Self::Is(Outcome::Gone) => 1,
+            Self::Is(Outcome::Same) => 2,
+            Self::Is(Outcome::Changed) => 3,
+            Self::Running(_) => 4,
+            Self::Reading => 5,
+            Self::Waiting => 6,
+            Self::Is(Outcome::CoveredLess) => 7,
+            Self::Failed => 8,
+            Self::Refused => 9,
+        }
+    }
+}
+
+impl Retest {
+    /// The scan that was started for one.
+    pub fn again(&self, of: ScanId) -> Option<&RetestScan> {
+        self.scans.iter().find(|again| again.of == of)
+    }
+
+    /// What is known now of each finding, in order. `read`: when the findings were read, by the service's clock.
+    pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<RetestStatus> {
+        let started: HashMap<ScanId, ScanId> =
+            self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
+        let mut told: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
+        for finding in cases.items().iter().flat_map(|case| occurrences(case)) {
+            if let Some(count) = finding.task_id.and_then(|scan| told.get_mut(&scan)) {
+                *count += 1;
+            }
+        }
+        let all_read = |scan: &Scan| told.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
+        let of = |asked: &RetestFinding| {
+            let Some(again) = self.again(asked.scan) else { return RetestStatus::Refused };
+            let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
+            match new {
+                Some(new) => asked.now(cases.get(asked.key.into()).map(|case| &**case), scans, new, all_read(new)),
+                None if again.refused.is_some() => RetestStatus::Refused,
+                None => RetestStatus::Waiting,
+            }
+        };
+        self.findings.iter().map(of).collect()
+    }
+
+    /// How many of its scans are done, run or wait, and could not be started or failed.
+    pub fn progress(&self, scans: &Table<Scan>) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for again in &self.scans {
+            let scan = again.scan_in(scans).and_then(|id| scans.get(id));
+            let at = match scan {
+                _ if again.refused.is_some() => 2,
+                Some(scan) if scan.status_name == ScanStatus::Finished => 0,
+                Some(scan) if scan.has_ended() => 2,
+                _ => 1,
+            };
+            counts[at] += 1;
+        }
+        counts
+    }
+
+    /// Whether one of its scans runs or waits, or was started and is not listed yet.
+    pub fn runs(&self, scans: &Table<Scan>) -> bool {
+        let newest = scans.items().iter().map(|scan| scan.id).max();
+        let runs = |again: &RetestScan| match again.scan_in(scans) {
+            Some(id) => scans.get(id).map_or(Some(id) > newest, |scan| !scan.has_ended()),
+            None => again.started,
+        };
+        self.scans.iter().any(runs)
+    }
+
+    /// Takes another retest in: findings and scans that both have are asked for anew.
+    pub fn take(&mut self, other: Retest) {
+        self.at = other.at;
+        self.scans.retain(|again| other.again(again.of).is_none());
+        self.scans.extend(other.scans);
+        for asked in other.findings {
+            match self.findings.iter_mut().find(|known| known.key == asked.key) {
+                Some(known) => *known = RetestFinding { before: known.before.clone(), ..asked },
+                None => self.findings.push(asked),
+            }
+        }
+        let findings = &self.findings;
+        self.scans.retain(|again| findings.iter().any(|asked| asked.scan == again.of));
+    }
+}
+
+impl RetestFinding {
+    /// A finding as it stands.
+    pub fn new(case: &Case, before: &str, target: Shared) -> Option<Self> {
+        Some(Self {
+            key: case.key(),
+            name: case.name.clone(),
+            risk: case.risk_level,
+            target: case.target_id,
+            target_name: target,
+            scan: case.task_id?,
+            before: before.into(),
+        })
+    }
+
+    /// The row of it.
+    pub fn id(&self) -> CaseId {
+        self.key.into()
+    }
+
+    fn now(&self, case: Option<&Case>, scans: &Table<Scan>, new: &Scan, all_read: bool) -> RetestStatus {
+        if new.status_name == ScanStatus::Waiting {
+            return RetestStatus::Waiting;
+        }
+        if !new.has_ended() {
+            return RetestStatus::Running(new.id);
+        }
+        let before = case.and_then(|case| seen_by(case, self.scan));
+        let after = case.and_then(|case| seen_by(case, new.id));
+        let covers = scans.get(self.scan).is_some_and(|old| covers(new, old));
+        match after {
+            // What is seen is seen, whatever became of the scan.
+            Some(after) => outcome(Some(before.unwrap_or(after)), Some(after), covers)
+                .map_or(RetestStatus::Reading, RetestStatus::Is),
+            None if !all_read => RetestStatus::Reading,
+            None if new.status_name != ScanStatus::Finished => RetestStatus::Failed,
+            None if covers => RetestStatus::Is(Outcome::Gone),
+            None => RetestStatus::Is(Outcome::CoveredLess),
+        }
+    }
+}
+
+impl RetestScan {
+    /// The new scan: told by the service, or the first one like it that came after.
+    pub fn scan_in(&self, scans: &Table<Scan>) -> Option<ScanId> {
+        let alike =
+            |scan: &&std::sync::Arc<Scan>| scan.id > self.newest && (scan.target_id, scan.tool_id) == self.place;
+        let first = || scans.items().iter().filter(alike).map(|scan| scan.id).min();
+        self.scan.or_else(|| if self.started { first() } else { None })
+    }
+}

@@ -1,0 +1,218 @@
+//! What a finding tells queries: as a row of the list, and with what was decided.
+
+use std::cmp::{Ordering, Reverse, max};
+
+use jiff::tz::TimeZone;
+
+use super::case::{Again, VerdictSource};
+use super::{Case, CaseId, Presence, Stance};
+use crate::contract::{Risk, Stamp, TargetId};
+use crate::query::{Builder, Field, Flag, Kind};
+use crate::table::row::{flags, shared};
+use crate::table::{Item, Others, Row, Sort};
+
+/// Orders of the findings.
+const SORTS: &[Sort<Case>] = &[
+    Sort { name: "risk", compare: by_risk },
+    Sort { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
+    Sort { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
+    Sort { name: "name", compare: |a, b| a.name.cmp(&b.name) },
+    Sort { name: "port", compare: |a, b| a.port.cmp(&b.port) },
+];
+
+fn by_risk(a: &Case, b: &Case) -> Ordering {
+    (Reverse(a.risk_level), Reverse(a.finding.id)).cmp(&(Reverse(b.risk_level), Reverse(b.finding.id)))
+}
+
+impl Row for Case {
+    const KIND: Kind = Kind::Findings;
+
+    fn search_text(&self, to: &mut String) {
+        self.finding.search_text(to);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        if field.is_of_decision() {
+            return Judged { case: self, stance: &Stance::default() }.tell(field, others, to);
+        }
+        match field {
+            Field::Id => self.finding_ids().for_each(|id| to.whole(id.0)),
+            Field::Scan if !self.earlier.is_empty() => {
+                self.earlier.iter().filter_map(|one| one.finding.task_id).for_each(|id| to.whole(id.0));
+            }
+            Field::Target if self.finding.target_id.is_none() => {
+                shared(to, self.finding.target_name.as_ref().or(Some(&self.identity.asset)));
+            }
+            Field::Presence => to.text(self.presence.as_str()),
+            Field::First => to.time(self.first_seen),
+            Field::Seen => to.time(self.last_seen),
+            Field::Class => to.shared(&self.identity.class),
+            Field::Asset => to.shared(&self.identity.asset),
+            Field::Key => to.text(&self.key().to_string()),
+            Field::Is => {
+                self.finding.tell(field, others, to);
+                let presence = match self.presence {
+                    Presence::New => Flag::New,
+                    Presence::Unchanged => Flag::Unchanged,
+                    Presence::Updated => Flag::Updated,
+                    Presence::Reappeared => Flag::Reappeared,
+                    Presence::NotRetested => Flag::NotRetested,
+                    Presence::Absent => Flag::Absent,
+                };
+                let own = self.own.is_some();
+                flags(to, &[(presence, true), (Flag::Own, own), (Flag::Offered, self.offered.is_some())]);
+            }
+            _ => self.finding.tell(field, others, to),
+        }
+    }
+}
+
+impl Item for Case {
+    type Id = CaseId;
+    const READY: &'static [Field] = &[
+        Field::Is,
+        Field::Risk,
+        Field::Name,
+        Field::Class,
+        Field::Asset,
+        Field::Cve,
+        Field::Cwe,
+        Field::Port,
+        Field::Service,
+        Field::Presence,
+        Field::Scanner,
+        Field::First,
+        Field::Seen,
+    ];
+    fn id(&self) -> CaseId {
+        self.id
+    }
+    fn target(&self) -> Option<TargetId> {
+        self.target_id
+    }
+    fn risk(&self) -> Option<Risk> {
+        Some(self.risk_level)
+    }
+    fn sorts() -> &'static [Sort<Self>] {
+        SORTS
+    }
+}
+
+/// A row with what was decided about it.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Judged<'a> {
+    pub case: &'a Case,
+    pub stance: &'a Stance,
+}
+
+impl Row for Judged<'_> {
+    const KIND: Kind = Kind::Findings;
+
+    fn search_text(&self, to: &mut String) {
+        self.case.search_text(to);
+    }
+
+    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+        let stance = self.stance;
+        match field {
+            Field::Severity => to.whole(stance.severity.unwrap_or(self.case.risk_level).level()),
+            Field::Verdict => to.text(stance.verdict.as_str()),
+            Field::Reason => stance.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
+            Field::By => shared(to, stance.who.as_ref()),
+            Field::Source => to.text(match stance.source {
+                VerdictSource::Person => "person",
+                VerdictSource::Rule(_) => "rule",
+                VerdictSource::Service => "service",
+                VerdictSource::Nobody => "nobody",
+            }),
+            Field::Decided => to.time(stance.at),
+            Field::Until => to.time(stance.until.and_then(|day| {
+                // It holds to the end of its last day.
+                let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?;
+                Some(Stamp(end.timestamp()))
+            })),
+            Field::Tag => stance.tags.iter().for_each(|tag| to.shared(tag)),
+            Field::Note => others.notes(self.case.key()).into_iter().for_each(|note| to.shared(note)),
+            Field::Duplicate => stance.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
+            Field::Changed => to.time(self.changed()),
+            Field::Decision => self.tell_flags(to),
+            _ => self.case.tell(field, others, to),
+        }
+    }
+}
+
+impl Judged<'_> {
+    /// When it came, changed or came back, or was decided: what was last.
+    fn changed(&self) -> Option<Stamp> {
+        let case = self.case;
+        let seen = if case.presence == Presence::Unchanged { case.first_seen } else { case.last_seen };
+        max(seen, self.stance.at)
+    }
+
+    fn tell_flags(&self, to: &mut Builder) {
+        let stance = self.stance;
+        flags(
+            to,
+            &[
+                (Flag::Undecided, stance.is_undecided()),
+                (Flag::Decided, !stance.is_undecided()),
+                (Flag::Regression, stance.again == Some(Again::Regression)),
+                (Flag::Expired, stance.again == Some(Again::Expired)),
+                (Flag::Conflict, stance.again == Some(Again::Conflict)),
+                (Flag::Recheck, stance.recheck),
+                (Flag::Noted, stance.notes > 0),
+                (Flag::Tagged, !stance.tags.is_empty()),
+                (Flag::Differs, stance.service.is_some()),
+            ],
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::contract::Finding;
+    use crate::table::Table;
+
+    fn finding(id: i64, name: &str, target: i64, risk: Risk) -> Case {
+        let finding =
+            Finding { name: name.into(), target_id: Some(TargetId(target)), risk_level: risk, ..Finding::default() };
+        Case { id: CaseId(id), finding: Arc::new(finding), ..Case::default() }
+    }
+
+    #[test]
+    fn a_word_must_occur_in_the_text_of_an_item_or_in_the_name_of_its_target() {
+        let table = Table::new([
+            finding(1, "Git repository", 1, Risk::High),
+            finding(2, "Directory listing", 2, Risk::Medium),
+            finding(3, "Git ignored", 2, Risk::Info),
+        ]);
+        let hits = |text: &str, targets: &[TargetId]| table.with_text(text, targets).rows().collect::<Vec<_>>();
+        assert_eq!(hits("git", &[]), [0, 2]);
+        assert_eq!(hits("git", &[TargetId(2)]), [0, 1, 2]);
+        assert_eq!(hits("repositorydirectory", &[]), [0; 0]);
+    }
+
+    #[test]
+    fn columns_are_those_that_follow_from_the_items_alone() {
+        let table = Table::new([finding(1, "b", 1, Risk::Low), finding(2, "b", 1, Risk::High)]);
+        let counts: Vec<_> = table.column(Field::Name).unwrap().counts();
+        assert_eq!(counts, [("b", 2)]);
+        assert!(table.column(Field::Verdict).is_none());
+    }
+
+    #[test]
+    fn a_table_knows_its_orders_and_the_risks_of_each_target() {
+        let table = Table::new([
+            finding(1, "b", 1, Risk::Low),
+            finding(2, "a", 1, Risk::Critical),
+            finding(2, "dropped: the id is taken", 1, Risk::Critical),
+        ]);
+        assert_eq!((table.len(), table.order(0)), (2, &[1, 0][..]));
+        assert_eq!(table.of_target(TargetId(1)).unwrap().risks, [1, 0, 0, 1, 0]);
+        assert_eq!(table.risks(), [1, 0, 0, 1, 0]);
+    }
+}

@@ -1,0 +1,33 @@
+//! StoredSettings that the store keeps beside the decisions, by name and workspace. Those of a kind are named `kind:name`.
+
+use std::collections::BTreeMap;
+
+use crate::contract::Shared;
+use crate::oob::source::Network;
+
+/// JSON values by name and workspace; an empty workspace is the service as a whole.
+pub type StoredSettings = BTreeMap<(Shared, Shared), String>;
+
+/// The kind of the addresses that were marked as the analyst's own.
+pub const OWN_ADDRESSES: &str = "own_addresses";
+
+/// The name of one setting of a kind.
+pub fn setting(of: &str, name: &str) -> Shared {
+    format!("{of}:{name}").into()
+}
+
+/// The settings of a kind that were not taken off: name and value.
+pub fn settings_of(settings: &StoredSettings, of: &str, workspace: &str) -> Vec<(String, String)> {
+    let kept = settings.iter().filter(|((_, place), _)| **place == *workspace);
+    let named = kept.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
+    named
+        .filter_map(|(name, json)| Some((name.to_owned(), serde_json::from_str::<Option<String>>(json).ok()??)))
+        .collect()
+}
+
+/// The analyst's own addresses: those of the configuration, and those that were marked.
+pub fn own_addresses(settings: &StoredSettings, configured: &[Network]) -> Vec<Network> {
+    let marked = settings_of(settings, OWN_ADDRESSES, "");
+    let marked = marked.iter().filter_map(|(address, _)| address.parse().ok());
+    configured.iter().copied().chain(marked).collect()
+}

@@ -1,0 +1,38 @@
+//! The state directory of the dashboard.
+
+use serde_json::Value;
+
+use super::{Home, bundle_lines, differences, expected, text};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_directory_opened_keeps_every_decision() {
+    let home = Home::with_fixture();
+    let world = home.serve().await;
+    let findings = home.json(&["findings", "list"]).await;
+    assert_eq!(differences(&expected("findings"), &findings, &[]), [""; 0]);
+    assert_eq!(home.output(&["triage", "export"]).await, text("expected/events.jsonl"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_directory_opened_keeps_payloads_hits_and_captures() {
+    let home = Home::with_fixture();
+    // The archive answers where the service does not.
+    for noun in ["payloads", "captures"] {
+        let ended = home.run(&[noun, "list", "--json"]).await;
+        assert_eq!(ended.code, 0, "{noun}: {ended:?}");
+        let actual: Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(differences(&expected(noun), &actual, &[]), [""; 0], "{noun}");
+    }
+}
+
+/// Saved queries, alerts, reviews, what was seen and the rest of the settings are lines of a bundle too.
+#[tokio::test(flavor = "multi_thread")]
+async fn state_directory_opened_keeps_every_line_of_a_bundle() {
+    let home = Home::with_fixture();
+    let world = home.serve().await;
+    let (before, now) = (bundle_lines(&text("practice.bundle")), home.bundle_lines().await);
+    let lost: Vec<&String> = before.difference(&now).collect();
+    assert!(before.len() > 300 && lost.is_empty(), "{} of {} lines are lost: {lost:#?}", lost.len(), before.len());
+    world.stop().await;
+}

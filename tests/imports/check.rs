@@ -1,0 +1,282 @@
+//! Applies the rules to a tree.
+
+use std::collections::BTreeMap;
+
+use super::circles::circles;
+use super::paths::{Found, Use, declared_by_calls, find};
+use super::rules::{Check, PART_OF, RULES, Rule};
+use super::tree::{File, Names, Tree};
+
+/// One place where a rule does not hold.
+#[derive(Debug, PartialEq)]
+pub struct Violation {
+    pub file: String,
+    pub line: usize,
+    pub what: String,
+    /// Lines below it: the edges of a circle.
+    pub more: Vec<String>,
+}
+
+/// A file with its layer and what was found in it.
+struct Read<'a> {
+    file: &'a File,
+    layer: String,
+    found: Found,
+}
+
+/// Each rule with its violations, ordered by file and line.
+pub fn check(tree: &Tree, rules: &'static [Rule]) -> Vec<(&'static Rule, Vec<Violation>)> {
+    let files: Vec<Read<'_>> =
+        tree.files.iter().map(|file| Read { file, layer: layer(&file.path), found: find(tree, file) }).collect();
+    rules.iter().map(|rule| (rule, violations(tree, &files, rule))).collect()
+}
+
+fn violations(tree: &Tree, files: &[Read<'_>], rule: &Rule) -> Vec<Violation> {
+    let mut all = match &rule.check {
+        Check::Names { of, except, not, but, through } => {
+            let is_held = |read: &Read<'_>| is_in(&read.layer, of) && !is_in(&read.layer, except);
+            forbidden(files.iter().filter(|read| is_held(read)), rule.in_tests, |_, used| {
+                // What a re-export stands for does not count when the re-export itself may be named.
+                let end =
+                    used.paths.iter().position(|path| is_named(path, through)).map_or(used.paths.len(), |at| at + 1);
+                used.paths[..end].iter().find(|path| is_named(path, not) && !is_named(path, but))
+            })
+        }
+        Check::Folders { of, not } => {
+            let is_held = |read: &Read<'_>| folder(&read.layer).is_some_and(|own| of.contains(&own));
+            forbidden(files.iter().filter(|read| is_held(read)), rule.in_tests, |read, used| {
+                let own = folder(&read.layer).map(feature);
+                used.paths.iter().find(|path| {
+                    let other = folder_named(path).filter(|other| not.contains(other));
+                    other.is_some() && other.map(feature) != own
+                })
+            })
+        }
+        Check::Known { folders } => unknown_folders(files, folders),
+        Check::Circles { module } => circle_violations(tree, files, module, rule.in_tests),
+        Check::Draw { except, mutable } => draws(files, except, mutable),
+        Check::UniqueTypes { except } => shared_names(files, except),
+        Check::Fields { of, most } => large_structs(files, of, *most),
+        Check::NoBool { function } => bools(files, function),
+        Check::FrontPage => {
+            let is_silent = |read: &&Read<'_>| !read.file.text.starts_with("//!");
+            files.iter().filter(is_silent).map(|read| at(read, 1, "does not begin with `//!`")).collect()
+        }
+        Check::Declared => undeclared(tree),
+        Check::Layers => stale_layers(files),
+    };
+    if let Check::Circles { .. } = rule.check {
+        return all; // the short ones first
+    }
+    all.sort_by(|a, b| (&a.file, a.line, &a.what).cmp(&(&b.file, b.line, &b.what)));
+    all
+}
+
+/// The forbidden names of each file, each once: where it is named first.
+fn forbidden<'a>(
+    files: impl Iterator<Item = &'a Read<'a>>,
+    in_tests: bool,
+    find: impl for<'u> Fn(&Read<'_>, &'u Use) -> Option<&'u Names>,
+) -> Vec<Violation> {
+    let mut all = Vec::new();
+    for read in files {
+        let mut seen: Vec<&Names> = Vec::new();
+        let mut uses: Vec<&Use> = read.found.uses.iter().filter(|used| in_tests || !used.is_test).collect();
+        uses.sort_by_key(|used| used.line);
+        for used in uses {
+            let Some(path) = find(read, used) else { continue };
+            if !seen.iter().any(|before| path.starts_with(before)) {
+                let name = path.join("::");
+                let written = if used.written == name { String::new() } else { format!(" (as `{}`)", used.written) };
+                all.push(at(read, used.line, &format!("names {name}{written}")));
+                seen.push(path);
+            }
+        }
+    }
+    all
+}
+
+fn unknown_folders(files: &[Read<'_>], folders: &[&[&str]]) -> Vec<Violation> {
+    let is_known = |own: &str| folders.iter().any(|list| list.contains(&own));
+    let mut unknown: BTreeMap<&str, Violation> = BTreeMap::new();
+    for read in files {
+        if let Some(own) = folder(&read.layer).filter(|own| !is_known(own)) {
+            unknown.entry(own).or_insert_with(|| at(read, 1, &format!("no rule knows the folder `{own}`")));
+        }
+    }
+    unknown.into_values().collect()
+}
+
+fn circle_violations(tree: &Tree, files: &[Read<'_>], module: &[&str], in_tests: bool) -> Vec<Violation> {
+    let mut edges: BTreeMap<(String, String), (String, usize, String)> = BTreeMap::new();
+    for read in files {
+        let Some(from) = node(tree, &read.file.module, module) else { continue };
+        for used in read.found.uses.iter().filter(|used| in_tests || !used.is_test) {
+            for to in used.paths.iter().filter_map(|path| node(tree, path, module)).filter(|to| *to != from) {
+                let example = (read.file.path.clone(), used.line, used.written.clone());
+                let edge = edges.entry((from.clone(), to)).or_insert_with(|| example.clone());
+                *edge = example.min(edge.clone());
+            }
+        }
+    }
+    let pairs: Vec<_> = edges.keys().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    let closed = |circle: &[&str]| circle.iter().copied().chain([circle[0]]).map(str::to_owned).collect::<Vec<_>>();
+    circles(&pairs)
+        .iter()
+        .map(|circle| {
+            let around = closed(circle);
+            let steps: Vec<_> = around.windows(2).map(|pair| &edges[&(pair[0].clone(), pair[1].clone())]).collect();
+            let more = around.windows(2).zip(&steps).map(|(pair, (file, line, written))| {
+                format!("{} -> {}: {file}:{line} names {written}", pair[0], pair[1])
+            });
+            let (file, line, _) = steps[0];
+            let what = format!("circle of {}: {}", circle.len(), around.join(" -> "));
+            Violation { file: file.clone(), line: *line, what, more: more.collect() }
+        })
+        .collect()
+}
+
+/// The child of `module` that a path lies in; `mod` for what is in the module itself, nothing for the crate's root.
+fn node(tree: &Tree, path: &[String], module: &[&str]) -> Option<String> {
+    if !begins(path, module) {
+        return None;
+    }
+    let child = path.get(..=module.len()).filter(|child| tree.scopes.contains_key(*child));
+    match child {
+        Some(child) => child.last().cloned(),
+        None => (module.len() > 1).then(|| "mod".to_owned()),
+    }
+}
+
+fn draws(files: &[Read<'_>], except: &[&str], mutable: &[&str]) -> Vec<Violation> {
+    let mut all = Vec::new();
+    for read in files.iter().filter(|read| !is_in(&read.layer, except)) {
+        for function in read.found.functions.iter().filter(|function| !function.is_test) {
+            let is_drawing = function.name == "draw" || function.name.starts_with("draw_");
+            for taken in function.mutates.iter().filter(|taken| is_drawing && !mutable.contains(&taken.as_str())) {
+                all.push(at(read, function.line, &format!("{} takes `&mut {taken}`", function.name)));
+            }
+        }
+    }
+    all
+}
+
+fn shared_names(files: &[Read<'_>], except: &[&str]) -> Vec<Violation> {
+    let macros: Vec<String> = files.iter().flat_map(|read| read.found.type_macros.iter().cloned()).collect();
+    let mut named: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
+    for read in files {
+        let types = read.found.types.iter().chain(declared_by_calls(&read.found, &macros));
+        for declared in types.filter(|declared| !declared.is_test && !except.contains(&declared.name.as_str())) {
+            named.entry(&declared.name).or_default().push((&read.file.path, declared.line));
+        }
+    }
+    let shared = named.into_iter().filter(|(_, places)| places.len() > 1);
+    shared
+        .map(|(name, places)| Violation {
+            file: places[0].0.to_owned(),
+            line: places[0].1,
+            what: format!("{} types are named {name}", places.len()),
+            more: places[1..].iter().map(|(file, line)| format!("{file}:{line}")).collect(),
+        })
+        .collect()
+}
+
+fn large_structs(files: &[Read<'_>], of: &str, most: usize) -> Vec<Violation> {
+    let mut all = Vec::new();
+    for read in files {
+        for large in read.found.types.iter().filter(|one| one.name == of && one.fields > most && !one.is_test) {
+            all.push(at(read, large.line, &format!("{of} has {} fields, at most {most} may be", large.fields)));
+        }
+    }
+    all
+}
+
+fn bools(files: &[Read<'_>], name: &str) -> Vec<Violation> {
+    let mut all = Vec::new();
+    for read in files {
+        let attempts = read.found.functions.iter().filter(|one| one.name == name && one.returns_bool && !one.is_test);
+        all.extend(attempts.map(|attempt| at(read, attempt.line, &format!("{name} returns bool"))));
+    }
+    all
+}
+
+fn undeclared(tree: &Tree) -> Vec<Violation> {
+    let unreadable = tree.unreadable.iter().map(|(file, line, why)| Violation {
+        file: file.clone(),
+        line: *line,
+        what: why.clone(),
+        more: Vec::new(),
+    });
+    let undeclared = tree.undeclared.iter().map(|file| Violation {
+        file: file.clone(),
+        line: 1,
+        what: "no module declares this file".to_owned(),
+        more: Vec::new(),
+    });
+    unreadable.chain(undeclared).collect()
+}
+
+fn stale_layers(files: &[Read<'_>]) -> Vec<Violation> {
+    let mut all = Vec::new();
+    for rule in RULES {
+        let layers = match &rule.check {
+            Check::Names { of, except, .. } => [*of, *except],
+            Check::Draw { except, .. } => [*except, &[]],
+            _ => continue,
+        };
+        for layer in layers.concat() {
+            if !files.iter().any(|read| is_in(&read.layer, &[layer])) {
+                let what = format!("rule {}: layer `{layer}` has no file", rule.name);
+                all.push(Violation { file: "tests/imports/rules.rs".to_owned(), line: 1, what, more: Vec::new() });
+            }
+        }
+    }
+    all
+}
+
+fn at(read: &Read<'_>, line: usize, what: &str) -> Violation {
+    Violation { file: read.file.path.clone(), line, what: what.to_owned(), more: Vec::new() }
+}
+
+/// `src/dashboard/ui/mod.rs` is the layer `dashboard/ui`.
+fn layer(path: &str) -> String {
+    let path = path.strip_prefix("src/").unwrap_or(path);
+    let path = path.strip_suffix(".rs").unwrap_or(path);
+    path.strip_suffix("/mod").unwrap_or(path).to_owned()
+}
+
+fn is_in(layer: &str, layers: &[&str]) -> bool {
+    layers.iter().any(|wanted| match wanted.strip_prefix("*/") {
+        Some(name) => layer.split('/').any(|part| part == name),
+        None if *wanted == "*" => true,
+        None => layer.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+    })
+}
+
+/// The folder of the dashboard that a layer lies in.
+fn folder(layer: &str) -> Option<&str> {
+    layer.strip_prefix("dashboard/")?.split('/').next()
+}
+
+/// The folder of the dashboard that a path names.
+fn folder_named(path: &Names) -> Option<&str> {
+    begins(path, &["crate", "dashboard"]).then(|| path.get(2).map(String::as_str)).flatten()
+}
+
+fn feature(folder: &str) -> &str {
+    PART_OF.iter().find(|(part, _)| *part == folder).map_or(folder, |(_, whole)| whole)
+}
+
+fn is_named(path: &[String], names: &[&str]) -> bool {
+    names.iter().any(|name| match name.strip_prefix("*::") {
+        Some(end) => {
+            let end: Vec<&str> = end.split("::").collect();
+            path.len() >= end.len() && begins(&path[path.len() - end.len()..], &end)
+        }
+        None => begins(path, &name.split("::").collect::<Vec<_>>()),
+    })
+}
+
+fn begins(path: &[String], prefix: &[&str]) -> bool {
+    path.len() >= prefix.len() && path.iter().zip(prefix).all(|(own, wanted)| own == wanted)
+}

@@ -1,0 +1,26 @@
+//! The violations as text: by rule, each with its place, and a table of counts at the end.
+
+use std::fmt::Write;
+
+use super::check::Violation;
+use super::rules::Rule;
+
+/// Empty when every rule holds.
+pub fn report(results: &[(&Rule, Vec<Violation>)]) -> String {
+    let mut text = String::new();
+    let broken = || results.iter().filter(|(_, violations)| !violations.is_empty());
+    for (rule, violations) in broken() {
+        let _ = writeln!(text, "== {}: {}\n   {}\n   To do: {}", rule.name, violations.len(), rule.why, rule.remedy);
+        for violation in violations {
+            let _ = writeln!(text, "{}:{}: {}", violation.file, violation.line, violation.what);
+            for line in &violation.more {
+                let _ = writeln!(text, "      {line}");
+            }
+        }
+        text.push('\n');
+    }
+    for (rule, violations) in broken() {
+        let _ = writeln!(text, "{:5}  {}", violations.len(), rule.name);
+    }
+    text
+}

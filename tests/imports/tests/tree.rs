@@ -1,0 +1,80 @@
+//! Which files make up the crate, and which code is for tests.
+
+use super::super::tree::{Sources, Tree};
+use super::broken;
+
+fn of(files: &[(&str, &str)]) -> Sources {
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+fn modules(sources: &Sources) -> Vec<String> {
+    let tree = Tree::read(sources);
+    assert_eq!(tree.unreadable, []);
+    tree.files.iter().map(|file| format!("{} {}", file.path, file.module.join("::"))).collect()
+}
+
+#[test]
+fn mod_declarations_are_followed_into_files_and_folders() {
+    let sources = of(&[
+        ("src/lib.rs", "mod a; mod b; mod inner { mod c; }"),
+        ("src/a.rs", "mod d;"),
+        ("src/a/d.rs", ""),
+        ("src/b/mod.rs", "mod e;"),
+        ("src/b/e.rs", ""),
+        ("src/inner/c.rs", ""),
+        ("src/main.rs", "fn main() {}"),
+    ]);
+    assert_eq!(
+        modules(&sources),
+        [
+            "src/a/d.rs crate::a::d",
+            "src/a.rs crate::a",
+            "src/b/e.rs crate::b::e",
+            "src/b/mod.rs crate::b",
+            "src/inner/c.rs crate::inner::c",
+            "src/lib.rs crate",
+            "src/main.rs crate",
+        ]
+    );
+}
+
+#[test]
+fn path_attribute_names_the_file_of_a_module() {
+    let sources = of(&[
+        ("src/lib.rs", "mod a;"),
+        ("src/a.rs", "#[cfg(test)]\n#[path = \"a_tests.rs\"]\nmod tests;"),
+        ("src/a_tests.rs", ""),
+    ]);
+    assert_eq!(modules(&sources)[0], "src/a_tests.rs crate::a::tests");
+    assert!(Tree::read(&sources).files[0].is_test);
+}
+
+#[test]
+fn file_without_a_declaration_is_reported() {
+    let sources = of(&[("src/lib.rs", ""), ("src/a.rs", "//! Nobody's.")]);
+    assert_eq!(broken("declared", &sources), ["src/a.rs:1: no module declares this file"]);
+}
+
+#[test]
+fn missing_and_unreadable_files_are_reported() {
+    let sources = of(&[("src/lib.rs", "//! x\nmod gone;\nmod odd;"), ("src/odd.rs", "//! x\nfn")]);
+    let broken = broken("declared", &sources);
+    assert_eq!(broken[0], "src/lib.rs:2: module `gone` has no file");
+    assert!(broken[1].starts_with("src/odd.rs:"), "{broken:?}");
+    assert_eq!(broken.len(), 2);
+}
+
+#[test]
+fn code_for_tests_is_known_by_its_attributes() {
+    let is_test = |attribute: &str| {
+        let sources = of(&[("src/lib.rs", &format!("{attribute} mod a;")), ("src/a.rs", "mod b;"), ("src/a/b.rs", "")]);
+        Tree::read(&sources).files.iter().find(|file| file.path == "src/a/b.rs").unwrap().is_test
+    };
+    assert!(is_test("#[cfg(test)]"));
+    assert!(is_test("#[cfg(all(test, feature = \"service\"))]"));
+    assert!(is_test("#[cfg(any(test, all(test, unix)))]"));
+    assert!(!is_test("#[cfg(any(test, feature = \"service\"))]"));
+    assert!(!is_test("#[cfg(not(test))]"));
+    assert!(!is_test("#[cfg(feature = \"test\")]"));
+    assert!(!is_test(""));
+}
