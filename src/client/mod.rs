@@ -10,6 +10,8 @@
 //! One file a noun, one async fn an endpoint (`api-v2.md §4`). Dropping a future cancels its call. The key lives in one
 //! header that is marked sensitive; no error, record or debug text can hold it.
 
+#![warn(missing_docs)]
+
 mod any;
 mod base_url;
 mod budget;

@@ -9,6 +9,8 @@
 //! unknown fields and enum strings, null, absent or differently typed values never lose the rest of an answer
 //! (see [`lenient`]). Optional fields that the contract does not name are left out when absent.
 
+#![warn(missing_docs)]
+
 /// Declares a set of strings of the wire as an enum that keeps strings it does not know as they came.
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {

@@ -13,6 +13,8 @@
 //!
 //! All of it is pure: no I/O, no clock; the time that ages are counted from is given.
 
+#![warn(missing_docs)]
+
 pub mod bits;
 pub mod column;
 pub mod complete;
