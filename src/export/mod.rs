@@ -32,7 +32,6 @@ use crate::text;
 
 /// Forms of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum ExportFormat {
     Csv,
     Markdown,
@@ -106,7 +105,6 @@ pub struct Export<'a> {
 
 /// Why an export could not be written.
 #[derive(Debug, Error)]
-#[allow(missing_docs)]
 pub enum ExportError {
     #[error("the table could not be written")]
     Table(#[from] ::csv::Error),

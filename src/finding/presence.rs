@@ -2,7 +2,6 @@
 
 /// Against the previous comparable scan, or the pinned baseline (`triage.md`, Two axes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum Presence {
     New,
     #[default]

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A person's verdict (`triage.md`, Two axes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Verdict {
     #[default]
     Open,
@@ -97,7 +96,6 @@ impl fmt::Display for Verdict {
 /// Why, as a code that hand-overs and exports carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum Reason {
     NotReproducible,
     VersionBackported,

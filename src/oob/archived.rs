@@ -11,7 +11,6 @@ use crate::text::plural;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Archived {
     /// Name of the workspace.
     pub workspace: Shared,

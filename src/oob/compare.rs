@@ -21,7 +21,6 @@ pub enum RequestPart {
 
 /// What became of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Fate {
     Same,
     Changed,

@@ -7,7 +7,6 @@ use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
 
 /// That a request carried the token of a payload, as the archive keeps it: longer than the request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Hit {
     pub token: Token,
     /// Name of the workspace.

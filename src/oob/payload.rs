@@ -11,7 +11,6 @@ use crate::finding::Key;
 /// A URL with a token, recorded when it was copied or written to a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Payload {
     pub token: Token,
     /// What was handed out, whole.

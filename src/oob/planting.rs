@@ -15,7 +15,6 @@ pub const MOST: usize = 10_000;
 
 /// Payloads that were asked for: everything is as it was when the key was pressed.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct Planting {
     pub logger: LoggerId,
     pub label: Shared,
@@ -36,7 +35,6 @@ pub struct Planting {
 
 /// What all payloads of one planting share beside that.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct Stamped {
     pub workspace: Shared,
     pub who: Shared,

@@ -11,7 +11,6 @@ use crate::contract::Capture;
 
 /// What is sent. Its header values are nobody's business: neither its words nor its debug form have them.
 #[derive(Clone, PartialEq)]
-#[allow(missing_docs)]
 pub struct Replay {
     pub method: String,
     pub url: Url,

@@ -7,7 +7,6 @@ use crate::contract::{Evidence, GroupBy, Risk, Stamp};
 
 /// A report in the order it is read.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct Document {
     pub workspace: String,
     pub generated: Stamp,
@@ -24,7 +23,6 @@ pub struct Document {
 
 /// A chapter: the findings of a target, or of a kind.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct ReportGroup {
     pub name: String,
     /// From the highest risk down.

@@ -39,7 +39,6 @@ pub struct ReportDecision {
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Remark {
     pub text: String,
     pub who: String,

@@ -28,7 +28,6 @@ pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, Re
 
 /// Everything a report is made of: a copy, so that it stays what it was when its scans are deleted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct ReportData {
     pub workspace: String,
     pub generated: Stamp,
@@ -46,7 +45,6 @@ pub struct ReportData {
 
 /// A finding with where it comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct ReportFinding {
     pub finding: Finding,
     pub target: String,
@@ -68,7 +66,6 @@ impl ReportFinding {
 
 /// An older finding of the same duplicate group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Earlier {
     pub id: FindingId,
     pub found_at: Option<Stamp>,
@@ -77,7 +74,6 @@ pub struct Earlier {
 
 /// A scan for the appendix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct ReportScan {
     pub scan: Scan,
     pub target: String,
@@ -85,7 +81,6 @@ pub struct ReportScan {
 
 /// Why a report could not be written.
 #[derive(Debug, Error)]
-#[allow(missing_docs)]
 pub enum RenderError {
     #[error("reports in {0} are not made by this service; it makes json, csv and html")]
     Format(String),

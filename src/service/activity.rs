@@ -8,7 +8,6 @@ use super::store::Store;
 
 /// Scans and loggers of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Activity {
     pub running: i64,
     pub waiting: i64,

@@ -84,7 +84,6 @@ impl IntoResponse for ApiError {
 
 /// Why a service did not start. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum StartError {
     #[error("{}", held(dir, info.as_deref()))]
     Held { dir: PathBuf, info: Option<Box<ServiceInfo>> },

@@ -167,7 +167,6 @@ pub struct ScanScope {
 
 /// Why the scope file could not be used; nothing is allowed while it cannot be read.
 #[derive(Debug, Error)]
-#[allow(missing_docs)]
 pub enum ScopeError {
     #[error("the scope file {path} cannot be read: {source}")]
     Read { path: PathBuf, source: io::Error },

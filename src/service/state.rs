@@ -20,7 +20,6 @@ use super::worker::Worker;
 pub struct App(Arc<AppState>);
 
 /// The shared state itself.
-#[allow(missing_docs)]
 pub struct AppState {
     pub settings: Settings,
     pub store: Store,

@@ -26,7 +26,6 @@ const VERSION: u32 = 2;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Bundle {
     pub manifest: Manifest,
     pub events: Vec<Arc<Event>>,

@@ -17,7 +17,6 @@ use crate::table::Table;
 
 /// What became of a finding from one scan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum Outcome {
     New,
     Gone,

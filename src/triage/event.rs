@@ -84,7 +84,6 @@ fn is_zero(ordinal: &u32) -> bool {
 /// What a decision was made in view of: a later occurrence is compared with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Sighting {
     pub finding: FindingId,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +101,6 @@ pub struct Sighting {
 /// A verdict with what belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Decision {
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +134,6 @@ pub enum Subject {
 /// A finding that a person proved, beside those of the scanner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct OwnFinding {
     pub name: Shared,
     pub risk: Risk,

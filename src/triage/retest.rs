@@ -36,7 +36,6 @@ pub struct Retest {
 /// A finding that is looked for again, as it stood.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct RetestFinding {
     pub key: Key,
     pub name: Shared,

@@ -100,7 +100,6 @@ impl Item for Case {
 
 /// A row with what was decided about it.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub struct Judged<'a> {
     pub case: &'a Case,
     pub stance: &'a Stance,

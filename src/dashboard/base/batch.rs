@@ -33,7 +33,6 @@ impl Job {
 
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub enum JobState {
     Waiting,
     UnderWay(Ticket),
@@ -60,7 +59,6 @@ pub struct Batch {
 
 /// How many of a batch are where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Progress {
     pub total: usize,
     pub done: usize,

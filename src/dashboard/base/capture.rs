@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 /// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Caught {
     pub logger: LoggerId,
     /// Label of the logger: the archive knows loggers that are gone.
@@ -25,7 +24,6 @@ pub struct Caught {
 /// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
 /// Ids are ordered as the captures are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub struct CaughtId {
     pub date: Option<Stamp>,
     pub capture: CaptureId,

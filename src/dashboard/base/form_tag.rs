@@ -6,7 +6,6 @@ use crate::triage::EventId;
 
 /// Which form; a draft is kept under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum FormTag {
     NewWorkspace,
     EditWorkspace(WorkspaceId),

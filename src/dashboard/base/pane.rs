@@ -7,7 +7,6 @@ use crate::query::Kind;
 
 /// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum Pane {
     Workspaces,
     Targets,

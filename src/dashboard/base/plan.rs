@@ -16,7 +16,6 @@ pub type Generation = u64;
 
 /// The lists of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum ListKind {
     Workspaces,
     Targets,
@@ -75,7 +74,6 @@ pub enum ArchivedCaptures {
 
 /// Parts of a scan that are read only while they are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum ScanPart {
     Tests,
     Output,
@@ -95,7 +93,6 @@ pub struct Update {
 
 /// What the poller learnt.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub enum PollEvent {
     Link(Link),
     Budget(Option<PollBudget>),
@@ -134,7 +131,6 @@ macro_rules! snapshots {
         /// A whole list as read, made into a table off the UI thread: the poller fetches and reports snapshots, the
         /// cache keeps them.
         #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
         pub enum Snapshot {
             $($list(Arc<Table<$item>>),)*
         }
@@ -181,7 +177,6 @@ snapshots! {
 
 /// A part of a scan as read.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub enum PartData {
     Tests(Arc<Vec<Test>>),
     Output(Arc<ScanOutput>),

@@ -2,7 +2,6 @@
 
 /// Size of the terminal in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Size {
     pub columns: u16,
     pub rows: u16,

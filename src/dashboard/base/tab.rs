@@ -5,7 +5,6 @@ use crate::dashboard::base::plan::ScanPart;
 
 /// A tab of a detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum Tab {
     #[default]
     Overview,

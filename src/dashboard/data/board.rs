@@ -28,7 +28,6 @@ pub enum Board {
 
 /// One row of the board.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct BoardRow {
     /// Of the finding; negative for heads.
     pub id: CaseId,

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 /// What the service told, each list with how good the knowledge is.
 #[derive(Debug, Default)]
-#[allow(missing_docs)]
 pub struct Data {
     pub workspaces: Remote<Arc<Table<Workspace>>>,
     pub targets: Remote<Arc<Table<Target>>>,
@@ -34,7 +33,6 @@ pub struct Data {
 
 /// Parts of one scan, read while they are looked at.
 #[derive(Debug, Default)]
-#[allow(missing_docs)]
 pub struct ScanParts {
     pub scan: Option<ScanId>,
     pub tests: Remote<Arc<Vec<Test>>>,

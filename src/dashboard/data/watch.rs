@@ -38,7 +38,6 @@ pub struct Watch {
 
 /// How many scans are in which state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Tally {
     /// Failed, and nobody has looked yet.
     pub failed: usize,

@@ -5,7 +5,6 @@ use crate::dashboard::text::input::TextInput;
 
 /// Which field; forms share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub enum FieldId {
     Name,
     Description,

@@ -65,7 +65,6 @@ pub struct Form {
 
 /// What a form acts on.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct FormSubject {
     pub workspace: Option<WorkspaceId>,
     /// Groups of targets a scan can be of, in the order of the choice.
@@ -78,7 +77,6 @@ pub struct FormSubject {
 
 /// Ids a report can be about, with the words of the choice: `marked`, `all shown`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct IdSet {
     pub words: String,
     pub source: ReportSource,
@@ -96,7 +94,6 @@ pub struct FormData<'a> {
 
 /// What a form starts from, captured when it is opened.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub enum FormOpening<'a> {
     NewWorkspace,
     EditWorkspace(&'a Workspace),

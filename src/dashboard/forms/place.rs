@@ -8,7 +8,6 @@ use crate::oob::Payload;
 
 /// What is written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Place {
     pub parameter: Shared,
     pub target: Shared,

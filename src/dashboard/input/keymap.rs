@@ -44,7 +44,6 @@ pub struct HelpSection {
 
 /// Why a key table is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
 pub enum KeymapError {
     #[error("the key table is no TOML: {0}")]
     Toml(String),

@@ -10,7 +10,6 @@ use crate::triage::Case;
 
 /// State of each pane's list.
 #[derive(Debug, Default)]
-#[allow(missing_docs)]
 pub struct Lists {
     pub workspaces: List<Workspace>,
     pub targets: List<Target>,

@@ -22,7 +22,6 @@ pub struct TargetFacts {
 
 /// Counts of scans for the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct TargetScans {
     pub running: usize,
     pub waiting: usize,

@@ -37,7 +37,6 @@ impl Stretch {
 
 /// What a payload brought in to a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Count {
     pub workspace: Shared,
     pub token: Token,

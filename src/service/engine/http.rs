@@ -48,7 +48,6 @@ pub struct HttpPage {
 
 /// Why there was no answer.
 #[derive(Clone, Debug, Error)]
-#[allow(missing_docs)]
 pub enum WebError {
     #[error("{0}")]
     Refused(String),

@@ -177,7 +177,6 @@ pub struct NewFinding {
 
 /// How a scan ended; the sentence becomes `status_message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum ScanOutcome {
     Finished(String),
     FailedToStart(String),

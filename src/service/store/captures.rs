@@ -15,7 +15,6 @@ pub const BODY_QUOTA: i64 = 64 * 1024 * 1024;
 
 /// A request to be recorded.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct NewCapture {
     pub logger: LoggerId,
     /// Milliseconds since 1970.

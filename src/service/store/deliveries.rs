@@ -14,7 +14,6 @@ pub const PAUSE: SignedDuration = SignedDuration::from_secs(3);
 
 /// A delivery to be queued.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub struct NewDelivery<'a> {
     pub url: &'a str,
     /// What it is about: `scan 7`, `report 3`.
@@ -25,7 +24,6 @@ pub struct NewDelivery<'a> {
 
 /// A delivery that is due or will be.
 #[derive(Clone, Debug, FromRow)]
-#[allow(missing_docs)]
 pub struct Delivery {
     pub id: i64,
     pub url: String,

@@ -42,7 +42,6 @@ const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, 
 
 /// Which findings are listed.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct FindingFilter {
     pub workspace: Option<WorkspaceId>,
     pub target: Option<TargetId>,

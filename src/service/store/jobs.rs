@@ -25,7 +25,6 @@ const ATTEMPTS: i64 = 3;
 
 /// The right to write the results of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Attempt {
     pub scan: ScanId,
     pub number: i64,
@@ -35,7 +34,6 @@ pub struct Attempt {
 
 /// A claimed scan with what is needed to run it.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct Claim {
     pub attempt: Attempt,
     pub tool: Tool,
@@ -60,7 +58,6 @@ pub enum QueueTurn {
 
 /// What a worker learnt since its last write.
 #[derive(Debug, Default)]
-#[allow(missing_docs)]
 pub struct ScanUpdate {
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,

@@ -10,7 +10,6 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// A logger as it is kept; limits are the service's settings.
 #[derive(Clone, Debug, FromRow)]
-#[allow(missing_docs)]
 pub struct LoggerRow {
     pub id: i64,
     pub label: String,

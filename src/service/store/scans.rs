@@ -85,7 +85,6 @@ fn progress(status: &ScanStatus, finished: i64, planned: i64) -> i64 {
 
 /// Which scans are listed.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct ScanFilter {
     pub workspace: Option<WorkspaceId>,
     pub target: Option<TargetId>,
@@ -110,7 +109,6 @@ pub enum ScanTarget<'a> {
 
 /// A scan to be queued.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct ScanToAdd {
     pub tool: i64,
     /// With secrets; kept until the scan has ended.

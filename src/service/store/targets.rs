@@ -28,7 +28,6 @@ impl From<TargetRow> for Target {
 
 /// Which targets are listed.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct TargetFilter {
     pub workspace: Option<WorkspaceId>,
     pub kind: Option<TargetType>,
@@ -38,7 +37,6 @@ pub struct TargetFilter {
 
 /// A target to be made.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct TargetToAdd<'a> {
     pub workspace: WorkspaceId,
     pub name: &'a str,

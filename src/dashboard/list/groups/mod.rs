@@ -26,7 +26,6 @@ pub use crate::dashboard::list::groups::group_keys::{Keys, Name, belongs, head_i
 /// What findings have in common in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum FindingGroupBy {
     Class,
     Target,

@@ -31,7 +31,6 @@ pub struct StreamContext<'a> {
 
 /// What is asked about which captures.
 #[derive(Clone, Copy)]
-#[allow(missing_docs)]
 pub struct Asking<'a> {
     pub stream: &'a Stream,
     pub query: &'a Query,

@@ -20,7 +20,6 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// What captures have in common in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum CaptureGroupBy {
     Payload,
     Source,

@@ -36,7 +36,6 @@ pub struct DecideMenu {
 
 /// An option of the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum MenuChoice {
     Reason,
     Note,
@@ -70,7 +69,6 @@ pub struct MenuOffer {
 
 /// What an offer stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum MenuValue {
     Reason(Option<Reason>),
     Severity(Option<Risk>),

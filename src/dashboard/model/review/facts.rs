@@ -75,7 +75,6 @@ pub struct Alike {
 
 /// The decision before.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Before {
     pub verdict: Verdict,
     pub reason: Option<Reason>,
@@ -92,7 +91,6 @@ pub struct Before {
 
 /// One batch about members of a card.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Done {
     pub batch: EventId,
     pub at: Stamp,

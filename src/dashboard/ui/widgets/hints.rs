@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 
 /// A key with what it does. `off` hints are dim: the action is known, and not possible now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Hint {
     pub keys: String,
     pub does: String,
