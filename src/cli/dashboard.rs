@@ -16,7 +16,7 @@ use crate::config::{Config, ConfigError, Connection, Environment, Flags, Service
 use crate::dashboard::base::effect::ConnectionChoice;
 use crate::dashboard::base::session::Session;
 use crate::dashboard::runtime;
-use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardStart, Left, Memory};
+use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, Memory};
 use crate::text::plural;
 use anyhow::Context;
 use clap::Args;
@@ -87,19 +87,23 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
             None => DashboardStart::Ask(None),
         },
     };
-    let heard_by = config.signal_command.clone();
-    show(opening, connector(config, environment), heard_by).await
+    let notify_command = config.signal_command.clone();
+    show(opening, connector(config, environment), notify_command).await
 }
 
 /// Shows the dashboard on a service, and says at the end what goes on.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub async fn show(opening: DashboardStart, connect: Connector, heard_by: Vec<String>) -> anyhow::Result<ExitCode> {
-    let shown = runtime::run(opening, connect, heard_by, CancellationToken::new()).await;
+pub async fn show(
+    opening: DashboardStart,
+    connect: Connector,
+    notify_command: Vec<String>,
+) -> anyhow::Result<ExitCode> {
+    let shown = runtime::run(opening, connect, notify_command, CancellationToken::new()).await;
     let mut left = shown.context("the terminal cannot be used")?;
     let goes_on = farewell(&left);
-    end_world(left.keeps.take()).await?;
+    end_world(left.keep_alive.take()).await?;
     // The terminal may be gone; then nobody reads this.
     let _ = writeln!(stdout(), "{goes_on}");
     Ok(match left.signal {
@@ -117,7 +121,7 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
             let key = key.read().await.map_err(|error| config_problem(&error))?;
             let memory = memory(config, environment, &config.service(base), base);
             // Where something is known, it is shown at once; the screen tells what is wrong with the service.
-            let client = match memory.knows_something() {
+            let client = match memory.has_cached_lists() {
                 true => Client::new(ClientSettings::new(base.clone(), key))?,
                 false => checked(base.clone(), key).await?,
             };
@@ -162,7 +166,7 @@ fn memory(config: &Config, environment: &Environment, service: &ServiceName, bas
     let state = environment.state_dir();
     Memory {
         directory: state.of_service(service),
-        last_known: Some(state.last_known(service, &base.to_string())),
+        cache: Some(state.cached_lists(service, &base.to_string())),
         who: config.user.clone(),
         keep_days: config.keep_days,
     }
@@ -178,7 +182,7 @@ fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Con
         own_addresses: config.own_addresses.clone(),
         ..Session::default()
     };
-    Connected { source: ConnectionSource::Service(client), session, memory, note: None, keeps: None }
+    Connected { source: ConnectionSource::Service(client), session, memory, note: None, keep_alive: None }
 }
 
 /// Carries out the answers to the first-start question.
@@ -265,15 +269,15 @@ pub fn on_world(world: crate::demo::DemoWorld) -> Connected {
     };
     // Beside the world's own data: what is decided about it ends with it.
     let who = Environment::of_process().login;
-    let memory = Memory { directory: world.memory(), last_known: None, who, keep_days: None };
+    let memory = Memory { directory: world.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(world.client.clone());
-    Connected { source, session, memory, note: None, keeps: Some(Box::new(world)) }
+    Connected { source, session, memory, note: None, keep_alive: Some(Box::new(world)) }
 }
 
 /// Ends the demo's world, if that is what was kept.
 #[cfg(feature = "service")]
-async fn end_world(keeps: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<()> {
-    match keeps.map(|keeps| keeps.downcast::<crate::demo::DemoWorld>()) {
+async fn end_world(keep_alive: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<()> {
+    match keep_alive.map(|world| world.downcast::<crate::demo::DemoWorld>()) {
         Some(Ok(world)) => world.end().await,
         _ => Ok(()),
     }
@@ -285,7 +289,7 @@ async fn end_world(_: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<(
 }
 
 /// One line about what goes on without the dashboard.
-fn farewell(left: &Left) -> String {
+fn farewell(left: &DashboardExit) -> String {
     let Some(session) = &left.session else { return "nothing was started".to_owned() };
     if session.demo {
         return "the demo's world is gone, and nothing of it was kept".to_owned();
@@ -311,9 +315,9 @@ fn counted(number: usize, what: &str) -> String {
 mod tests {
     use super::*;
 
-    fn left(name: &str, demo: bool, active_scans: usize, loggers: usize) -> Left {
+    fn left(name: &str, demo: bool, active_scans: usize, loggers: usize) -> DashboardExit {
         let session = Session { name: name.into(), base_url: "http://b/api/v2".into(), demo, ..Session::default() };
-        Left { signal: None, session: Some(session), active_scans, loggers, keeps: None }
+        DashboardExit { signal: None, session: Some(session), active_scans, loggers, keep_alive: None }
     }
 
     #[test]

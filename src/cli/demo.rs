@@ -46,12 +46,12 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     }
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
-    let heard_by = Config::signal_command(&environment).map_err(Advised::from)?;
+    let notify_command = Config::signal_command(&environment).map_err(Advised::from)?;
     writeln!(stdout(), "scandeck demo: starting a throw-away world on loopback")?;
     let opening = DashboardStart::On(Box::new(dashboard::on_world(DemoWorld::start(Tempo::Watched).await?)));
     // The world is there from the start, so the first-start question never comes.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
-    dashboard::show(opening, connect, heard_by).await
+    dashboard::show(opening, connect, notify_command).await
 }
 
 async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {

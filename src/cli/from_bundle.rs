@@ -17,7 +17,7 @@ use crate::text;
 /// When no such bundle was taken up for the service in question.
 pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, Advised> {
     let directory = environment.state_dir().of_service(&config.service_named());
-    let memory = Memory { directory, last_known: None, who: config.user.clone(), keep_days: config.keep_days };
+    let memory = Memory { directory, cache: None, who: config.user.clone(), keep_days: config.keep_days };
     let mut all = bundles::all(&memory);
     let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {
         let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace)).collect();
@@ -34,5 +34,5 @@ pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Co
         alias: bundle.manifest.alias.clone(),
         ..Session::default()
     };
-    Ok(Connected { source: ConnectionSource::Bundle(Box::new(bundle)), session, memory, note: None, keeps: None })
+    Ok(Connected { source: ConnectionSource::Bundle(Box::new(bundle)), session, memory, note: None, keep_alive: None })
 }

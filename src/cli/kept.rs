@@ -10,8 +10,8 @@ use super::headless::decisions::{advised, archive, open};
 use super::headless::session::ServicePlace;
 use crate::contract::Shared;
 use crate::contract::workspace::is_same_name;
-use crate::dashboard::runtime::last_known;
-use crate::dashboard::runtime::last_known::CachedWorkspace;
+use crate::dashboard::runtime::cached_lists;
+use crate::dashboard::runtime::cached_lists::CachedWorkspace;
 use crate::oob;
 use crate::triage::store::Store;
 
@@ -54,7 +54,7 @@ pub async fn names(
     if let Some(archive) = archive {
         all.extend(archive.workspaces().await.map_err(advised)?);
     }
-    all.extend(last_known::names(directory).with_context(|| unreadable(directory))?);
+    all.extend(cached_lists::names(directory).with_context(|| unreadable(directory))?);
     all.sort();
     all.dedup();
     Ok(all)
@@ -69,7 +69,7 @@ pub fn called(names: &[Shared], directory: &Path, named: &str) -> anyhow::Result
     if let Some(one) = names.iter().find(|one| ***one == *named).or_else(|| names.iter().find(alike)) {
         return Ok(Some(one.clone()));
     }
-    let known = last_known::about(directory, named).with_context(|| unreadable(directory))?;
+    let known = cached_lists::about(directory, named).with_context(|| unreadable(directory))?;
     Ok(known.into_iter().find_map(|one| match one {
         CachedWorkspace::Lists(name) => Some(name),
         CachedWorkspace::Perhaps(_) => None,

@@ -18,8 +18,8 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::{ServicePlace, place};
 use super::headless::{Output, ServiceArgs};
 use super::kept::{self, unreadable};
-use crate::dashboard::runtime::last_known;
-use crate::dashboard::runtime::last_known::CachedWorkspace;
+use crate::dashboard::runtime::cached_lists;
+use crate::dashboard::runtime::cached_lists::CachedWorkspace;
 use crate::oob;
 use crate::text;
 use crate::triage::store::purge::DecisionCounts;
@@ -74,7 +74,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let known = last_known::about(directory, &workspace).with_context(|| unreadable(directory))?;
+    let known = cached_lists::about(directory, &workspace).with_context(|| unreadable(directory))?;
     let files = files(&place, &workspace);
     let told = told(&workspace, (kept.as_ref(), caught.as_ref()), &known, &files);
     if !may(&workspace, &told, args.yes_delete.as_deref())? {
@@ -89,7 +89,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
     for file in &files {
         std::fs::remove_file(file).with_context(|| format!("{} cannot be deleted", file.display()))?;
     }
-    last_known::purge(directory, &workspace).context("the last known data cannot be deleted")?;
+    cached_lists::purge(directory, &workspace).context("the last known data cannot be deleted")?;
     Output::new(false).line(&format!("gone: {}", told.phrase()));
     Ok(ExitCode::SUCCESS)
 }
@@ -98,7 +98,7 @@ pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
 /// bundle.
 fn may_be(place: &ServicePlace, named: &str) -> anyhow::Result<bool> {
     let directory = &place.memory.directory;
-    let known = last_known::about(directory, named).with_context(|| unreadable(directory))?;
+    let known = cached_lists::about(directory, named).with_context(|| unreadable(directory))?;
     Ok(!known.is_empty() || place.memory.bundle_of(named).exists())
 }
 

@@ -78,7 +78,7 @@ impl StateDir {
 
     /// Where the lists of a service are kept as they were read last. A profile may come to name another service, whose
     /// ids mean other things: there the base URL counts too.
-    pub fn last_known(&self, service: &ServiceName, base: &str) -> PathBuf {
+    pub fn cached_lists(&self, service: &ServiceName, base: &str) -> PathBuf {
         let folder = match service {
             ServiceName::Profile(_) => format!("last-known-{}", digest(base)),
             ServiceName::Local | ServiceName::At(_) => "last-known".to_owned(),

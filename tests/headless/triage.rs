@@ -50,7 +50,7 @@ async fn a_workspace_goes_by_its_name_in_any_case_or_its_id_and_one_that_is_not_
 
     let (state, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     assert_eq!(elsewhere(&desk, state.path(), &["findings", "list"]).await.code, 0);
-    last_known(state.path(), [&name, "Lab"]);
+    cached_lists(state.path(), [&name, "Lab"]);
     desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
     let lines_there = desk.home.path().join("d.jsonl");
     // Of no service that answers: what is kept beside the local one.
@@ -147,12 +147,12 @@ async fn a_purge_names_what_goes_waits_for_the_name_and_leaves_no_byte() {
 }
 
 /// Lists as a dashboard leaves them, of two workspaces.
-fn last_known(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
+fn cached_lists(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
     use scandeck::contract::{Finding, Stamp, Workspace, WorkspaceId};
     use scandeck::dashboard::base::plan::Snapshot;
     use scandeck::table::Table;
     let of = state.join("scandeck/of/local");
-    let files = scandeck::dashboard::runtime::last_known::LastKnown::new(of.join("last-known"));
+    let files = scandeck::dashboard::runtime::cached_lists::CachedLists::new(of.join("last-known"));
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
     let workspace = |(at, name): (usize, &str)| {
         let id = WorkspaceId(at as i64 + 1);
@@ -168,9 +168,9 @@ fn last_known(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn a_purge_takes_what_is_only_last_known_and_makes_no_store_for_it() {
+async fn purge_of_cached_workspace_creates_no_store() {
     let (home, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let of = last_known(state.path(), ["Acme", "Lab"]);
+    let of = cached_lists(state.path(), ["Acme", "Lab"]);
     let purge = async |args: &[&str]| {
         let args = [&["purge", "--workspace"], args].concat();
         run(super::command(home.path(), &args).env("XDG_STATE_HOME", state.path())).await
@@ -185,7 +185,7 @@ async fn a_purge_takes_what_is_only_last_known_and_makes_no_store_for_it() {
     assert_eq!(purge(&["Lab", "--yes-delete", "Lab"]).await.code, 0);
     purge(&["Lab"]).await.refused(1, "nothing is kept about this service");
 
-    let of = last_known(state.path(), ["Acme", "Lab"]);
+    let of = cached_lists(state.path(), ["Acme", "Lab"]);
     std::fs::write(of.join("last-known/workspaces.json"), "damaged").unwrap();
     purge(&["Acme"]).await.refused(2, "last-known, which nobody can tell whose it is");
     assert_eq!(purge(&["Acme", "--yes-delete", "Acme"]).await.code, 0);

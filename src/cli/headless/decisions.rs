@@ -92,12 +92,8 @@ mod tests {
     #[tokio::test]
     async fn what_somebody_else_said_meanwhile_is_a_conflict_and_not_replaced_unseen() {
         let temp = tempfile::tempdir().unwrap();
-        let memory = |who: &str| Memory {
-            directory: temp.path().to_owned(),
-            last_known: None,
-            who: who.to_owned(),
-            keep_days: None,
-        };
+        let memory =
+            |who: &str| Memory { directory: temp.path().to_owned(), cache: None, who: who.to_owned(), keep_days: None };
         let says = async |who: &str, known: &State, verdict: Verdict| {
             let change = Change::Decide(Decision { verdict, ..Decision::default() });
             write(&memory(who), known, vec![("acme".into(), finding(1), change)]).await.unwrap();

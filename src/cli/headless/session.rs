@@ -219,7 +219,7 @@ fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
 
 fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
     let (directory, who) = (environment.state_dir().of_service(service), config.user.clone());
-    Memory { directory, last_known: None, who, keep_days: config.keep_days }
+    Memory { directory, cache: None, who, keep_days: config.keep_days }
 }
 
 #[cfg(feature = "service")]

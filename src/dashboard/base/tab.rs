@@ -64,18 +64,18 @@ impl Tab {
         }
     }
 
-    /// The ways its text can be shown, the first one at the start.
-    pub fn ways(self) -> &'static [Shown] {
+    /// The modes in which its text can be shown, the first one at the start.
+    pub fn modes(self) -> &'static [TextMode] {
         match self {
-            Self::Body => &[Shown::Decoded, Shown::Raw, Shown::Hex],
-            _ => &[Shown::Wrapped, Shown::Long],
+            Self::Body => &[TextMode::Decoded, TextMode::Raw, TextMode::Hex],
+            _ => &[TextMode::Wrapped, TextMode::Long],
         }
     }
 }
 
 /// How a text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shown {
+pub enum TextMode {
     /// Long lines are wrapped.
     Wrapped,
     /// Long lines run out of sight; `H` and `L` move sideways.
@@ -88,7 +88,7 @@ pub enum Shown {
     Hex,
 }
 
-impl Shown {
+impl TextMode {
     /// One word.
     pub fn title(self) -> &'static str {
         match self {

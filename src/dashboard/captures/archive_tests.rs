@@ -142,7 +142,7 @@ fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
         (desk.model.plan().archived, &desk.model.captures.oob.archive),
         (ArchivedCaptures::Nothing, &Archive::Broken)
     );
-    assert!(desk.told().contains("captures: the disk is full"), "{}", desk.told());
+    assert!(desk.notices().contains("captures: the disk is full"), "{}", desk.notices());
 }
 
 #[test]
@@ -156,12 +156,12 @@ fn a_logger_that_comes_to_its_end_is_named_once() {
         ..Logger::default()
     };
     desk.feed(Snapshot::Loggers(table([logger(2, 900)])));
-    assert!(desk.told().contains("logger probe: 2 days left"), "{}", desk.told());
+    assert!(desk.notices().contains("logger probe: 2 days left"), "{}", desk.notices());
     desk.at += std::time::Duration::from_secs(60);
     desk.feed(Snapshot::Loggers(table([logger(1, 899)])));
-    assert!(!desk.told().contains("left"), "{}", desk.told());
+    assert!(!desk.notices().contains("left"), "{}", desk.notices());
     desk.feed(Snapshot::Loggers(table([logger(0, 899)])));
-    assert!(desk.told().contains("logger probe: records no more"), "{}", desk.told());
+    assert!(desk.notices().contains("logger probe: records no more"), "{}", desk.notices());
 }
 
 /// A capture whose body is half a piece of what is asked at once; every other one has a word in it.
@@ -221,7 +221,7 @@ fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
     desk.keys("/ 'body:odd' enter");
     assert_eq!(exported(desk.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
     assert_eq!(exported(desk.keys(": 'export captures har body:neither' enter")), None);
-    assert!(desk.told().contains("there is no captured request to export"), "{}", desk.told());
+    assert!(desk.notices().contains("there is no captured request to export"), "{}", desk.notices());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_sa
         update(&mut desk.model, now, Msg::Key(event));
     }
     assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
-    assert!(desk.told().contains("was not written"), "{}", desk.told());
+    assert!(desk.notices().contains("was not written"), "{}", desk.notices());
 }
 
 #[test]

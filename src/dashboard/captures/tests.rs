@@ -55,7 +55,7 @@ fn a_capture_is_compared_with_the_one_before_of_the_same_payload_or_address() {
     }
     select(&mut desk, 14);
     desk.keys("d");
-    assert!(!desk.model.navigation.focus.in_detail && desk.told().contains("mark two"), "{}", desk.told());
+    assert!(!desk.model.navigation.focus.in_detail && desk.notices().contains("mark two"), "{}", desk.notices());
     select(&mut desk, 12);
     desk.keys("d");
     assert!(desk.model.navigation.focus.in_detail);
@@ -80,7 +80,7 @@ fn two_marked_captures_are_compared_wherever_the_cursor_is() {
     select(&mut desk, 13);
     desk.keys("space");
     desk.keys("d");
-    assert!(desk.told().contains("3 are marked"), "{}", desk.told());
+    assert!(desk.notices().contains("3 are marked"), "{}", desk.notices());
 }
 
 fn exported(effects: Vec<Effect>) -> (String, Vec<i64>, String) {
@@ -107,7 +107,7 @@ fn captures_are_exported_by_query_by_mark_or_as_they_are_shown() {
     assert_eq!(exported(desk.keys(": 'export captures har' enter")).1, [12]);
     let none = desk.keys(": 'export captures har from:203.0.113.99' enter");
     assert!(!none.iter().any(|effect| matches!(effect, Effect::ExportCaptures(_))));
-    assert!(desk.told().contains("no captured request"), "{}", desk.told());
+    assert!(desk.notices().contains("no captured request"), "{}", desk.notices());
 }
 
 #[test]
@@ -133,12 +133,12 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
         other => panic!("{other:?}"),
     }
     desk.answer(&sent, |_| Ok(CallAnswer::Status(403)));
-    assert!(desk.told().contains("POST to https://shop.acme.test/x: answered 403"), "{}", desk.told());
+    assert!(desk.notices().contains("POST to https://shop.acme.test/x: answered 403"), "{}", desk.notices());
     let sent = desk.calls(": 'replay 127.0.0.1:9/' enter y");
     desk.answer(&sent, |_| Err(Problem::local("cannot connect")));
-    assert!(!desk.told().contains("s3cret") && desk.told().contains("cannot connect"), "{}", desk.told());
+    assert!(!desk.notices().contains("s3cret") && desk.notices().contains("cannot connect"), "{}", desk.notices());
     desk.keys(": 'replay ftp://h/' enter");
-    assert!(desk.told().contains("http or https"), "{}", desk.told());
+    assert!(desk.notices().contains("http or https"), "{}", desk.notices());
     let Some(Modal::Command(line)) = desk.model.overlay.modals.last() else { panic!("what was typed is gone") };
     assert_eq!(line.input.text(), "replay ftp://h/");
 }
@@ -150,7 +150,7 @@ fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
     let effects = desk.keys("5 G y c");
     let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
-    assert!(desk.told().contains("does not tell the path"), "{}", desk.told());
+    assert!(desk.notices().contains("does not tell the path"), "{}", desk.notices());
     let problem = Err(Problem::local("the disk is full"));
     assert_eq!(desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }), [], "the command would have no body");
     let saved = Ok("/tmp/taken-2.bin".into());
@@ -221,9 +221,9 @@ fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
     let raw = copied(desk.keys("y r")).unwrap();
     assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
     desk.keys("y c");
-    assert!(desk.told().contains("of the 2 marked"), "{}", desk.told());
+    assert!(desk.notices().contains("of the 2 marked"), "{}", desk.notices());
     desk.keys(": 'unmark method:GET' enter");
-    assert!(desk.told().contains("by hand"), "{}", desk.told());
+    assert!(desk.notices().contains("by hand"), "{}", desk.notices());
     desk.keys("esc : 'unmark' enter");
     assert!(desk.model.lists.captures.marks().is_empty());
 }

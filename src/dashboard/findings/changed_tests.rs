@@ -38,7 +38,7 @@ fn parentheses_go_to_rows_that_a_scan_changed_and_say_where_there_is_none() {
         desk.keys(")");
     }
     assert_eq!(seen, changed);
-    assert!(desk.told().contains("no row below"), "{}", desk.told());
+    assert!(desk.notices().contains("no row below"), "{}", desk.notices());
     desk.keys("end (");
     let back = desk.selected(Pane::Findings).unwrap();
     assert!(changed.contains(&back), "{back}");

@@ -29,7 +29,7 @@ fn verdicts_with_details_are_given_to_what_is_chosen() {
     assert_eq!(recorded(&run(&mut desk, "note asked the owner")), [Change::Note("asked the owner".into())]);
     assert_eq!(recorded(&run(&mut desk, "undo")), [Change::Undo]);
     desk.keys("4 : 'note x' enter");
-    assert!(desk.told().contains("about findings"), "{}", desk.told());
+    assert!(desk.notices().contains("about findings"), "{}", desk.notices());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_verdict_on_a_query_names_the_number_first() {
         .all(|change| matches!(change, Change::Decide(it) if it.until == Some(jiff::civil::date(2027, 1, 31))));
     assert!(until, "{changes:?}");
     desk.keys(": 'verdict fixed on name:nothing' enter");
-    assert!(desk.told().contains("no finding is name:nothing"), "{}", desk.told());
+    assert!(desk.notices().contains("no finding is name:nothing"), "{}", desk.notices());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_duplicate_is_named_by_id_or_by_words() {
     );
     for (typed, why) in [("verdict duplicate", "of which"), ("verdict fixed of 4", "only a duplicate")] {
         assert!(recorded(&desk.keys(&format!(": '{typed}' enter"))).is_empty());
-        assert!(desk.told().contains(why), "{typed}: {}", desk.told());
+        assert!(desk.notices().contains(why), "{typed}: {}", desk.notices());
     }
 }
 
@@ -107,7 +107,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
     });
     assert_eq!(made, Some((ExportFormat::Csv, 2)));
     desk.keys(": 'report html on name:nothing' enter");
-    assert!(desk.told().contains("no finding is name:nothing"), "{}", desk.told());
+    assert!(desk.notices().contains("no finding is name:nothing"), "{}", desk.notices());
 
     desk.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
     let form = desk.form();
@@ -143,7 +143,7 @@ fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
     desk.keys("3 : 'compare 1 9'");
     assert_eq!(line(&desk).fault.as_ref().unwrap().reason, "no scan 9 here");
     desk.keys("ctrl-u 'compare 1 1' enter");
-    assert!(desk.told().contains("name two"), "{}", desk.told());
+    assert!(desk.notices().contains("name two"), "{}", desk.notices());
     run(&mut desk, "retest");
 }
 
@@ -163,7 +163,7 @@ fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
     assert_eq!(exported("mark risk:low"), None);
     assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4])));
     assert_eq!(exported("export csv name:nothing"), None);
-    assert!(desk.told().contains("no finding to export"), "{}", desk.told());
+    assert!(desk.notices().contains("no finding to export"), "{}", desk.notices());
 }
 
 #[test]

@@ -71,7 +71,10 @@ fn a_known_payload_is_heard_with_what_planted_it_and_counted_in_the_book() {
         (fact(signal, "from"), fact(signal, "logger"), fact(signal, "event")),
         ("203.0.113.9", "probe", "payload")
     );
-    assert!(signal.body.starts_with("q · t1.acme.test, SSRF, ~+") && desk.told().contains(&signal.body), "{signal:?}");
+    assert!(
+        signal.body.starts_with("q · t1.acme.test, SSRF, ~+") && desk.notices().contains(&signal.body),
+        "{signal:?}"
+    );
     assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
     assert!(desk.hit(9, Some(1)).is_empty(), "the same capture once more is none");
     assert_eq!(desk.model.captures.payloads.hits_of(Token::of(1)).count, 1);
@@ -120,7 +123,7 @@ fn an_alert_rule_is_heard_whatever_it_takes_and_can_be_switched_off_and_deleted(
     desk.keys(": 'alerts' enter D");
     assert!(desk.model.captures.signals.alerts.is_empty() && desk.model.overlay.modals.is_empty());
     desk.keys(": 'alerts' enter");
-    assert!(desk.told().contains("no alert rules yet"), "{}", desk.told());
+    assert!(desk.notices().contains("no alert rules yet"), "{}", desk.notices());
 }
 
 #[test]
@@ -145,7 +148,8 @@ fn a_payload_is_waited_for_until_it_comes_or_the_time_is_over() {
     assert_eq!(desk.model.captures.signals.waits.len(), 1);
     assert!(desk.pass(601).is_empty());
     assert!(
-        desk.model.captures.signals.waits.is_empty() && desk.told().contains("nothing came for payload aaaaaaaaaaab")
+        desk.model.captures.signals.waits.is_empty()
+            && desk.notices().contains("nothing came for payload aaaaaaaaaaab")
     );
 }
 
@@ -158,7 +162,11 @@ fn a_wait_names_one_payload() {
         assert!(fault.reason.contains(words), "{fault:?}");
     }
     desk.keys(": 'wait payload aaaaaaaaaaac timeout soon' enter");
-    assert!(desk.told().contains("such as 10m") && desk.model.captures.signals.waits.is_empty(), "{}", desk.told());
+    assert!(
+        desk.notices().contains("such as 10m") && desk.model.captures.signals.waits.is_empty(),
+        "{}",
+        desk.notices()
+    );
 }
 
 #[test]
@@ -193,7 +201,7 @@ fn many_payloads_go_into_a_file_each_with_its_line() {
     // The file was there: it got another name, and the book tells that one.
     desk.send(Msg::Saved(Ok("/tmp/urls-2.txt".into())));
     assert!(numbered(&desk).iter().all(|(_, batch)| batch == "urls-2.txt"));
-    assert!(desk.told().contains("/tmp/urls-2.txt"), "{}", desk.told());
+    assert!(desk.notices().contains("/tmp/urls-2.txt"), "{}", desk.notices());
 }
 
 #[test]
@@ -204,15 +212,15 @@ fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
         desk.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
     };
     desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
-    assert!(desk.told().contains("written: /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
+    assert!(desk.notices().contains("written: /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
     desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
     assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
-    assert!(desk.told().contains("2 payloads of logger"), "{}", desk.told());
+    assert!(desk.notices().contains("2 payloads of logger"), "{}", desk.notices());
     // One that was not written is not the next one.
     desk.keys("3 : 'payloads 2 none/more.txt' enter");
     desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
     desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
-    assert!(desk.told().contains("written: /tmp/more.txt"), "{}", desk.told());
+    assert!(desk.notices().contains("written: /tmp/more.txt"), "{}", desk.notices());
 }
 
 #[test]
@@ -247,7 +255,7 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
     // The selected capture's address is one's own from now on.
     desk.keys("5 G : 'mine' enter");
-    assert!(desk.told().contains("203.0.113.9 is yours"), "{}", desk.told());
+    assert!(desk.notices().contains("203.0.113.9 is yours"), "{}", desk.notices());
     assert!(desk.hit(10, Some(1)).is_empty());
     for (query, ids) in
         [("is:own is:known", &[9, 10][..]), ("is:bot", &[9]), ("is:own -is:bot", &[10]), ("-is:own", &[1, 2, 3])]
@@ -259,7 +267,7 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     desk.keys(": 'alert is:own payload:*ab' enter");
     assert_eq!(desk.hit(11, Some(1)).len(), 1, "a rule says so");
     desk.keys("5 G : 'mine' enter");
-    assert!(desk.told().contains("is not yours any more"), "{}", desk.told());
+    assert!(desk.notices().contains("is not yours any more"), "{}", desk.notices());
 }
 
 #[test]
@@ -331,7 +339,11 @@ fn the_list_of_alerts_closes_when_its_rules_have_gone() {
 fn nobody_waits_longer_than_a_year() {
     let mut desk = Desk::new();
     desk.keys("3 p : 'wait payload aaa timeout 9223372036854775807s' enter");
-    assert!(desk.model.captures.signals.waits.is_empty() && desk.told().contains("up to a year"), "{}", desk.told());
+    assert!(
+        desk.model.captures.signals.waits.is_empty() && desk.notices().contains("up to a year"),
+        "{}",
+        desk.notices()
+    );
     desk.keys("esc : 'wait payload aaa timeout 1y' enter");
     assert_eq!(desk.model.captures.signals.waits.len(), 1);
 }

@@ -33,7 +33,7 @@ fn p_copies_a_url_of_the_newest_live_logger_and_keeps_what_it_was_made_for() {
         ("Acme", "ann@test", "probe")
     );
     assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
-    assert!(desk.told().contains("e now writes down where it went; made for Private key"), "{}", desk.told());
+    assert!(desk.notices().contains("e now writes down where it went; made for Private key"), "{}", desk.notices());
     assert_eq!(desk.model.captures.oob.book.len(), 1);
 }
 
@@ -44,7 +44,7 @@ fn p_works_in_every_pane_list_and_detail() {
     {
         let mut desk = Desk::new();
         let (kept, copied) = planted(&desk.keys(keys));
-        assert_eq!((kept.len(), copied.len()), (1, 1), "{keys}: {}", desk.told());
+        assert_eq!((kept.len(), copied.len()), (1, 1), "{keys}: {}", desk.notices());
     }
 }
 
@@ -64,21 +64,21 @@ fn a_logger_that_is_over_is_refused_with_the_reason_and_another_is_not_taken_in_
     desk.model.navigation.scope.logger = Some(LoggerId(2));
     let refused = |desk: &mut Desk| planted(&desk.keys("p")) == (Vec::new(), Vec::new());
     assert!(refused(&mut desk));
-    assert!(desk.told().contains("logger l2 records no more, its days are over"), "{}", desk.told());
+    assert!(desk.notices().contains("logger l2 records no more, its days are over"), "{}", desk.notices());
     desk.model.navigation.scope.logger = Some(LoggerId(3));
-    assert!(refused(&mut desk) && desk.told().contains("no requests are left"), "{}", desk.told());
+    assert!(refused(&mut desk) && desk.notices().contains("no requests are left"), "{}", desk.notices());
     desk.model.navigation.scope.logger = None;
     desk.feed(Snapshot::Loggers(table([logger(2, 0, 9)])));
-    assert!(refused(&mut desk) && desk.told().contains("every logger is over"), "{}", desk.told());
+    assert!(refused(&mut desk) && desk.notices().contains("every logger is over"), "{}", desk.notices());
     desk.feed(Snapshot::Loggers(table(Vec::<Logger>::new())));
-    assert!(refused(&mut desk) && desk.told().contains("5, then n makes one"), "{}", desk.told());
+    assert!(refused(&mut desk) && desk.notices().contains("5, then n makes one"), "{}", desk.notices());
 }
 
 #[test]
 fn a_read_only_session_plants_nothing() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
-    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.told().contains("read only"), "{}", desk.told());
+    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read only"), "{}", desk.notices());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_book_is_listed_sorted_filtered_and_edited() {
     }
     by(&mut desk, "");
     desk.keys(",");
-    assert!(desk.told().contains("sorted by hits"), "{}", desk.told());
+    assert!(desk.notices().contains("sorted by hits"), "{}", desk.notices());
     assert_eq!(desk.model.cursor(Pane::Payloads).id_at(0), Some(2));
     desk.model.cursor(Pane::Payloads).select_id(1);
     desk.keys("e");
@@ -162,15 +162,15 @@ fn from_the_book_one_goes_to_captures_finding_and_target() {
 fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
     let mut desk = Desk::new();
     desk.keys("3 p g p enter");
-    assert!(desk.told().contains("nothing came for it yet; wait payload aaaaaaaaaaab"), "{}", desk.told());
+    assert!(desk.notices().contains("nothing came for it yet; wait payload aaaaaaaaaaab"), "{}", desk.notices());
     desk.counted(&[(1, 5)]);
     desk.keys("enter");
     let none = "5 came, and none of them is in memory; scandeck captures list --query payload:aaaaaaaaaaab";
-    assert!(desk.model.navigation.focus.pane == Pane::Payloads && desk.told().contains(none), "{}", desk.told());
+    assert!(desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains(none), "{}", desk.notices());
     desk.hit(9, Some(1));
     desk.hit(10, Some(1));
     desk.keys("enter");
-    assert!(desk.told().contains("2 of 5 are in memory"), "{}", desk.told());
+    assert!(desk.notices().contains("2 of 5 are in memory"), "{}", desk.notices());
     assert_eq!(desk.shown(Pane::Captures), [9, 10]);
     desk.keys("enter esc");
     assert_eq!((desk.model.navigation.focus.pane, desk.model.navigation.focus.in_detail), (Pane::Captures, false));
@@ -180,15 +180,15 @@ fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
     // Whoever came another way, or shows others since, is at the root.
     desk.keys("3 5 esc");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Captures && desk.told().contains("nothing is open"),
+        desk.model.navigation.focus.pane == Pane::Captures && desk.notices().contains("nothing is open"),
         "{}",
-        desk.told()
+        desk.notices()
     );
     desk.model.captures.payloads.counted = false;
     desk.model.captures.payloads.hits = Default::default();
     desk.model.data.captures = Default::default();
     desk.keys("g p enter");
-    assert!(desk.told().contains("what it brought in is not known yet"), "{}", desk.told());
+    assert!(desk.notices().contains("what it brought in is not known yet"), "{}", desk.notices());
 }
 
 #[test]
@@ -199,9 +199,9 @@ fn enter_on_a_payload_whose_logger_is_gone_stays_in_the_book() {
     desk.feed(Snapshot::Loggers(table([])));
     desk.keys("enter");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Payloads && desk.told().contains("no logger any more"),
+        desk.model.navigation.focus.pane == Pane::Payloads && desk.notices().contains("no logger any more"),
         "{}",
-        desk.told()
+        desk.notices()
     );
 }
 
@@ -209,7 +209,7 @@ fn enter_on_a_payload_whose_logger_is_gone_stays_in_the_book() {
 fn y_p_copies_the_payload_at_hand_in_every_shape() {
     let mut desk = Desk::new();
     let shape = |desk: &mut Desk, keys: &str| planted(&desk.keys(keys)).1;
-    assert!(shape(&mut desk, "3 y p").is_empty() && desk.told().contains("p makes one"), "{}", desk.told());
+    assert!(shape(&mut desk, "3 y p").is_empty() && desk.notices().contains("p makes one"), "{}", desk.notices());
     desk.keys("p esc");
     let url = "http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab";
     for (key, text) in [
@@ -234,7 +234,11 @@ fn y_p_copies_the_payload_at_hand_in_every_shape() {
 fn nothing_is_planted_that_could_not_be_kept() {
     let mut desk = Desk::new();
     desk.model.captures.oob.writable = false;
-    assert!(planted(&desk.keys("3 p")).1.is_empty() && desk.told().contains("could not be kept"), "{}", desk.told());
+    assert!(
+        planted(&desk.keys("3 p")).1.is_empty() && desk.notices().contains("could not be kept"),
+        "{}",
+        desk.notices()
+    );
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn a_token_stands_in_the_path_only_where_the_service_tells_paths() {
         caught.capture = Arc::new(Capture { path: None, ..Capture::clone(&caught.capture) });
     }
     assert!(planted(&desk.keys(": 'payload path' enter")).1.is_empty());
-    assert!(desk.told().contains("tells no paths"), "{}", desk.told());
+    assert!(desk.notices().contains("tells no paths"), "{}", desk.notices());
     assert_eq!(planted(&desk.keys("esc p")).1, ["http://127.0.0.1:8766/l/abc/?t=aaaaaaaaaaab"]);
 }
 

@@ -11,7 +11,7 @@ use crate::contract::{Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::cached::CachedList;
 use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
 use crate::dashboard::core::msg::Msg;
-use crate::dashboard::runtime::desk::Answered;
+use crate::dashboard::runtime::desk::TaskReport;
 use crate::table::Table;
 use crate::triage::bundle::Bundle;
 use jiff::Timestamp;
@@ -24,11 +24,11 @@ pub(crate) async fn serve(
     bundle: Bundle,
     mut plans: Receiver<PollPlan>,
     updates: Sender<Update>,
-    answers: UnboundedSender<Answered>,
+    answers: UnboundedSender<TaskReport>,
 ) {
     // Making tables of many findings takes a while.
     let Ok(bundled) = tokio::task::spawn_blocking(move || BundledLists::new(bundle)).await else { return };
-    let report = |cached| answers.send(Answered::Msg(Box::new(Msg::Cached(cached)))).is_ok();
+    let report = |cached| answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached)))).is_ok();
     let mut on = report(bundled.cached(0, bundled.workspaces.clone()));
     let mut lists_of = None;
     while on {
@@ -128,7 +128,7 @@ mod tests {
         while !(model.data.occurrences.value().is_some() && model.data.reports.problem().is_some()) {
             let msg = tokio::select! {
                 Some(update) = told.recv() => Msg::Update(update),
-                Some(Answered::Msg(msg)) = cached.recv() => *msg,
+                Some(TaskReport::Msg(msg)) = cached.recv() => *msg,
             };
             update(&mut model, Now { mono: std::time::Duration::ZERO, wall: Timestamp::now() }, msg);
             plans.send_replace(model.plan());

@@ -14,8 +14,8 @@ use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, Snapsh
 use crate::dashboard::core::msg::Msg;
 use crate::dashboard::data::snapshots::Data;
 use crate::dashboard::model::Model;
-use crate::dashboard::runtime::desk::{Answered, sleep_or_never};
-use crate::dashboard::runtime::last_known::{LastKnown, ListFile};
+use crate::dashboard::runtime::cached_lists::{CachedLists, ListFile};
+use crate::dashboard::runtime::desk::{TaskReport, sleep_or_never};
 use crate::table::Remote;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,11 +49,11 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Begins; lists go to `answers`. The receiver hears when the workspaces, if any are kept, have been told.
-    pub fn start(directory: PathBuf, answers: UnboundedSender<Answered>) -> (Self, oneshot::Receiver<()>) {
+    pub fn start(directory: PathBuf, answers: UnboundedSender<TaskReport>) -> (Self, oneshot::Receiver<()>) {
         let (requests, waiting) = mpsc::unbounded_channel();
         let (begun, hears) = oneshot::channel();
         let task = CacheTask {
-            files: LastKnown::new(directory),
+            files: CachedLists::new(directory),
             answers,
             waiting: BTreeMap::new(),
             written: BTreeSet::new(),
@@ -117,8 +117,8 @@ fn fresh(data: &Data, id: WorkspaceId) -> Vec<ListFile> {
 }
 
 struct CacheTask {
-    files: LastKnown,
-    answers: UnboundedSender<Answered>,
+    files: CachedLists,
+    answers: UnboundedSender<TaskReport>,
     /// What is to be written.
     waiting: BTreeMap<ListFile, (Snapshot, Stamp)>,
     /// What this task wrote.
@@ -181,7 +181,7 @@ impl CacheTask {
 
     fn report(&self, cached: CachedList) {
         // The desk is gone: nobody waits for it.
-        let _ = self.answers.send(Answered::Msg(Box::new(Msg::Cached(cached))));
+        let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Cached(cached))));
     }
 
     async fn write(&mut self) {

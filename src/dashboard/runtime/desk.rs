@@ -17,15 +17,17 @@ use crate::dashboard::core::msg::Msg;
 use crate::dashboard::core::{draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, Poller};
-use crate::dashboard::runtime::archive::Archivist;
+use crate::dashboard::runtime::archive::ArchiveHandle;
 use crate::dashboard::runtime::cache::Cache;
 use crate::dashboard::runtime::clipboard::CopyMethod;
 use crate::dashboard::runtime::keyboard::Keyboard;
 use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream};
 use crate::dashboard::runtime::spent::Spent;
 use crate::dashboard::runtime::terminal::Terminal;
-use crate::dashboard::runtime::triage::Keeper;
-use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardStart, Left, bundled, signal};
+use crate::dashboard::runtime::triage::DecisionsHandle;
+use crate::dashboard::runtime::{
+    Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, bundled, signal,
+};
 use crate::dashboard::ui::cache::ViewCache;
 use crate::dashboard::ui::theme::Theme;
 use crossterm::event::{Event, KeyEventKind};
@@ -55,14 +57,14 @@ enum Inbound {
     Terminal(Option<io::Result<Event>>),
     Signal(CaughtSignal),
     Update(Update),
-    Answer(Answered),
+    Answer(TaskReport),
     Woke,
     FrameDue,
     Shutdown,
 }
 
 /// What a task of ours came to.
-pub(crate) enum Answered {
+pub(crate) enum TaskReport {
     Msg(Box<Msg>),
     Connected(Box<Connected>),
 }
@@ -71,10 +73,10 @@ pub(crate) enum Answered {
 pub(crate) struct Backend {
     /// None where a bundle stands in for the service.
     pub client: Option<Client>,
-    pub keeper: Keeper,
-    pub archivist: Archivist,
+    pub decisions: DecisionsHandle,
+    pub archive: ArchiveHandle,
     cache: Option<Cache>,
-    keeps: Option<Box<dyn Any + Send>>,
+    keep_alive: Option<Box<dyn Any + Send>>,
     _teller: AbortOnDropHandle<()>,
 }
 
@@ -89,7 +91,7 @@ pub(crate) struct Desk {
     pub shutdown: CancellationToken,
     pub plans: watch::Sender<PollPlan>,
     pub updates: (mpsc::Sender<Update>, mpsc::Receiver<Update>),
-    pub answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
+    pub answers: (mpsc::UnboundedSender<TaskReport>, mpsc::UnboundedReceiver<TaskReport>),
     pub queue: VecDeque<Msg>,
     pub tasks: JoinSet<()>,
     /// Files that are being written.
@@ -99,7 +101,7 @@ pub(crate) struct Desk {
     pub way: CopyMethod,
     /// How notifications reach the terminal, and who is told beside it.
     pub heard: signal::Way,
-    pub heard_by: Arc<[String]>,
+    pub notify_command: Arc<[String]>,
     pub started: Instant,
     pub drawn: Option<Instant>,
     /// When the last frame was drawn that answered a person, and whether the next one will.
@@ -115,7 +117,7 @@ impl Desk {
     pub fn open(
         opening: DashboardStart,
         connect: Connector,
-        heard_by: Vec<String>,
+        notify_command: Vec<String>,
         shutdown: CancellationToken,
     ) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
@@ -137,7 +139,7 @@ impl Desk {
             connect,
             way: CopyMethod::of_process(),
             heard: signal::Way::of_process(),
-            heard_by: heard_by.into(),
+            notify_command: notify_command.into(),
             started: Instant::now(),
             drawn: None,
             answered: None,
@@ -156,7 +158,7 @@ impl Desk {
     }
 
     /// Runs until the dashboard is left.
-    pub async fn run(mut self) -> io::Result<Left> {
+    pub async fn run(mut self) -> io::Result<DashboardExit> {
         self.send_plan();
         while self.left.is_none() {
             // A terminal that can no longer be written to is gone: that is a hang-up.
@@ -236,7 +238,7 @@ impl Desk {
                 // Of another workspace: they are read again when one works in that.
                 if let Some(backend) = self.backend.as_ref().filter(|_| generation == self.model.connection.generation)
                 {
-                    backend.archivist.take(logger, at, new);
+                    backend.archive.take(logger, at, new);
                 }
             }
             Inbound::Update(update) => {
@@ -245,8 +247,8 @@ impl Desk {
                 }
                 self.queue.push_back(Msg::Update(update));
             }
-            Inbound::Answer(Answered::Msg(msg)) => self.queue.push_back(*msg),
-            Inbound::Answer(Answered::Connected(connected)) => {
+            Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
+            Inbound::Answer(TaskReport::Connected(connected)) => {
                 let session = self.take_service(*connected);
                 self.queue.push_back(Msg::Connected(Ok(session)));
             }
@@ -294,7 +296,7 @@ impl Desk {
 
     /// The archive has enough to do: it tells when it has done that.
     fn is_behind(&self) -> bool {
-        self.backend.as_ref().is_some_and(|backend| backend.archivist.is_behind())
+        self.backend.as_ref().is_some_and(|backend| backend.archive.is_behind())
     }
 
     async fn work_off(&mut self) {
@@ -311,7 +313,7 @@ impl Desk {
             cache.recall(&self.model);
         }
         if let Some(backend) = &mut self.backend {
-            backend.archivist.recall(&self.model);
+            backend.archive.recall(&self.model);
         }
         let plan = self.model.plan();
         self.plans.send_if_modified(|old| {
@@ -323,8 +325,8 @@ impl Desk {
 
     /// Works on this service from now on.
     fn take_service(&mut self, connected: Connected) -> Session {
-        let last_known = connected.memory.last_known.clone();
-        let (cache, begun) = last_known.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
+        let cache_directory = connected.memory.cache.clone();
+        let (cache, begun) = cache_directory.map(|directory| Cache::start(directory, self.answers.0.clone())).unzip();
         let (plans, updates, answers) = (self.plans.subscribe(), self.updates.0.clone(), self.answers.0.clone());
         let (client, teller) = match connected.source {
             ConnectionSource::Service(client) => {
@@ -343,9 +345,9 @@ impl Desk {
         self.backend = Some(Backend {
             client,
             cache,
-            archivist: Archivist::start(&connected.memory, self.answers.0.clone()),
-            keeper: Keeper::start(connected.memory, self.answers.0.clone()),
-            keeps: connected.keeps,
+            archive: ArchiveHandle::start(&connected.memory, self.answers.0.clone()),
+            decisions: DecisionsHandle::start(connected.memory, self.answers.0.clone()),
+            keep_alive: connected.keep_alive,
             _teller: AbortOnDropHandle::new(teller),
         });
         if let Some(note) = connected.note {
@@ -356,7 +358,7 @@ impl Desk {
     }
 
     /// Gives the terminal back, lets calls under way end, and tells how it was left.
-    async fn end(mut self) -> Left {
+    async fn end(mut self) -> DashboardExit {
         self.give_terminal_away().await;
         drop(self.terminal);
         // A file that was asked for is whole, or is said not to be.
@@ -367,23 +369,23 @@ impl Desk {
         if unfinished {
             tracing::warn!("left while calls were under way");
         }
-        let mut keeps = None;
+        let mut keep_alive = None;
         let connected = self.backend.is_some();
         if let Some(backend) = self.backend {
-            backend.archivist.end().await;
-            backend.keeper.end().await;
+            backend.archive.end().await;
+            backend.decisions.end().await;
             if let Some(cache) = backend.cache {
                 cache.end(&self.model).await;
             }
-            keeps = backend.keeps;
+            keep_alive = backend.keep_alive;
         }
         let scans = self.model.data.scans.value();
-        Left {
+        DashboardExit {
             signal: self.left.flatten(),
             session: connected.then(|| self.model.session.clone()),
             active_scans: scans.map_or(0, |scans| scans.items().iter().filter(|scan| scan.is_active()).count()),
             loggers: self.model.data.loggers.value().map_or(0, |loggers| loggers.len()),
-            keeps,
+            keep_alive,
         }
     }
 }

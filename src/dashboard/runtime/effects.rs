@@ -6,11 +6,11 @@ use crate::dashboard::base::signal::Signal;
 use crate::dashboard::core::msg::Msg;
 use crate::dashboard::data::archive::OobNews;
 use crate::dashboard::runtime::clipboard::CopyMethod;
-use crate::dashboard::runtime::desk::{Answered, Desk};
+use crate::dashboard::runtime::desk::{Desk, TaskReport};
 use crate::dashboard::runtime::keyboard::Keyboard;
 use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream, stop_until_continued};
 use crate::dashboard::runtime::terminal::Terminal;
-use crate::dashboard::runtime::triage::Wish;
+use crate::dashboard::runtime::triage::DecisionRequest;
 use crate::dashboard::runtime::{archive, calls, clipboard, editor, signal};
 use crate::export::Export;
 use crate::oob::request;
@@ -60,7 +60,7 @@ impl Desk {
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {
-                    backend.archivist.wish(archive::ArchiveRequest::Plant(payloads));
+                    backend.archive.wish(archive::ArchiveRequest::Plant(payloads));
                 }
             }
             Effect::Recognise { captures, grown } => self.spawn(async move {
@@ -72,21 +72,21 @@ impl Desk {
                 Msg::Oob(OobNews::Recognised(changed))
             }),
             // Not into the queue, which is worked off before a key is looked at. The desk hears itself.
-            Effect::AskOn => _ = self.answers.0.send(Answered::Msg(Box::new(Msg::AskOn))),
+            Effect::AskOn => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::AskOn))),
             Effect::Signal(heard) => self.signal(*heard),
             Effect::Draw(planting) => {
                 // Some more: a token that is taken already is left out.
                 let numbers = (0..planting.count + SPARE).map(|_| rand::random()).collect();
                 self.queue.push_back(Msg::Drawn(planting, numbers));
             }
-            Effect::Record(events) => self.keep(Wish::Record(events)),
+            Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember { key, workspace, value } => {
-                self.keep(Wish::Remember { key: key.into(), workspace, value });
+                self.keep(DecisionRequest::Remember { key: key.into(), workspace, value });
             }
             Effect::RememberOne { of, name, workspace, value } => {
-                self.keep(Wish::Remember { key: setting(of, &name), workspace, value });
+                self.keep(DecisionRequest::Remember { key: setting(of, &name), workspace, value });
             }
-            Effect::MarkSeen { workspace, keys } => self.keep(Wish::MarkSeen { workspace, keys }),
+            Effect::MarkSeen { workspace, keys } => self.keep(DecisionRequest::MarkSeen { workspace, keys }),
         }
     }
 
@@ -100,15 +100,15 @@ impl Desk {
     }
 
     /// There is nothing to keep before there is a service.
-    fn keep(&mut self, wish: Wish) {
+    fn keep(&mut self, wish: DecisionRequest) {
         if let Some(backend) = &self.backend {
-            backend.keeper.wish(wish);
+            backend.decisions.wish(wish);
         }
     }
 
     fn call(&mut self, ticket: Ticket, call: Call) {
         let backend = self.backend.as_ref();
-        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archivist.inlet())));
+        let service = backend.and_then(|backend| Some((backend.client.clone()?, backend.archive.inlet())));
         self.spawn(async move {
             let result = match service {
                 Some((client, archive)) => calls::make(&client, &archive, call).await,
@@ -136,13 +136,13 @@ impl Desk {
     fn signal(&mut self, heard: Signal) {
         // A lost terminal shows at the next frame.
         let _ = self.terminal.write(self.heard.sequence(&heard).as_bytes());
-        if self.heard_by.is_empty() {
+        if self.notify_command.is_empty() {
             return;
         }
-        let (words, answers) = (Arc::clone(&self.heard_by), self.answers.0.clone());
+        let (words, answers) = (Arc::clone(&self.notify_command), self.answers.0.clone());
         self.tasks.spawn(async move {
             if let Err(problem) = signal::run(&words, &heard).await {
-                let _ = answers.send(Answered::Msg(Box::new(Msg::SignalFailed(problem))));
+                let _ = answers.send(TaskReport::Msg(Box::new(Msg::SignalFailed(problem))));
             }
         });
     }
@@ -199,8 +199,8 @@ impl Desk {
         let answers = self.answers.0.clone();
         self.tasks.spawn(async move {
             let answer = match connecting.await {
-                Ok(connected) => Answered::Connected(Box::new(connected)),
-                Err(problem) => Answered::Msg(Box::new(Msg::Connected(Err(problem)))),
+                Ok(connected) => TaskReport::Connected(Box::new(connected)),
+                Err(problem) => TaskReport::Msg(Box::new(Msg::Connected(Err(problem)))),
             };
             let _ = answers.send(answer);
         });
@@ -210,12 +210,12 @@ impl Desk {
 /// Begins something whose answer comes as a message.
 fn begin(
     tasks: &mut JoinSet<()>,
-    answers: UnboundedSender<Answered>,
+    answers: UnboundedSender<TaskReport>,
     work: impl Future<Output = Msg> + Send + 'static,
 ) {
     tasks.spawn(async move {
         // The desk is gone: nobody waits for the answer.
-        let _ = answers.send(Answered::Msg(Box::new(work.await)));
+        let _ = answers.send(TaskReport::Msg(Box::new(work.await)));
     });
     // Ended tasks are taken out, so that the set does not grow for as long as the dashboard runs.
     while tasks.try_join_next().is_some() {}

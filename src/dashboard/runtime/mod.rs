@@ -14,6 +14,7 @@
 pub mod archive;
 pub mod bundled;
 pub mod cache;
+pub mod cached_lists;
 pub mod calls;
 pub mod clipboard;
 pub mod desk;
@@ -21,7 +22,6 @@ pub mod editor;
 pub mod effects;
 pub mod files;
 pub mod keyboard;
-pub mod last_known;
 #[cfg(feature = "service")]
 pub mod local;
 pub mod log;
@@ -36,7 +36,7 @@ use crate::client::problem::Problem;
 use crate::contract::Stamp;
 use crate::dashboard::base::effect::ConnectionChoice;
 use crate::dashboard::base::session::Session;
-use crate::dashboard::runtime::last_known::LastKnown;
+use crate::dashboard::runtime::cached_lists::CachedLists;
 use crate::triage::bundle::Bundle;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -66,7 +66,7 @@ pub struct Connected {
     /// A sentence for the person, such as a changed address.
     pub note: Option<String>,
     /// What must live as long as the dashboard, and is handed back at its end: the demo's world.
-    pub keeps: Option<Box<dyn Any + Send>>,
+    pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
 impl fmt::Debug for Connected {
@@ -84,7 +84,7 @@ pub struct Memory {
     /// The directory of the service.
     pub directory: PathBuf,
     /// Where its lists are kept between two runs; nowhere for a throw-away world.
-    pub last_known: Option<PathBuf>,
+    pub cache: Option<PathBuf>,
     /// Who decides.
     pub who: String,
     /// Captured requests are kept so many days; for ever without it.
@@ -93,8 +93,8 @@ pub struct Memory {
 
 impl Memory {
     /// Whether there are lists to show before the service has answered.
-    pub fn knows_something(&self) -> bool {
-        self.last_known.as_ref().is_some_and(|directory| LastKnown::new(directory).exists())
+    pub fn has_cached_lists(&self) -> bool {
+        self.cache.as_ref().is_some_and(|directory| CachedLists::new(directory).exists())
     }
 
     /// Captured requests from before this time are not kept any more.
@@ -121,7 +121,7 @@ pub enum DashboardStart {
 }
 
 /// How the dashboard was left.
-pub struct Left {
+pub struct DashboardExit {
     /// The signal that ended it; none when a person did.
     pub signal: Option<i32>,
     /// The service it was on last.
@@ -131,19 +131,19 @@ pub struct Left {
     /// Loggers, as last known.
     pub loggers: usize,
     /// What was kept for it.
-    pub keeps: Option<Box<dyn Any + Send>>,
+    pub keep_alive: Option<Box<dyn Any + Send>>,
 }
 
 /// Shows the dashboard until it is left: by its keys, a signal, the end of its terminal, or `shutdown`. The terminal
-/// is as it was when this returns. `heard_by` is the program, with its arguments, that is told of what comes in.
+/// is as it was when this returns. `notify_command` is the program, with its arguments, that is told of what comes in.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
 pub async fn run(
     opening: DashboardStart,
     connect: Connector,
-    heard_by: Vec<String>,
+    notify_command: Vec<String>,
     shutdown: CancellationToken,
-) -> io::Result<Left> {
-    desk::Desk::open(opening, connect, heard_by, shutdown)?.run().await
+) -> io::Result<DashboardExit> {
+    desk::Desk::open(opening, connect, notify_command, shutdown)?.run().await
 }

@@ -12,7 +12,7 @@ use crate::contract::Shared;
 use crate::dashboard::core::msg::Msg;
 use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
 use crate::dashboard::runtime::Memory;
-use crate::dashboard::runtime::desk::Answered;
+use crate::dashboard::runtime::desk::TaskReport;
 use crate::triage::store::{OpenedDecisions, Store, StoreError};
 use crate::triage::{Event, Key, Pen, State};
 use std::sync::Arc;
@@ -29,31 +29,31 @@ const GOODBYE: Duration = Duration::from_secs(8);
 
 /// One thing to keep.
 #[derive(Debug)]
-pub(crate) enum Wish {
+pub(crate) enum DecisionRequest {
     Record(Vec<Arc<Event>>),
     Remember { key: Shared, workspace: Shared, value: String },
     MarkSeen { workspace: Shared, keys: Vec<Key> },
 }
 
 /// The desk's hold on the task.
-pub(crate) struct Keeper {
-    wishes: UnboundedSender<Wish>,
+pub(crate) struct DecisionsHandle {
+    wishes: UnboundedSender<DecisionRequest>,
     task: JoinHandle<()>,
 }
 
-impl Keeper {
+impl DecisionsHandle {
     /// Begins; what the store tells goes to `answers`.
-    pub fn start(memory: Memory, answers: UnboundedSender<Answered>) -> Self {
+    pub fn start(memory: Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
         let tell = move |news| {
             // The desk is gone: nobody waits for it.
-            let _ = answers.send(Answered::Msg(Box::new(Msg::Triage(news))));
+            let _ = answers.send(TaskReport::Msg(Box::new(Msg::Triage(news))));
         };
         Self { wishes, task: tokio::spawn(keep(memory, waiting, tell)) }
     }
 
     /// Wishes something to be kept.
-    pub fn wish(&self, wish: Wish) {
+    pub fn wish(&self, wish: DecisionRequest) {
         // A task that has ended has said why.
         let _ = self.wishes.send(wish);
     }
@@ -67,7 +67,7 @@ impl Keeper {
     }
 }
 
-async fn keep(memory: Memory, mut wishes: UnboundedReceiver<Wish>, tell: impl Fn(TriageNews) + Send) {
+async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, tell: impl Fn(TriageNews) + Send) {
     let (mut store, instance) = match open(&memory).await {
         Ok((store, kept)) => {
             let instance = kept.pen.as_ref().map(|pen| pen.instance);
@@ -104,14 +104,14 @@ async fn keep(memory: Memory, mut wishes: UnboundedReceiver<Wish>, tell: impl Fn
     store.close().await;
 }
 
-async fn carry_out(store: &mut Store, wish: Wish) -> Result<(), StoreError> {
+async fn carry_out(store: &mut Store, wish: DecisionRequest) -> Result<(), StoreError> {
     if !store.is_writable() {
         return Ok(());
     }
     match wish {
-        Wish::Record(events) => store.record(&events).await,
-        Wish::Remember { key, workspace, value } => store.put_setting(&key, &workspace, &value).await,
-        Wish::MarkSeen { workspace, keys } => store.mark_seen(&workspace, &keys).await,
+        DecisionRequest::Record(events) => store.record(&events).await,
+        DecisionRequest::Remember { key, workspace, value } => store.put_setting(&key, &workspace, &value).await,
+        DecisionRequest::MarkSeen { workspace, keys } => store.mark_seen(&workspace, &keys).await,
     }
 }
 
@@ -141,21 +141,20 @@ mod tests {
     use crate::triage::{Change, Decision, Identity, Subject, Verdict};
 
     struct Desk {
-        keeper: Keeper,
-        answers: UnboundedReceiver<Answered>,
+        decisions: DecisionsHandle,
+        answers: UnboundedReceiver<TaskReport>,
     }
 
     impl Desk {
         fn open(directory: &std::path::Path, who: &str) -> Self {
             let (sender, answers) = mpsc::unbounded_channel();
-            let memory =
-                Memory { directory: directory.to_owned(), last_known: None, who: who.to_owned(), keep_days: None };
-            Self { keeper: Keeper::start(memory, sender), answers }
+            let memory = Memory { directory: directory.to_owned(), cache: None, who: who.to_owned(), keep_days: None };
+            Self { decisions: DecisionsHandle::start(memory, sender), answers }
         }
 
         async fn hears(&mut self) -> TriageNews {
             match self.answers.recv().await {
-                Some(Answered::Msg(msg)) => match *msg {
+                Some(TaskReport::Msg(msg)) => match *msg {
                     Msg::Triage(news) => news,
                     other => panic!("{other:?}"),
                 },
@@ -185,10 +184,14 @@ mod tests {
         let mut desk = Desk::open(temp.path(), "ann");
         let mut pen = desk.opened().await.pen.unwrap();
         assert_eq!(pen.who.as_str(), "ann");
-        desk.keeper.wish(Wish::Record(vec![decided(&mut pen)]));
-        desk.keeper.wish(Wish::MarkSeen { workspace: "acme".into(), keys: vec![Key(7)] });
-        desk.keeper.wish(Wish::Remember { key: "tabs".into(), workspace: "acme".into(), value: "[1]".into() });
-        desk.keeper.end().await;
+        desk.decisions.wish(DecisionRequest::Record(vec![decided(&mut pen)]));
+        desk.decisions.wish(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![Key(7)] });
+        desk.decisions.wish(DecisionRequest::Remember {
+            key: "tabs".into(),
+            workspace: "acme".into(),
+            value: "[1]".into(),
+        });
+        desk.decisions.end().await;
         let kept = Desk::open(temp.path(), "ann").opened().await;
         assert_eq!(kept.state.standing(Key(7)).unwrap().verdicts(), [Verdict::Confirmed]);
         assert!(kept.seen.contains(&Key(7)) && kept.settings.len() == 1 && kept.problem.is_none());
@@ -201,7 +204,7 @@ mod tests {
         let mut pen = ann.opened().await.pen.unwrap();
         bob.opened().await;
         let event = decided(&mut pen);
-        ann.keeper.wish(Wish::Record(vec![Arc::clone(&event)]));
+        ann.decisions.wish(DecisionRequest::Record(vec![Arc::clone(&event)]));
         match bob.hears().await {
             TriageNews::Events(events) => assert_eq!(events, [event]),
             other => panic!("{other:?}"),

@@ -57,9 +57,9 @@ fn findings_by_risk_and_ended_scans_since_one_looked_are_told_until_esc() {
     let what = desk.model.settings.since.what;
     assert_eq!((what.risks, what.done, what.failed, what.expiring), ([0, 1, 0, 1, 0], 1, 1, 0));
     desk.keys("3 esc");
-    assert!(!desk.model.settings.since.is_shown() && desk.told().is_empty(), "{}", desk.told());
+    assert!(!desk.model.settings.since.is_shown() && desk.notices().is_empty(), "{}", desk.notices());
     desk.keys("esc");
-    assert!(desk.told().contains("nothing is open"), "{}", desk.told());
+    assert!(desk.notices().contains("nothing is open"), "{}", desk.notices());
 }
 
 #[test]

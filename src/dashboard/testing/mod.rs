@@ -183,21 +183,21 @@ impl Desk {
         effects
     }
 
-    pub fn told(&self) -> String {
+    pub fn notices(&self) -> String {
         self.model.overlay.notices.iter().map(|notice| notice.text.as_str()).collect::<Vec<_>>().join(" | ")
     }
 
     pub fn prompt(&self) -> &crate::dashboard::prompts::Prompt {
         match self.model.overlay.modals.last() {
             Some(Modal::Prompt(prompt)) => prompt,
-            other => panic!("no prompt but {other:?}; told: {}", self.told()),
+            other => panic!("no prompt but {other:?}; notices: {}", self.notices()),
         }
     }
 
     pub fn form(&self) -> &crate::dashboard::forms::Form {
         match self.model.overlay.modals.last() {
             Some(Modal::Form(form)) => form,
-            other => panic!("no form but {other:?}; told: {}", self.told()),
+            other => panic!("no form but {other:?}; notices: {}", self.notices()),
         }
     }
 

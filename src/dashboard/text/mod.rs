@@ -11,7 +11,7 @@ pub mod input;
 pub mod offers;
 
 use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::{Shown, Tab};
+use crate::dashboard::base::tab::{Tab, TextMode};
 use std::collections::BTreeMap;
 
 /// A search in the detail's text. The view finds the matches, since it makes the lines. While `follow` holds it shows
@@ -27,11 +27,11 @@ pub struct Search {
     pub follow: bool,
 }
 
-/// The state of the details: a tab and a way a pane, one scroll position for the one that is shown.
+/// The state of the details: a tab and a mode a pane, one scroll position for the one that is shown.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
     tabs: BTreeMap<Pane, Tab>,
-    ways: BTreeMap<Tab, Shown>,
+    modes: BTreeMap<Tab, TextMode>,
     /// What the scroll position belongs to: another row or tab starts at the top.
     pub of: Option<(Pane, i64, Tab)>,
     /// First visible line.
@@ -49,8 +49,8 @@ impl Detail {
     }
 
     /// How a tab's text is shown.
-    pub fn way(&self, tab: Tab) -> Shown {
-        self.ways.get(&tab).copied().unwrap_or(tab.ways()[0])
+    pub fn mode(&self, tab: Tab) -> TextMode {
+        self.modes.get(&tab).copied().unwrap_or(tab.modes()[0])
     }
 
     /// Goes some tabs on; false when there is no further one in that direction.
@@ -73,12 +73,12 @@ impl Detail {
         }
     }
 
-    /// The next way to show a tab's text.
-    pub fn next_way(&mut self, tab: Tab) -> Shown {
-        let ways = tab.ways();
-        let at = ways.iter().position(|&way| way == self.way(tab)).unwrap_or(0);
-        let next = ways[(at + 1) % ways.len()];
-        self.ways.insert(tab, next);
+    /// The next mode to show a tab's text.
+    pub fn next_mode(&mut self, tab: Tab) -> TextMode {
+        let modes = tab.modes();
+        let at = modes.iter().position(|&mode| mode == self.mode(tab)).unwrap_or(0);
+        let next = modes[(at + 1) % modes.len()];
+        self.modes.insert(tab, next);
         self.sideways = 0;
         next
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_body_is_shown_decoded_raw_and_as_hex_in_turn() {
         let mut detail = Detail::default();
-        let ways: Vec<_> = (0..3).map(|_| detail.next_way(Tab::Body)).collect();
-        assert_eq!(ways, [Shown::Raw, Shown::Hex, Shown::Decoded]);
+        let modes: Vec<_> = (0..3).map(|_| detail.next_mode(Tab::Body)).collect();
+        assert_eq!(modes, [TextMode::Raw, TextMode::Hex, TextMode::Decoded]);
     }
 }

@@ -4,7 +4,7 @@ use crate::contract::Finding;
 use crate::dashboard::base::capture::CaughtId;
 use crate::dashboard::base::pane::Pane;
 use crate::dashboard::base::screen::Measures;
-use crate::dashboard::base::tab::{Shown, Tab};
+use crate::dashboard::base::tab::{Tab, TextMode};
 use crate::dashboard::data::snapshots::Data;
 use crate::dashboard::data::stream::Stream;
 use crate::dashboard::list::List;
@@ -133,12 +133,12 @@ pub(crate) struct TextKey {
     pub pane: Pane,
     pub tab: Tab,
     pub id: i64,
-    pub shown: Shown,
+    pub shown: TextMode,
     pub width: u16,
     /// Addresses of the shared values it is made from; [`WrappedText::_held`] keeps them from being used again.
     pub made_from: Vec<usize>,
     /// What it depends on beside them, as a number.
-    pub turn: u64,
+    pub version: u64,
 }
 
 /// How many pieces of evidence the finding has whose detail was drawn last.

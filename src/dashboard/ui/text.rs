@@ -8,7 +8,7 @@
 //! ```
 
 use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::{Shown, Tab};
+use crate::dashboard::base::tab::{Tab, TextMode};
 use crate::dashboard::model::modal::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
 use crate::dashboard::ui::cache::{TextKey, ViewCache, WrappedText};
@@ -46,22 +46,22 @@ pub(crate) struct DetailText<'a> {
     /// The shared values it is made from: as long as they are the same ones, so is the text.
     pub made_from: Vec<Arc<dyn Any + Send + Sync>>,
     /// The same for what has no address: another number, another text.
-    pub turn: u64,
+    pub version: u64,
     /// Makes it. Lines that must not be wrapped (dumps) are made for the width.
-    pub make: Box<dyn FnOnce(Theme, u16, Shown) -> Vec<Line<'static>> + 'a>,
+    pub make: Box<dyn FnOnce(Theme, u16, TextMode) -> Vec<Line<'static>> + 'a>,
 }
 
 impl<'a> DetailText<'a> {
     pub fn new(
         made_from: Vec<Arc<dyn Any + Send + Sync>>,
-        make: impl FnOnce(Theme, u16, Shown) -> Vec<Line<'static>> + 'a,
+        make: impl FnOnce(Theme, u16, TextMode) -> Vec<Line<'static>> + 'a,
     ) -> Self {
-        Self { made_from, turn: 0, make: Box::new(make) }
+        Self { made_from, version: 0, make: Box::new(make) }
     }
 
     /// The same, made anew when this number is another.
-    pub fn with_turn(mut self, turn: u64) -> Self {
-        self.turn = turn;
+    pub fn with_version(mut self, version: u64) -> Self {
+        self.version = version;
         self
     }
 }
@@ -141,8 +141,8 @@ fn draw_edges(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, titles: &[String], tab
 
 /// How the text is shown, and how far it goes on, at the right end of an edge.
 fn draw_place(cx: &Cx<'_>, buf: &mut Buffer, edge: Rect, tab: Tab, first: u32, rows: u16, lines: u32) {
-    let way = cx.model.detail.way(tab);
-    let mut note = if way == tab.ways()[0] { String::new() } else { format!(" {} ", way.title()) };
+    let mode = cx.model.detail.mode(tab);
+    let mut note = if mode == tab.modes()[0] { String::new() } else { format!(" {} ", mode.title()) };
     let end = (first + u32::from(rows)).min(lines);
     if end < lines || first > 0 {
         let more = if end < lines { cx.theme.glyphs.more_below } else { cx.theme.glyphs.more_above };
@@ -176,7 +176,7 @@ pub(crate) fn draw_text(
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
 ) -> u32 {
-    let shown = cx.model.detail.way(tab);
+    let shown = cx.model.detail.mode(tab);
     make_text(cx, area.width, pane, tab, shown, detail, cache);
     let Some(text) = &cache.text else { return 0 };
     let lines = Arc::clone(&text.lines);
@@ -215,19 +215,19 @@ fn make_text(
     width: u16,
     pane: Pane,
     tab: Tab,
-    shown: Shown,
+    shown: TextMode,
     detail: DetailPane<'_>,
     cache: &mut ViewCache,
 ) {
     let made_from = detail.text.made_from.iter().map(|value| Arc::as_ptr(value).cast::<()>() as usize).collect();
-    let key = TextKey { pane, tab, id: detail.id, shown, width, made_from, turn: detail.text.turn };
+    let key = TextKey { pane, tab, id: detail.id, shown, width, made_from, version: detail.text.version };
     if cache.text.as_ref().is_some_and(|text| text.key == key) {
         return;
     }
     let made = (detail.text.make)(cx.theme, width, shown);
     let lines = match shown {
-        Shown::Wrapped | Shown::Decoded | Shown::Raw => wrap(made, width),
-        Shown::Long | Shown::Hex => made,
+        TextMode::Wrapped | TextMode::Decoded | TextMode::Raw => wrap(made, width),
+        TextMode::Long | TextMode::Hex => made,
     };
     let widest = lines.iter().map(Line::width).max().unwrap_or(0).min(usize::from(u16::MAX)) as u16;
     cache.matches = None;

@@ -16,7 +16,7 @@ pub(crate) fn desk() -> Desk {
 pub(crate) fn line(desk: &Desk) -> &CommandLine {
     match desk.model.overlay.modals.last() {
         Some(Modal::Command(line)) => line,
-        other => panic!("no command line but {other:?}; told: {}", desk.told()),
+        other => panic!("no command line but {other:?}; told: {}", desk.notices()),
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn run(desk: &mut Desk, command: &str) -> Vec<Effect> {
         desk.model.overlay.modals.is_empty(),
         "{command} was not run: {:?}; told: {}",
         desk.model.overlay.modals,
-        desk.told()
+        desk.notices()
     );
     effects
 }
@@ -88,7 +88,7 @@ pub(crate) fn actions_run_by_name_as_by_key() {
     run(&mut desk, "mark all");
     assert_eq!(desk.chosen(Pane::Findings).0.len(), 6);
     desk.keys(": 'scans' enter : 'scan_again' enter");
-    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))), "{}", desk.told());
+    assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))), "{}", desk.notices());
     desk.keys("esc");
     assert_eq!(
         run(&mut desk, "quit"),
@@ -133,7 +133,7 @@ pub(crate) fn tab_completes_queries_with_what_occurs_and_fields_of_an_order() {
     desk.keys(": 'sort risk,-na' tab");
     assert_eq!(line(&desk).input.text(), "sort risk,-name ");
     desk.keys("enter");
-    assert!(desk.told().contains("sorted by risk,-name"), "{}", desk.told());
+    assert!(desk.notices().contains("sorted by risk,-name"), "{}", desk.notices());
 }
 
 #[test]
@@ -180,11 +180,11 @@ pub(crate) fn what_is_off_stays_visible_with_the_reason() {
     desk.keys("ctrl-u 'clear'");
     assert!(line(&desk).offers.all[0].off.is_some());
     desk.keys("enter");
-    assert!(desk.told().contains("read only"), "{}", desk.told());
+    assert!(desk.notices().contains("read only"), "{}", desk.notices());
     desk.keys("esc");
     let mut desk = crate::dashboard::core::commands::tests::desk();
     desk.keys(": 'pause' enter");
-    assert!(desk.told().contains("in Captures"), "{}", desk.told());
+    assert!(desk.notices().contains("in Captures"), "{}", desk.notices());
 }
 
 #[test]
@@ -225,7 +225,7 @@ pub(crate) fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
     assert_eq!(recorded, Some(Change::Baseline(Some(day))));
     desk.model.findings.triage.pen = None;
     desk.keys(": 'baseline none' enter");
-    assert!(desk.told().contains("still being read"), "{}", desk.told());
+    assert!(desk.notices().contains("still being read"), "{}", desk.notices());
 }
 
 #[test]
@@ -244,7 +244,7 @@ pub(crate) fn every_example_of_the_table_can_be_run() {
         let read = table::read(&desk.model, command.example);
         assert!(read.is_ok_and(|ready| std::ptr::eq(ready.command, command)), "{}", command.example);
         desk.keys(&format!(": '{}' enter", command.example));
-        assert!(!desk.told().contains(&format!(":{}: ", command.name)), "{}: {}", command.example, desk.told());
+        assert!(!desk.notices().contains(&format!(":{}: ", command.name)), "{}: {}", command.example, desk.notices());
     }
 }
 

@@ -179,7 +179,7 @@ fn outcomes_at(place: &dyn Fn() -> Desk) -> Vec<(&'static str, String)> {
         let effects = desk.keys(KEY);
         let after = state(&mut desk.model);
         let is_same = effects.is_empty() && after == before;
-        let mut outcome = desk.told().replace(&action.name().replace('_', " "), "ACTION");
+        let mut outcome = desk.notices().replace(&action.name().replace('_', " "), "ACTION");
         for effect in &effects {
             write!(outcome, " ! {}", shortened(&format!("{effect:?}"))).unwrap();
         }

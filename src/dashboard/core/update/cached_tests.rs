@@ -49,7 +49,7 @@ fn the_workspace_worked_in_last_is_worked_in_before_any_answer() {
         desk.model.session.workspace = asked.map(str::to_owned);
         desk.recalls_workspaces(worked_in);
         assert_eq!(desk.worked_in(), found, "{worked_in:?} {asked:?}");
-        assert_eq!(desk.told(), "", "only the service's answer tells what there is");
+        assert_eq!(desk.notices(), "", "only the service's answer tells what there is");
     }
 }
 

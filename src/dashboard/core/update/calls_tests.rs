@@ -14,7 +14,7 @@ fn deleting_a_target_names_it_and_what_goes_with_it() {
     assert_eq!(sent[0].1, Call::DeleteTarget(TargetId(1)));
     desk.answer(&sent, |_| Ok(CallAnswer::Done));
     assert_eq!(desk.model.connection.asked.get(&ListKind::Targets), Some(&1));
-    assert!(desk.told().contains("delete: target t1.acme.test"), "{}", desk.told());
+    assert!(desk.notices().contains("delete: target t1.acme.test"), "{}", desk.notices());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn over_twenty_things_take_their_number_instead_of_y() {
         sent = calls(desk.answer(&sent, |_| Ok(CallAnswer::Done)));
     }
     assert_eq!(total, 25);
-    assert!(desk.told().contains("delete: 25 done"), "{}", desk.told());
+    assert!(desk.notices().contains("delete: 25 done"), "{}", desk.notices());
 }
 
 #[test]
@@ -77,10 +77,10 @@ fn a_workspace_takes_its_name() {
 fn active_scans_are_stopped_and_ended_ones_deleted_never_the_other_way_round() {
     let mut desk = Desk::new();
     desk.keys("4 D");
-    assert!(desk.told().contains("stop first"), "{}", desk.told());
+    assert!(desk.notices().contains("stop first"), "{}", desk.notices());
     assert_eq!(desk.calls("S y")[0].1, Call::StopScan(ScanId(2)));
     desk.keys("G S");
-    assert!(desk.told().contains("nothing to stop"), "{}", desk.told());
+    assert!(desk.notices().contains("nothing to stop"), "{}", desk.notices());
     desk.keys("D");
     assert_eq!(desk.prompt().question, "Delete scan 1, Website of t1.acme.test on local?");
     assert_eq!(desk.calls("y")[0].1, Call::DeleteScan(ScanId(1)));
@@ -100,7 +100,7 @@ fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
     desk.answer(&sent, |_| Ok(CallAnswer::Emptied(ReadOutCounts { requests: 37, archived: 37 })));
-    assert!(desk.told().contains("cleared logger probe: 37 requests, all archived"), "{}", desk.told());
+    assert!(desk.notices().contains("cleared logger probe: 37 requests, all archived"), "{}", desk.notices());
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
 }
 
@@ -108,7 +108,7 @@ fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
 fn predefined_word_lists_are_not_offered_for_deletion() {
     let mut desk = Desk::new();
     desk.keys("7 D");
-    assert!(desk.told().contains("cannot be deleted"), "{}", desk.told());
+    assert!(desk.notices().contains("cannot be deleted"), "{}", desk.notices());
     assert_eq!(desk.calls("j D y")[0].1, Call::DeleteWordlist(WordlistId(2)));
 }
 
@@ -122,10 +122,10 @@ fn words_are_looked_at_and_reports_downloaded_under_their_name() {
     let sent = desk.calls("esc 6 d");
     assert_eq!(sent[0].1, Call::DownloadReport(ReportId(1), "acme.html".into()));
     desk.answer(&sent, |_| Ok(CallAnswer::Saved("/tmp/acme.html".into())));
-    assert!(desk.told().contains("/tmp/acme.html"), "{}", desk.told());
+    assert!(desk.notices().contains("/tmp/acme.html"), "{}", desk.notices());
     let sent = desk.calls("d");
     desk.answer(&sent, |_| Ok(CallAnswer::NotReady));
-    assert!(desk.told().contains("not made yet"), "{}", desk.told());
+    assert!(desk.notices().contains("not made yet"), "{}", desk.notices());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_refused_call_says_the_words_of_the_service() {
     let sent = desk.calls("2 j D y");
     let refused = Problem { status: Some(409), message: "the target has running scans".into(), ..Problem::default() };
     desk.answer(&sent, |_| Err(refused.clone()));
-    assert!(desk.told().contains("the target has running scans (409)"), "{}", desk.told());
+    assert!(desk.notices().contains("the target has running scans (409)"), "{}", desk.notices());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_read_only_session_changes_nothing_and_says_why() {
     for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
         assert_eq!(desk.keys(keys), [], "{keys}");
         assert!(desk.model.overlay.modals.is_empty(), "{keys}");
-        assert!(desk.told().contains("read only"), "{keys}");
+        assert!(desk.notices().contains("read only"), "{keys}");
     }
 }
 
@@ -166,7 +166,11 @@ fn a_read_only_session_changes_nothing_and_says_why() {
 fn marks_that_are_all_hidden_delete_nothing() {
     let mut desk = Desk::new();
     desk.keys("2 space / 't5' enter D");
-    assert!(desk.model.overlay.modals.is_empty() && desk.told().contains("none of them shown"), "{}", desk.told());
+    assert!(
+        desk.model.overlay.modals.is_empty() && desk.notices().contains("none of them shown"),
+        "{}",
+        desk.notices()
+    );
 }
 
 #[test]
@@ -176,5 +180,5 @@ fn a_chip_goes_with_what_was_deleted_here_without_a_word() {
     desk.answer(&sent, |_| Ok(CallAnswer::Done));
     assert_eq!(desk.model.navigation.scope.target, None);
     desk.feed(Snapshot::Targets(table([target(2, "t2.acme.test")])));
-    assert!(!desk.told().contains("chip"), "{}", desk.told());
+    assert!(!desk.notices().contains("chip"), "{}", desk.notices());
 }

@@ -64,7 +64,7 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
         assert_eq!(state(&desk), expected);
     }
     desk.keys("esc");
-    assert!(desk.told().contains("q leaves"));
+    assert!(desk.notices().contains("q leaves"));
     assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "marks stay");
 }
 
@@ -98,11 +98,11 @@ fn j_scrolls_a_detail_within_its_length_and_upper_case_j_walks_the_list() {
 fn a_key_without_use_says_so_and_changes_nothing() {
     let mut desk = Desk::new();
     desk.keys("8");
-    assert!(desk.told().contains("8 does nothing here"), "{}", desk.told());
+    assert!(desk.notices().contains("8 does nothing here"), "{}", desk.notices());
     desk.keys("Q");
-    assert!(desk.told().contains("Q does nothing here"), "{}", desk.told());
+    assert!(desk.notices().contains("Q does nothing here"), "{}", desk.notices());
     desk.keys("g x");
-    assert!(desk.told().contains("gx does nothing here"), "{}", desk.told());
+    assert!(desk.notices().contains("gx does nothing here"), "{}", desk.notices());
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
 }
 
@@ -124,7 +124,7 @@ fn the_keys_belong_to_what_lies_on_top() {
 fn pasted_text_never_runs_keys() {
     let mut desk = Desk::new();
     desk.send(Msg::Paste("q\nDy".into()));
-    assert!(desk.model.overlay.modals.is_empty() && desk.told().contains("nowhere"));
+    assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("nowhere"));
     desk.keys("/");
     desk.send(Msg::Paste("git\nrepository".into()));
     assert_eq!(desk.shown(Pane::Findings), [2]);
@@ -275,7 +275,7 @@ fn something_will_wake_the_screen_when_it_changes_by_itself() {
     assert!(wake <= desk.at + Duration::from_secs(3), "the notice leaves");
     desk.at = wake;
     desk.send(Msg::Woke);
-    assert_eq!(desk.told(), "");
+    assert_eq!(desk.notices(), "");
     assert!(desk.model.wake_at().unwrap() > desk.at);
 }
 

@@ -226,7 +226,7 @@ fn a_workspace_asked_for_that_is_not_there_is_told() {
     let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([lab])));
     assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
-    assert!(desk.told().contains("no workspace Prod"), "{}", desk.told());
+    assert!(desk.notices().contains("no workspace Prod"), "{}", desk.notices());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
     let mut desk = Desk::new();
     desk.keys("2 / 't5' enter 3 g t");
     assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
-    assert!(desk.told().contains("taken off"), "{}", desk.told());
+    assert!(desk.notices().contains("taken off"), "{}", desk.notices());
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_report_that_is_ready_says_so_once() {
     };
     for (status, said) in [("waiting", false), ("finished", true)] {
         desk.feed(Snapshot::Reports(table([report(status)])));
-        assert_eq!(desk.told().contains("lab.html is ready"), said, "{status}");
+        assert_eq!(desk.notices().contains("lab.html is ready"), said, "{status}");
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
         {
             model.say_no_use(Action::Text(action));
         }
-        TextAction::Shown => show_next_way(model),
+        TextAction::Shown => show_next_mode(model),
         TextAction::MarkThis => mark_this(model),
         TextAction::ScrollLeft => sideways(model, -8),
         TextAction::ScrollRight => sideways(model, 8),
@@ -87,10 +87,10 @@ pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
     }
 }
 
-fn show_next_way(model: &mut Model) {
+fn show_next_mode(model: &mut Model) {
     let tab = model.detail.tab(model.navigation.focus.pane);
-    let way = model.detail.next_way(tab);
-    model.say(Tone::Plain, format!("shown: {}", way.title()));
+    let mode = model.detail.next_mode(tab);
+    model.say(Tone::Plain, format!("shown: {}", mode.title()));
 }
 
 fn mark_this(model: &mut Model) {

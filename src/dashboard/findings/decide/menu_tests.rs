@@ -48,7 +48,7 @@ fn enter_keeps_the_verdict_and_esc_leaves_all_alone() {
     desk.keys("t s 'high' enter enter");
     let said = stance(&desk, id);
     assert_eq!((said.severity, said.source), (Some(Risk::High), VerdictSource::Nobody));
-    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.told().contains("nothing was chosen"));
+    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("nothing was chosen"));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn rules_are_listed_edited_given_another_verdict_and_switched_off_and_on() {
         ruled.filter(|said| said.verdict == verdict).count()
     };
     desk.keys("g r");
-    assert!(desk.told().contains("no rules yet"));
+    assert!(desk.notices().contains("no rules yet"));
     let id = desk.model.data.findings.value().unwrap().items()[0].id;
     desk.model.cursor(Pane::Findings).select_id(id.0);
     desk.keys("t j j f");

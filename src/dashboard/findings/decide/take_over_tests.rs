@@ -53,7 +53,7 @@ fn what_is_offered_is_no_decision_until_it_is_taken_over_and_undo_gives_it_back(
     assert!(matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))), "{events:?}");
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), None, None]);
     assert!(desk.model.offered(row(&desk, 11)).is_none());
-    assert!(desk.told().contains("taken over on hsts"), "{}", desk.told());
+    assert!(desk.notices().contains("taken over on hsts"), "{}", desk.notices());
     assert_eq!(desk.selected(Pane::Findings), Some(11), "the row stays where it is");
     desk.keys("u");
     assert_eq!(verdicts(&desk), [None; 3]);
@@ -74,7 +74,7 @@ fn where_nothing_is_offered_the_key_says_so() {
     let mut desk = desk();
     select(&mut desk, 13);
     desk.keys("=");
-    assert!(desk.told().contains("no decision is offered"), "{}", desk.told());
+    assert!(desk.notices().contains("no decision is offered"), "{}", desk.notices());
     assert_eq!(verdicts(&desk), [None; 3]);
 }
 

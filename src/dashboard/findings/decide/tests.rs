@@ -73,7 +73,7 @@ fn the_same_verdict_again_writes_nothing() {
     desk.keys("j f");
     let effects = desk.keys("f");
     assert!(recorded(&effects).is_empty());
-    assert!(desk.told().contains("already"), "{}", desk.told());
+    assert!(desk.notices().contains("already"), "{}", desk.notices());
 }
 
 #[test]
@@ -102,13 +102,13 @@ fn a_range_is_decided_without_marking_it_first() {
 fn undo_names_what_it_undid_and_takes_the_cursor_there() {
     let mut desk = Desk::new();
     desk.keys("j f G x 4 u");
-    assert!(desk.told().contains("undone: fixed on Banner"), "{}", desk.told());
+    assert!(desk.notices().contains("undone: fixed on Banner"), "{}", desk.notices());
     assert_eq!((desk.model.navigation.focus.pane, desk.selected(Pane::Findings)), (Pane::Findings, Some(5)));
     desk.keys("u");
-    assert!(desk.told().contains("undone: false positive on Git repository"), "{}", desk.told());
+    assert!(desk.notices().contains("undone: false positive on Git repository"), "{}", desk.notices());
     assert_eq!((desk.selected(Pane::Findings), decided(&desk).len()), (Some(2), 0));
     desk.keys("u");
-    assert!(desk.told().contains("nothing of yours to undo"));
+    assert!(desk.notices().contains("nothing of yours to undo"));
     desk.keys("ctrl-r ctrl-r");
     assert_eq!(decided(&desk), [(2, Verdict::FalsePositive), (5, Verdict::Fixed)]);
 }
@@ -208,7 +208,7 @@ fn without_a_pen_every_verdict_key_says_why() {
         desk.model.overlay.notices = Default::default();
         let effects = desk.keys(key);
         assert!(recorded(&effects).is_empty());
-        assert!(desk.told().contains("cannot be") || key == ".", "{key}: {}", desk.told());
+        assert!(desk.notices().contains("cannot be") || key == ".", "{key}: {}", desk.notices());
     }
 }
 
@@ -271,7 +271,7 @@ fn a_verdict_key_held_for_two_seconds_decides_one_finding_and_at_most_14_when_it
         desk.keys("j c");
         let held = hold(&mut desk, key);
         assert!((2..=14).contains(&held), "{key}: {held}");
-        assert!(desk.told().contains(&format!("{key} ignored: too soon")), "{}", desk.told());
+        assert!(desk.notices().contains(&format!("{key} ignored: too soon")), "{}", desk.notices());
     }
 }
 

@@ -80,14 +80,14 @@ fn of_members<'a>(
         number(Tab::History, facts.history.len()),
     ];
     let (cx, made_from) = (cx.clone(), vec![Arc::clone(&facts) as _]);
-    let turn = finding::turn(&cx);
+    let version = finding::triage_version(&cx);
     let text = match cx.model.detail.tab(pane) {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| card::evidence(&cx, &facts, width)),
         Tab::References => DetailText::new(made_from, move |theme, _, _| references::lines(theme, first)),
-        Tab::History => DetailText::new(made_from, move |_, _, _| card::history(&cx, &facts)).with_turn(turn),
+        Tab::History => DetailText::new(made_from, move |_, _, _| card::history(&cx, &facts)).with_version(version),
         _ => {
             let overview = move |_, width, _| overview(&cx, table, &members, &facts, width);
-            DetailText::new(made_from, overview).with_turn(turn)
+            DetailText::new(made_from, overview).with_version(version)
         }
     };
     Some(DetailPane { id: id.0, head, tabs, text })

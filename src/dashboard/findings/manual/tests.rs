@@ -14,7 +14,7 @@ fn own(desk: &Desk) -> Vec<String> {
 fn a_finding_made_by_hand_is_a_row_like_the_others_and_n_on_it_changes_it() {
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
-    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "told: {}", desk.told());
+    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "told: {}", desk.notices());
     assert!(desk.model.overlay.modals.is_empty());
     // It is the selection as soon as it is there, and stands at the target that was at hand.
     let selected = desk.model.lists.findings.selected.unwrap();
@@ -93,9 +93,9 @@ fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
     assert_eq!(own(&desk), ["Mine"]);
     desk.keys("g g D");
     assert!(
-        desk.model.overlay.modals.is_empty() && desk.told().contains("of the service cannot be deleted"),
+        desk.model.overlay.modals.is_empty() && desk.notices().contains("of the service cannot be deleted"),
         "{}",
-        desk.told()
+        desk.notices()
     );
 }
 
@@ -121,7 +121,7 @@ fn a_report_made_here_carries_what_the_service_does_not_know() {
     );
     let effects = desk.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-    let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.told()));
+    let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.notices()));
     assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && desk.model.overlay.modals.is_empty());
 }
@@ -143,13 +143,13 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
     assert!(told.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{told}");
     assert_eq!(told.matches("GET from 203.0.113.9").count(), 2, "{told}");
     desk.keys("ctrl-o");
-    assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.told());
+    assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.notices());
     let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
     assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
         let effects = desk.keys(&format!(": 'export {format} is:own' enter"));
         let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-        let made = made.unwrap_or_else(|| panic!("{format}: {}", desk.told()));
+        let made = made.unwrap_or_else(|| panic!("{format}: {}", desk.notices()));
         let format = ExportFormat::named(format).unwrap();
         let export = Export { rows: &made.rows, title: &made.title, made: made.made, query: &made.query };
         let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
@@ -168,7 +168,7 @@ fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
     assert_eq!(desk.model.lists.captures.marks().len(), 0);
     assert_eq!(desk.form().text(FieldId::Name), "");
     assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
-    assert!(desk.told().contains("a draft about 2 other captured requests is kept"), "{}", desk.told());
+    assert!(desk.notices().contains("a draft about 2 other captured requests is kept"), "{}", desk.notices());
     desk.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
     let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
@@ -184,7 +184,7 @@ fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_sta
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
     let tokens: Vec<String> =
         desk.model.captures.oob.book.payloads().map(|payload| payload.token.to_string()).collect();
-    assert_eq!(tokens.len(), 2, "{}", desk.told());
+    assert_eq!(tokens.len(), 2, "{}", desk.notices());
     for (id, payload) in [(9, 1), (10, 2), (11, 1)] {
         desk.hit(id, Some(payload));
     }

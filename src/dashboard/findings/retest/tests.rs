@@ -229,7 +229,7 @@ fn scans_that_signed_in_are_left_out_by_name() {
     assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
     assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 left out")), "{:?}", desk.prompt().lines);
     desk.keys("n * g g s");
-    assert!(desk.told().contains("signed in"), "{}", desk.told());
+    assert!(desk.notices().contains("signed in"), "{}", desk.notices());
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn the_board_is_there_after_a_restart() {
     again.feed(Snapshot::Workspaces(table(workspaces)));
     again.keys("1 G enter");
     again.model.open_retest();
-    assert!(again.model.findings.board.is_none() && again.told().contains("nothing was retested here yet"));
+    assert!(again.model.findings.board.is_none() && again.notices().contains("nothing was retested here yet"));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_scan_is_compared_with_the_one_before_and_two_marked_ones_with_each_other() 
     desk.keys("4 g g space G space d");
     assert_eq!(rows(&desk), ["Old Is(Gone)", "Stays Is(New)", "Comes Is(New)"]);
     desk.keys("4 * d");
-    assert!(desk.told().contains("mark two"), "{}", desk.told());
+    assert!(desk.notices().contains("mark two"), "{}", desk.notices());
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn what_changed_in_a_finding_is_told_line_by_line() {
         Finding { vuln_evidence: text("Server: nginx\nsame"), ..found(2, 2, 1, "Banner", Risk::High) },
     ])));
     desk.keys("3 g g d");
-    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("told: {}", desk.told()) };
+    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("told: {}", desk.notices()) };
     for line in ["risk high, was low", "- Server: apache", "+ Server: nginx"] {
         assert!(shown.body.lines().any(|told| told == line), "{line}: {}", shown.body);
     }

@@ -56,7 +56,7 @@ fn many_become_fixed_together_only_where_they_were_not_seen() {
     let mut desk = retested();
     desk.keys("* x");
     assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"]);
-    assert!(desk.told().contains("2 of 4 were not seen"), "{}", desk.told());
+    assert!(desk.notices().contains("2 of 4 were not seen"), "{}", desk.notices());
     assert!(desk.model.lists.board.marks.is_empty(), "the marks are used");
     // A single one is fixed whatever the scan says: a person may know better.
     desk.keys("j x");
@@ -111,7 +111,11 @@ fn keys_typed_ahead_of_the_board_decide_nothing_on_it() {
         let effects = desk.send(Msg::Key(events(key)[0]));
         assert!(recorded(&effects).is_empty(), "{key}");
     }
-    assert!(desk.model.navigation.focus.pane == Pane::Board && desk.told().contains("too soon"), "{}", desk.told());
+    assert!(
+        desk.model.navigation.focus.pane == Pane::Board && desk.notices().contains("too soon"),
+        "{}",
+        desk.notices()
+    );
     desk.keys("c");
     assert_eq!(with(&desk, Verdict::Confirmed), ["Private key"]);
 }

@@ -108,7 +108,7 @@ fn a_verdict_that_comes_before_the_card_was_seen_is_dropped_with_a_word() {
         desk.send(Msg::Key(event));
     }
     assert_eq!((title(&desk).as_str(), with(&desk, Verdict::FalsePositive)), ("Banner", vec![13, 14]));
-    assert!(desk.told().contains("too soon"), "{}", desk.told());
+    assert!(desk.notices().contains("too soon"), "{}", desk.notices());
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
     desk.feed(Snapshot::Findings(table(world())));
     desk.keys("3 B");
     assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
-    assert!(desk.told().contains("the paused review of 3 cards goes on, not what is shown"), "{}", desk.told());
+    assert!(desk.notices().contains("the paused review of 3 cards goes on, not what is shown"), "{}", desk.notices());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::client::problem::Problem;
 use crate::client::{Client, ReadOut};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
-use crate::dashboard::runtime::archive::{ArchiveRequest, Archivist, Task};
+use crate::dashboard::runtime::archive::{ArchiveHandle, ArchiveRequest, Task};
 use crate::oob::{Archived, ReadOutCounts};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Inlet {
     behind: Arc<AtomicUsize>,
 }
 
-impl Archivist {
+impl ArchiveHandle {
     /// A way in for a call.
     pub fn inlet(&self) -> Inlet {
         Inlet { wishes: self.wishes.downgrade(), behind: Arc::clone(&self.behind) }
@@ -137,13 +137,13 @@ mod tests {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
-        desk.archivist.wish(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
+        desk.archive.wish(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         desk.recalled().await;
-        let emptied = desk.archivist.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
+        let emptied = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
         assert_eq!(emptied, ReadOutCounts { requests: 3, archived: 3 });
         assert_eq!([ids(&desk.caught().await), ids(&desk.caught().await)], [vec![1, 2], vec![3]]);
         desk.counted([(2, 1), (3, 1)]).await;
-        desk.archivist.end().await;
+        desk.archive.end().await;
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
@@ -155,10 +155,10 @@ mod tests {
         let mut desk = Desk::open(temp.path(), None);
         desk.opened().await;
         desk.recalled().await;
-        desk.archivist.inlet().empty(&client, &"Other".into(), LoggerId(1)).await.unwrap();
-        desk.archivist.inlet().keep("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
+        desk.archive.inlet().empty(&client, &"Other".into(), LoggerId(1)).await.unwrap();
+        desk.archive.inlet().keep("Acme".into(), Arc::default(), vec![Capture::clone(&capture(9))]).await.unwrap();
         assert_eq!(ids(&desk.caught().await), [9]);
-        desk.archivist.wish(ArchiveRequest::Recall(1, "Other".into()));
+        desk.archive.wish(ArchiveRequest::Recall(1, "Other".into()));
         assert_eq!(ids(&desk.recalled().await[0].captures), [1, 2, 3]);
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let (temp, (server, client)) = (tempfile::tempdir().unwrap(), service().await);
         std::fs::write(temp.path().join("file"), "").unwrap();
         let said = async |desk: &Desk| {
-            let problem = desk.archivist.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
+            let problem = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap_err();
             assert!(
                 problem.hint.as_ref().unwrap().ends_with("`scandeck api DELETE /http_loggers/1/data`"),
                 "{problem:?}"
@@ -191,7 +191,7 @@ mod tests {
         desk.recalled().await;
         std::fs::rename(temp.path().join("captures.db"), temp.path().join("elsewhere.db")).unwrap();
         let capture = vec![Capture::clone(&capture(9))];
-        let kept = desk.archivist.inlet().keep("Acme".into(), Arc::default(), capture).await;
+        let kept = desk.archive.inlet().keep("Acme".into(), Arc::default(), capture).await;
         assert_eq!(kept.unwrap_err().message, "the archive cannot be used");
     }
 
@@ -200,11 +200,11 @@ mod tests {
         let (temp, (_server, client)) = (tempfile::tempdir().unwrap(), service().await);
         let mut desk = Desk::open(temp.path(), Some(30));
         desk.opened().await;
-        let inlet = desk.archivist.inlet();
+        let inlet = desk.archive.inlet();
         let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..Capture::default() };
         let both = vec![old, Capture { request_date: Some(Stamp(Timestamp::now())), ..Capture::default() }];
         assert_eq!(inlet.keep("Acme".into(), Arc::default(), both).await, Ok(1), "the other is too old");
-        desk.archivist.end().await;
+        desk.archive.end().await;
         assert!(inlet.empty(&client, &"Acme".into(), LoggerId(1)).await.is_err());
     }
 }

@@ -26,7 +26,7 @@ use crate::dashboard::data::archive::{OobKept, OobNews};
 use crate::dashboard::model::Model;
 use crate::dashboard::runtime::Memory;
 use crate::dashboard::runtime::archive::recall::Recalling;
-use crate::dashboard::runtime::desk::Answered;
+use crate::dashboard::runtime::desk::TaskReport;
 use crate::oob::recognize::mentions;
 use crate::oob::store::{OpenedArchive, Store, StoreError, Stretch, pieces};
 use crate::oob::{Archived, Book, Hit, Payload};
@@ -66,7 +66,7 @@ pub(crate) enum ArchiveRequest {
 }
 
 /// The desk's hold on the task.
-pub(crate) struct Archivist {
+pub(crate) struct ArchiveHandle {
     wishes: UnboundedSender<ArchiveRequest>,
     task: JoinHandle<()>,
     /// The workspace that was recalled last.
@@ -75,9 +75,9 @@ pub(crate) struct Archivist {
     behind: Arc<AtomicUsize>,
 }
 
-impl Archivist {
+impl ArchiveHandle {
     /// Begins; what the archive tells goes to `answers`.
-    pub fn start(memory: &Memory, answers: UnboundedSender<Answered>) -> Self {
+    pub fn start(memory: &Memory, answers: UnboundedSender<TaskReport>) -> Self {
         let (wishes, waiting) = mpsc::unbounded_channel();
         let behind = Arc::<AtomicUsize>::default();
         let mut task = Task {
@@ -146,7 +146,7 @@ struct Task {
     /// Another holds the archive, which was told.
     held: bool,
     behind: Arc<AtomicUsize>,
-    answers: UnboundedSender<Answered>,
+    answers: UnboundedSender<TaskReport>,
 }
 
 impl Task {
@@ -334,7 +334,7 @@ impl Task {
 
     fn tell(&self, news: OobNews) {
         // The desk is gone: nobody waits for it.
-        let _ = self.answers.send(Answered::Msg(Box::new(Msg::Oob(news))));
+        let _ = self.answers.send(TaskReport::Msg(Box::new(Msg::Oob(news))));
     }
 }
 

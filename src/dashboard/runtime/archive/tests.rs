@@ -1,4 +1,4 @@
-//! What the archivist promises, each on an archive of its own.
+//! What the archive promises, each on an archive of its own.
 
 use crate::contract::{CaptureId, LoggerId};
 use crate::dashboard::data::archive::Recalled;
@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 pub(crate) struct Desk {
-    pub archivist: Archivist,
-    answers: UnboundedReceiver<Answered>,
+    pub archive: ArchiveHandle,
+    answers: UnboundedReceiver<TaskReport>,
     /// Hits of each payload by its number, as they were told last; and whether that is all.
     hits: BTreeMap<u64, u64>,
     all: bool,
@@ -19,10 +19,10 @@ impl Desk {
     pub fn open(directory: &std::path::Path, keep_days: Option<u16>) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = memory(directory, keep_days);
-        let mut archivist = Archivist::start(&memory, sender);
-        archivist.recalled = Some((1, "Acme".into()));
-        archivist.wish(ArchiveRequest::Recall(1, "Acme".into()));
-        Self { archivist, answers, hits: BTreeMap::new(), all: false }
+        let mut archive = ArchiveHandle::start(&memory, sender);
+        archive.recalled = Some((1, "Acme".into()));
+        archive.wish(ArchiveRequest::Recall(1, "Acme".into()));
+        Self { archive, answers, hits: BTreeMap::new(), all: false }
     }
 
     /// The next news; what is told of hits is taken down.
@@ -36,7 +36,7 @@ impl Desk {
     }
 
     async fn hears_any(&mut self) -> OobNews {
-        let Some(Answered::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
+        let Some(TaskReport::Msg(msg)) = self.answers.recv().await else { panic!("the task ended") };
         let Msg::Oob(news) = *msg else { panic!("{msg:?}") };
         if let OobNews::Hits { generation: 1, hits, all } = &news {
             self.hits.extend(hits.iter().map(|(token, hits)| (token.number(), hits.count)));
@@ -83,12 +83,12 @@ impl Desk {
 
     fn take(&self, captures: Vec<Arc<Capture>>) {
         let logger = Logger { id: LoggerId(1), label: "probe".into(), ..Logger::default() };
-        self.archivist.take(Arc::new(logger), Stamp(Timestamp::now()), captures);
+        self.archive.take(Arc::new(logger), Stamp(Timestamp::now()), captures);
     }
 }
 
 fn memory(directory: &std::path::Path, keep_days: Option<u16>) -> Memory {
-    Memory { directory: directory.to_owned(), last_known: None, who: "ann".into(), keep_days }
+    Memory { directory: directory.to_owned(), cache: None, who: "ann".into(), keep_days }
 }
 
 /// One that calls a payload, a second after the one before it.
@@ -117,7 +117,7 @@ async fn what_came_in_is_kept_when_the_dashboard_is_left_at_once_and_recalled_th
     assert!(desk.recalled().await[0].newest.as_ref().unwrap().is_empty());
     desk.take((1..=2_500).map(capture).collect());
     desk.take((2_400..=2_501).map(capture).collect());
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     let pieces = desk.recalled().await;
@@ -146,7 +146,7 @@ async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
-    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
     let mut command = Store::open(temp.path()).await.unwrap().store;
     command.plant(&[payload(2)]).await.unwrap();
     desk.take(vec![capture(1), capture(2), capture(3)]);
@@ -156,7 +156,7 @@ async fn a_payload_that_a_command_made_is_known_to_the_capture_that_calls_it_at_
     }
     let known: Vec<bool> = desk.caught().await.iter().map(|caught| caught.known().is_some()).collect();
     assert_eq!(known, [true, true, false]);
-    desk.archivist.end().await;
+    desk.archive.end().await;
     assert_eq!(Store::open(temp.path()).await.unwrap().book.len(), 2);
 }
 
@@ -194,14 +194,14 @@ async fn captures_older_than_they_are_to_be_kept_leave_the_archive_and_that_is_s
     let old = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), ..(*capture(7)).clone() };
     let fresh = |id| Arc::new(Capture { request_date: Some(Stamp(Timestamp::now())), ..(*capture(id)).clone() });
     desk.take(vec![Arc::new(old.clone()), fresh(8)]);
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let mut desk = Desk::open(temp.path(), Some(30));
     assert_eq!(desk.opened().await.forgotten, 1);
     assert_eq!(ids(&desk.recalled().await[0].captures), [8]);
     // The service still has it, and tells it again.
     desk.take(vec![Arc::new(old), fresh(9)]);
     assert_eq!(ids(&desk.caught().await), [9]);
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let kept = Store::open(temp.path()).await.unwrap().store.captures_of("Acme").await.unwrap();
     assert_eq!(kept.iter().map(|one| one.capture.id.0).collect::<Vec<_>>(), [8, 9]);
 }
@@ -225,18 +225,18 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
         answers,
     };
     let task = tokio::spawn(async move { task.run(waiting).await });
-    let archivist = Archivist { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
-    let mut desk = Desk { archivist, answers: news, hits: BTreeMap::new(), all: false };
+    let archive = ArchiveHandle { wishes, task, recalled: Some((1, "Acme".into())), behind: Arc::default() };
+    let mut desk = Desk { archive, answers: news, hits: BTreeMap::new(), all: false };
     other.hold().await;
     desk.take(vec![capture(1)]);
-    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
     match desk.hears().await {
         OobNews::Waits(problem) => assert!(problem.message.contains("held by another"), "{problem}"),
         other => panic!("{other:?}"),
     }
     other.close().await;
     assert_eq!(ids(&desk.caught().await), [1], "said once, and nothing failed");
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let mut kept = Store::open(temp.path()).await.unwrap();
     assert_eq!((kept.store.captures_of("Acme").await.unwrap().len(), kept.book.len()), (1, 1));
 }
@@ -248,12 +248,12 @@ async fn hits_are_told_before_the_captures_are_recalled_and_the_same_after_a_res
     desk.opened().await;
     desk.recalled().await;
     assert!(desk.all && desk.hits.is_empty());
-    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     desk.take(vec![capture(1), capture(2), capture(3)]);
     let again = Capture { id: CaptureId(9), ..(*capture(1)).clone() };
     desk.take(vec![capture(1), Arc::new(again)]);
     desk.counted([(1, 2), (2, 1)]).await;
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     assert!(matches!(desk.hears_any().await, OobNews::Hits { all: true, .. }));
@@ -269,7 +269,7 @@ async fn two_dashboards_count_the_same_whoever_sees_a_capture_first_or_both() {
         desk.opened().await;
         desk.recalled().await;
     }
-    ann.archivist.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
+    ann.archive.wish(ArchiveRequest::Plant(vec![payload(1), payload(2)]));
     let shift = |id, token| Arc::new(Capture { id: CaptureId(id), ..(*capture(token)).clone() });
     ann.take(vec![shift(1, 1), shift(2, 1), shift(3, 2)]);
     ann.counted([(1, 2), (2, 1)]).await;
@@ -308,10 +308,10 @@ async fn a_payload_that_was_hit_stays_so_when_its_capture_is_too_old_to_be_kept(
     let temp = tempfile::tempdir().unwrap();
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
-    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(7)]));
+    desk.archive.wish(ArchiveRequest::Plant(vec![payload(7)]));
     desk.take(vec![capture(7)]);
     desk.counted([(7, 1)]).await;
-    desk.archivist.end().await;
+    desk.archive.end().await;
     // They are of the year 2027.
     let later = Capture { request_date: Some(Stamp(Timestamp::UNIX_EPOCH)), id: CaptureId(8), ..(*capture(7)).clone() };
     let mut command = Store::open(temp.path()).await.unwrap().store;
@@ -327,7 +327,7 @@ async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on()
     let mut desk = Desk::open(temp.path(), None);
     desk.opened().await;
     desk.recalled().await;
-    desk.archivist.wish(ArchiveRequest::Plant(vec![payload(1)]));
+    desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
     Store::open(temp.path()).await.unwrap().store.refuse_hits().await;
     desk.take(vec![capture(1)]);
     assert_eq!(ids(&desk.caught().await), [1]);
@@ -342,7 +342,7 @@ async fn when_hits_cannot_be_counted_that_is_said_and_captures_are_archived_on()
     assert!(problem.message.contains("the disk is full"), "{problem}");
     desk.take(vec![capture(2)]);
     assert_eq!(ids(&desk.caught().await), [2]);
-    desk.archivist.end().await;
+    desk.archive.end().await;
     let mut store = Store::open(temp.path()).await.unwrap().store;
     assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
     assert!(store.is_behind().await.unwrap(), "to be made good");

@@ -60,9 +60,9 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
                 (model.data.captures.end(), model.findings.triage.state.len()),
                 (model.own_addresses().len(), caught.mentions.len(), model.connection.clock_offset),
             );
-            let turn = BuildHasherDefault::<DefaultHasher>::default().hash_one(about);
+            let version = BuildHasherDefault::<DefaultHasher>::default().hash_one(about);
             let make = move |theme, width, _| hung(request::Page::new(&cx, caught).lines(theme), 1, width);
-            DetailText::new(made_from, make).with_turn(turn)
+            DetailText::new(made_from, make).with_version(version)
         }
     };
     Some(DetailPane { id: capture.id.0, head: head_lines(cx, caught), tabs, text })

@@ -46,19 +46,20 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Count
         Tab::References => DetailText::new(vec![finding], |theme, _, _| references::lines(theme, case)),
         Tab::History => {
             let lines = history::History::new(cx, case);
-            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width)).with_turn(turn(cx))
+            DetailText::new(vec![table.clone()], move |theme, width, _| lines.lines(theme, width))
+                .with_version(triage_version(cx))
         }
         _ => {
             let overview = overview::Overview::new(cx, case);
             DetailText::new(vec![table.clone()], move |theme, width, _| overview.lines(theme, width))
-                .with_turn(turn(cx))
+                .with_version(triage_version(cx))
         }
     };
     Some(DetailPane { id: case.id.0, head: head_lines(cx, case), tabs, text })
 }
 
 /// What a text with decisions and ages in it depends on beside its table: the events, and the minute.
-pub(crate) fn turn(cx: &Cx<'_>) -> u64 {
+pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
     let minute = cx.model.now.wall.as_second() / 60;
     (cx.model.findings.triage.state.len() as u64) << 32 ^ minute as u64
 }

@@ -204,15 +204,14 @@ fn titles(facts: &ReviewFacts, case: &Case) -> Vec<String> {
 fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, case: &'a Arc<Case>) -> DetailText<'a> {
     let facts = &review.facts;
     let cx = cx.clone();
-    let turn = finding::turn(&cx);
+    let version = finding::triage_version(&cx);
     let made_from = vec![Arc::clone(facts) as _];
     match review.tab {
         Tab::Evidence => DetailText::new(made_from, move |_, width, _| text::evidence(&cx, facts, width)),
         Tab::References => DetailText::new(made_from, move |theme, _, _| finding::references::lines(theme, case)),
-        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_turn(turn),
-        _ => {
-            DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width)).with_turn(turn)
-        }
+        Tab::History => DetailText::new(made_from, move |_, _, _| text::history(&cx, facts)).with_version(version),
+        _ => DetailText::new(made_from, move |_, width, _| text::overview(&cx, card, facts, case, width))
+            .with_version(version),
     }
 }
 

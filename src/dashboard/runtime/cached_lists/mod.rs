@@ -14,7 +14,7 @@ mod tests;
 
 use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::plan::{ListKind, Snapshot};
-use crate::dashboard::runtime::last_known::file::{read, time_of, whole, write};
+use crate::dashboard::runtime::cached_lists::file::{read, time_of, whole, write};
 use crate::table::Table;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -27,12 +27,12 @@ pub const PREFIX: &str = "last-known";
 
 /// The directory of one service's lists.
 #[derive(Clone, Debug)]
-pub struct LastKnown(PathBuf);
+pub struct CachedLists(PathBuf);
 
 /// Which file a list has: that of the workspaces belongs to none of them.
 pub type ListFile = (Option<WorkspaceId>, ListKind);
 
-impl LastKnown {
+impl CachedLists {
     /// At a path; it is made when something is written.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self(directory.into())
@@ -216,7 +216,7 @@ pub fn purge(of_service: &Path, workspace: &str) -> io::Result<bool> {
 }
 
 /// A profile that came to name another service has several.
-fn directories(of_service: &Path) -> io::Result<Vec<LastKnown>> {
+fn directories(of_service: &Path) -> io::Result<Vec<CachedLists>> {
     let entries = match fs::read_dir(of_service) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -226,7 +226,7 @@ fn directories(of_service: &Path) -> io::Result<Vec<LastKnown>> {
     for entry in entries {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type()?.is_dir() {
-            found.push(LastKnown::new(entry.path()));
+            found.push(CachedLists::new(entry.path()));
         }
     }
     Ok(found)

@@ -1,7 +1,7 @@
 //! What is kept is read again, and nothing else.
 
 use crate::contract::{Evidence, Finding, FindingId, Scan};
-use crate::dashboard::runtime::last_known::*;
+use crate::dashboard::runtime::cached_lists::*;
 use std::os::unix::fs::PermissionsExt;
 
 fn stamp() -> Stamp {
@@ -26,9 +26,9 @@ fn findings() -> Vec<Finding> {
 }
 
 /// Two workspaces with findings.
-fn kept() -> (tempfile::TempDir, LastKnown) {
+fn kept() -> (tempfile::TempDir, CachedLists) {
     let temp = tempfile::tempdir().unwrap();
-    let files = LastKnown::new(temp.path().join("last-known-x"));
+    let files = CachedLists::new(temp.path().join("last-known-x"));
     files.write(None, &workspaces(&[(1, "Acme"), (2, "Lab")]), stamp()).unwrap();
     for id in [1, 2] {
         let list = Snapshot::Findings(Arc::new(Table::new(findings())));
