@@ -34,7 +34,7 @@ async fn replay(session: &mut Session, script: &str) {
     // One for each view that is open.
     session.keys("qqqq");
     assert_eq!(session.ended().await, 0);
-    session.assert_restored();
+    session.restored().await;
 }
 
 fn open(home: &Home, arguments: &[&str]) -> Session {

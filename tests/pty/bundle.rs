@@ -1,10 +1,10 @@
-//! The dashboard on a bundle, where there is no service.
+//! The dashboard on a bundle, without a service.
 
 use super::Session;
 use crate::headless::findings::scanned;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bundle_opens_without_a_service_and_what_is_decided_on_it_is_kept() {
+async fn bundle_without_service_stores_decisions() {
     let desk = scanned(1).await;
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;

@@ -1,4 +1,4 @@
-//! The dashboard on a logger that tells tens of megabytes in one answer: all of it is archived, and read once.
+//! The dashboard on a logger that sends tens of megabytes in one response: every capture is archived, and read once.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const CAPTURES: i64 = 6_000;
 const BIG: i64 = 10;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tens_of_megabytes_of_captures_are_archived_to_the_last_and_read_again_only_when_there_are_more() {
+async fn large_response_of_captures_is_archived_completely_and_read_once() {
     let (generated, home) = (Generated::with(0).await, tempfile::tempdir().unwrap());
     let (loud, variables) = (&generated.loud, [("SCANDECK_BASE_URL", &*generated.base), ("SCANDECK_API_KEY", "k")]);
     loud.hears(CAPTURES, BIG);
@@ -25,10 +25,10 @@ async fn tens_of_megabytes_of_captures_are_archived_to_the_last_and_read_again_o
     session.until("n=6000").await;
     let lists = loud.lists();
     until(|| async { loud.lists() }, |now| *now > lists + 2).await;
-    assert_eq!(loud.readings(), [0], "nothing more is there");
+    assert_eq!(loud.readings(), [0], "there are no further captures");
     loud.hears(CAPTURES + 5, BIG);
     session.until("n=6005").await;
-    // The last one known is read once more, for the case that the logger was cleared.
+    // The newest known capture is read once more, to detect that the logger was cleared.
     assert_eq!(loud.readings(), [0, CAPTURES - 1]);
     session.keys("q");
     assert_eq!(session.ended().await, 0);
@@ -37,5 +37,5 @@ async fn tens_of_megabytes_of_captures_are_archived_to_the_last_and_read_again_o
         Store::open(&services.next().unwrap().unwrap().path()).await.unwrap().store.captures_of("Generated").await;
     let mut kept: Vec<Capture> = kept.unwrap().into_iter().map(|one| Arc::unwrap_or_clone(one.capture)).collect();
     kept.sort_by_key(|capture| capture.id);
-    assert!(kept.into_iter().eq((1..=CAPTURES + 5).map(|id| capture(id, BIG))), "a capture is lost or another");
+    assert!(kept.into_iter().eq((1..=CAPTURES + 5).map(|id| capture(id, BIG))), "a capture is missing or differs");
 }

@@ -1,4 +1,4 @@
-//! The dashboard on a running service: start, resize, suspend, edit, quit, kill; and what is wrong before it opens.
+//! The dashboard on a running service: start, resize, suspend, edit, quit, kill, and errors before it opens.
 
 use portable_pty::CommandBuilder;
 use rustix::process::Signal;
@@ -6,13 +6,13 @@ use rustix::process::Signal;
 use super::Session;
 use crate::service::World;
 
-/// The dashboard on a test's service.
+/// A dashboard connected to the service of a test.
 fn on(world: &World, home: &std::path::Path) -> Session {
     Session::start(home, &[], &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key)])
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_opens_is_resized_to_any_size_and_leaves_the_terminal_as_it_was() {
+async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let mut session = on(&world, home.path());
     session.until("live").await;
@@ -26,12 +26,12 @@ async fn it_opens_is_resized_to_any_size_and_leaves_the_terminal_as_it_was() {
     session.keys("q");
     assert_eq!(session.ended().await, 0);
     session.until("goes on").await;
-    session.assert_restored();
+    session.restored().await;
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signals_end_it_with_the_terminal_as_it_was() {
+async fn dashboard_ended_by_signal_restores_terminal() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let mut session = on(&world, home.path());
@@ -39,13 +39,13 @@ async fn signals_end_it_with_the_terminal_as_it_was() {
         session.signal(signal);
         assert_eq!(session.ended().await, code);
         session.until("goes on").await;
-        session.assert_restored();
+        session.restored().await;
     }
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_dashboard_again() {
+async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let mut command = CommandBuilder::new("sh");
     command.args(["-i", "-m"]);
@@ -70,7 +70,7 @@ async fn ctrl_z_gives_the_terminal_back_and_fg_brings_the_dashboard_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_field_goes_through_the_editor_and_a_form_makes_what_it_says() {
+async fn form_field_edited_in_editor_is_sent() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\nprintf 'Made in the editor\\n' > \"$1\"\n").unwrap();
@@ -93,12 +93,12 @@ async fn a_field_goes_through_the_editor_and_a_form_makes_what_it_says() {
     session.until_true("the form is closed", |text| !text.contains("ctrl-o from anywhere")).await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.assert_restored();
+    session.restored().await;
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_ends_it_also_while_the_editor_has_the_terminal() {
+async fn dashboard_behind_editor_ends_by_signal() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nread line\n").unwrap();
@@ -116,12 +116,12 @@ async fn a_signal_ends_it_also_while_the_editor_has_the_terminal() {
     session.until("the editor has it").await;
     session.signal(Signal::TERM);
     assert_eq!(session.ended().await, 143);
-    session.assert_restored();
+    session.restored().await;
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_before_it_opens_is_said_with_what_to_do() {
+async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let (good, refused) = (world.base.clone(), format!("http://{elsewhere}"));
@@ -136,7 +136,7 @@ async fn what_is_wrong_before_it_opens_is_said_with_what_to_do() {
     ] {
         let mut session = Session::start(home.path(), &["--base-url", base], &[("SCANDECK_API_KEY", key)]);
         assert_eq!(session.ended().await, 1);
-        // A line of the terminal may be broken anywhere.
+        // The terminal can wrap a line anywhere.
         let joined = |text: &str| text.replace('\n', "").contains(words) && text.replace('\n', "").contains(hint);
         session.until_true(words, joined).await;
         assert!(!session.is_full_screen());
@@ -145,7 +145,7 @@ async fn what_is_wrong_before_it_opens_is_said_with_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_service_goes_away_and_comes_back_under_the_dashboard() {
+async fn dashboard_survives_restart_of_service() {
     let (home, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let settings = || crate::service::settings(dir.path());
     let world = World::at(settings(), None, crate::service::runner::Script::default()).await;
@@ -155,8 +155,8 @@ async fn the_service_goes_away_and_comes_back_under_the_dashboard() {
     session.keys("1");
     session.until("Default").await;
     world.stop().await;
-    session.until_true("that it fails", |text| !text.contains("live")).await;
-    assert!(session.text().contains("Default"), "what was known stays\n{}", session.text());
+    session.until_true("a link that fails", |text| !text.contains("live")).await;
+    assert!(session.text().contains("Default"), "cached rows remain\n{}", session.text());
     let mut again = settings();
     again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
     let world = World::at(again, None, crate::service::runner::Script::default()).await;
@@ -167,7 +167,7 @@ async fn the_service_goes_away_and_comes_back_under_the_dashboard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_second_start_shows_what_was_known_although_the_service_is_down() {
+async fn second_start_without_service_shows_cached_findings() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     world.script.tells(crate::service::runner::usual());
     world.script.let_end(1);
@@ -183,8 +183,8 @@ async fn the_second_start_shows_what_was_known_although_the_service_is_down() {
     session.until("Finding web.key").await;
     session.until("Findings stale").await;
     session.until("no answer").await;
-    assert!(session.text().contains("Finding web.key"), "what was known stays\n{}", session.text());
+    assert!(session.text().contains("Finding web.key"), "cached rows remain\n{}", session.text());
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.assert_restored();
+    session.restored().await;
 }

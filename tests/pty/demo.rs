@@ -1,4 +1,4 @@
-//! The demo in its dashboard, and scripts that work on it from another shell.
+//! The demo in its dashboard, and scripts that use it from another shell.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use tokio::process::Command;
 use super::Session;
 use crate::api::until;
 
-/// Plants one line of two hundred in the page that requests what it is given.
+/// Plants one of two hundred payloads in the page that requests a URL from its query.
 const HUNT: &str = r#"set -eu
 scandeck loggers create hunt
 scandeck payloads new --logger hunt --count 200 -o keys.txt
@@ -16,26 +16,26 @@ line=$(sed -n 137p keys.txt)
 curl -sSfG "$1/later" --data-urlencode "url=$line" --data-urlencode seconds=0
 "#;
 
-/// What makes a signal heard; a profile that no key is known of has nothing to do with a demo.
-const HEARD: &str = r#"
+/// A configuration with a notification command. The demo ignores its profile, for which there is no key.
+const CONFIG: &str = r#"
 default_profile = "prod"
 signals.command = ["sh", "-c", 'echo "$SCANDECK_TITLE: $SCANDECK_BODY" >> heard']
 [profiles.prod]
 base_url = "https://h.test"
 "#;
 
-/// What stands between two texts, the first one as near to the second as there is.
+/// The shortest text between `before` and `after`.
 fn word(text: &str, before: &str, after: &str) -> String {
     let words = text.match_indices(before).filter_map(|(at, _)| text[at + before.len()..].split_once(after));
     words.map(|(word, _)| word).min_by_key(|word| word.len()).expect(text).to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_on_the_demo_shares_its_payloads_with_the_open_dashboard() {
+async fn script_on_demo_shares_payloads_with_open_dashboard() {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join("config/scandeck");
     std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("config.toml"), HEARD).unwrap();
+    std::fs::write(config.join("config.toml"), CONFIG).unwrap();
     let mut session = Session::start(home.path(), &["demo"], &[("TMPDIR", home.path().to_str().unwrap())]);
     session.until("● live").await;
     session.keys("?");

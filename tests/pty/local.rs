@@ -1,4 +1,4 @@
-//! The first start, and the local service that goes on without the dashboard.
+//! The first start, and the local service that continues to run without the dashboard.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Session;
 use crate::service::World;
 
-/// The local service of a home; stopped when dropped.
+/// The local service of a home directory; stopped on drop.
 struct Local(Pid);
 
 impl Local {
@@ -42,11 +42,11 @@ fn pid(home: &Path) -> Pid {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_answer_starts_a_service_that_outlives_the_dashboard_and_is_found_by_the_next() {
+async fn local_service_outlives_dashboard_and_is_found_by_next_one() {
     let home = tempfile::tempdir().unwrap();
     let mut first = Session::start(home.path(), &[], &[]);
     first.until("Where do your scans run?").await;
-    assert!(!home.path().join("state/scandeck/service").exists(), "nothing is started before the choice");
+    assert!(!home.path().join("state/scandeck/service").exists(), "no service before the choice");
     first.keys("l");
     first.until("live").await;
     let local = Local::of(home.path());
@@ -54,7 +54,7 @@ async fn the_first_answer_starts_a_service_that_outlives_the_dashboard_and_is_fo
     first.ended().await;
     assert!(local.is_alive());
 
-    // The second one does not ask again, and attaches to the same process; so does a third beside it.
+    // The second dashboard asks no question and connects to the same process, and so does a third one beside it.
     let mut second = Session::start(home.path(), &[], &[]);
     second.until("live").await;
     let mut third = Session::start(home.path(), &[], &[]);
@@ -64,24 +64,24 @@ async fn the_first_answer_starts_a_service_that_outlives_the_dashboard_and_is_fo
         session.keys("q");
         assert_eq!(session.ended().await, 0);
         session.until("the local service goes on").await;
-        session.assert_restored();
+        session.restored().await;
     }
     assert!(local.is_alive());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn q_at_the_first_question_leaves_without_a_trace() {
+async fn first_question_q_leaves_no_files() {
     let home = tempfile::tempdir().unwrap();
     let mut session = Session::start(home.path(), &[], &[]);
     session.until("Where do your scans run?").await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.assert_restored();
+    session.restored().await;
     assert!(!home.path().join("state/scandeck/connection.toml").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hosted_service_is_typed_once_checked_and_remembered_with_its_key_closed_to_others() {
+async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
     let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
     let mut first = Session::start(home.path(), &[], &[]);
     first.until("Where do your scans run?").await;
@@ -91,9 +91,9 @@ async fn a_hosted_service_is_typed_once_checked_and_remembered_with_its_key_clos
     first.keys("\twrong-");
     first.keys("\x0f");
     first.until("not accepted").await;
-    assert!(!home.path().join("state/scandeck/connection.toml").exists(), "what does not work is not remembered");
-    assert!(!first.text().contains("wrong-"), "a key is never on the screen");
-    // Backspaces take the wrong key out; the URL is still there.
+    assert!(!home.path().join("state/scandeck/connection.toml").exists(), "a rejected connection is not remembered");
+    assert!(!first.text().contains("wrong-"), "the key is masked");
+    // The form still has the URL; backspaces delete the wrong key.
     first.keys(&"\x7f".repeat(6));
     first.keys(&world.key);
     first.keys("\x0f");

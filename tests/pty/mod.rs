@@ -1,6 +1,7 @@
-//! The real binary in a pseudo-terminal: what a person sees, and what is left of the terminal afterwards.
+//! The real binary in a pseudo-terminal: the screen that a user sees, and the state of the terminal afterwards.
 //!
-//! [`Session`] holds the program and a screen that understands what it writes. Waiting is always for something seen.
+//! [`Session`] holds the program and a terminal emulator that parses its output. Tests wait for text on the screen, never
+//! for a time.
 
 mod bundle;
 mod captures;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long something may take to show.
+/// Limit for every condition.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program in a terminal.
@@ -30,7 +31,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the binary with these arguments in a home of its own.
+    /// Starts the binary with these arguments with `home` as home directory.
     pub fn start(home: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_scandeck"));
         command.args(arguments);
@@ -55,7 +56,7 @@ impl Session {
         drop(pty.slave);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(size(40), size(120), 0)));
         let (mut reader, seen) = (pty.master.try_clone_reader().unwrap(), Arc::clone(&screen));
-        // Ends by itself with the last program on the terminal.
+        // The thread ends at the end of the output, when the last program has closed the terminal.
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut bytes) {
@@ -66,7 +67,6 @@ impl Session {
         Self { screen, master: pty.master, writer, child, modes }
     }
 
-    /// Types.
     pub fn keys(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).unwrap();
         self.writer.flush().unwrap();
@@ -81,12 +81,12 @@ impl Session {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    /// Waits until the screen holds these words.
+    /// Waits until the screen contains a text.
     pub async fn until(&self, words: &str) {
         self.until_true(words, |text| text.contains(words)).await;
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until the text of the screen satisfies a condition, which `what` describes.
     pub async fn until_true(&self, what: &str, wanted: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         loop {
@@ -94,7 +94,7 @@ impl Session {
             if wanted(&text) {
                 return;
             }
-            assert!(begun.elapsed() < PATIENCE, "never seen: {what}\n{text}");
+            assert!(begun.elapsed() < PATIENCE, "not on the screen: {what}\n{text}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -104,14 +104,14 @@ impl Session {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Waits for the end and gives the exit code.
+    /// Waits for the end of the program and returns its exit code.
     pub async fn ended(&mut self) -> u32 {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.exit_code();
             }
-            assert!(begun.elapsed() < PATIENCE, "it does not end\n{}", self.text());
+            assert!(begun.elapsed() < PATIENCE, "the program does not end\n{}", self.text());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -121,16 +121,27 @@ impl Session {
         self.screen.lock().unwrap().screen().alternate_screen()
     }
 
-    /// Asserts that the terminal is as it was before the program.
-    #[track_caller]
-    pub fn assert_restored(&self) {
+    /// Waits until the terminal is as it was before the program. The program can end before the reader has seen its last
+    /// bytes, so the screen is not checked only once.
+    pub async fn restored(&self) {
+        let begun = Instant::now();
+        while let Some(changed) = self.changed() {
+            assert!(begun.elapsed() < PATIENCE, "not restored: {changed}\n{}", self.text());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// The first property of the terminal that differs from before.
+    fn changed(&self) -> Option<&'static str> {
         let parser = self.screen.lock().unwrap();
         let screen = parser.screen();
-        assert!(!screen.alternate_screen(), "the alternate screen stayed");
-        assert!(!screen.hide_cursor(), "the cursor stayed hidden");
-        assert!(!screen.bracketed_paste(), "bracketed paste stayed on");
-        drop(parser);
-        assert_eq!(modes(&*self.master), self.modes, "the terminal's modes stayed changed");
+        let differences = [
+            (screen.alternate_screen(), "alternate screen"),
+            (screen.hide_cursor(), "cursor"),
+            (screen.bracketed_paste(), "bracketed paste"),
+            (modes(&*self.master) != self.modes, "terminal modes"),
+        ];
+        differences.into_iter().find(|(differs, _)| *differs).map(|(_, name)| name)
     }
 }
 

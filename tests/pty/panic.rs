@@ -11,9 +11,9 @@ use super::Session;
 
 const CHILD: &str = "SCANDECK_TEST_PANIC";
 
-/// The test starts itself in a terminal; the child's connector panics when the first question is answered.
+/// The test starts itself in a terminal. The connector of the child panics on the answer to the first question.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_panic_gives_the_terminal_back_before_it_is_told() {
+async fn panic_restores_terminal_before_message() {
     if std::env::var_os(CHILD).is_some() {
         let connect = Arc::new(|_| panic!("struck by a test"));
         let _ = runtime::run(DashboardStart::Ask(None), connect, Vec::new(), CancellationToken::new()).await;
@@ -21,11 +21,11 @@ async fn a_panic_gives_the_terminal_back_before_it_is_told() {
     }
     let home = tempfile::tempdir().unwrap();
     let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "pty::panic::a_panic_gives_the_terminal_back_before_it_is_told", "--nocapture"]);
+    command.args(["--exact", "pty::panic::panic_restores_terminal_before_message", "--nocapture"]);
     let mut session = Session::start_command(home.path(), command, &[(CHILD, "1")]);
     session.until("Where do your scans run?").await;
     session.keys("l");
     session.until("struck by a test").await;
     assert_ne!(session.ended().await, 0);
-    session.assert_restored();
+    session.restored().await;
 }
