@@ -1,5 +1,5 @@
 //! Integration tests: one binary, whose modules mirror the layers.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[cfg(feature = "dashboard")]
 mod any_text;

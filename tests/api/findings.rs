@@ -4,16 +4,16 @@ use scandeck::client::{ErrorKind, FindingQuery};
 use scandeck::contract::finding::EvidenceView;
 use scandeck::contract::{FindingId, Risk, WorkspaceId};
 
-use super::{client, ended, refused, scan, target};
-use crate::service::World;
-use crate::service::runner::usual;
+use super::{assert_refused, client, ended, scan, target};
+use crate::service::TestService;
+use crate::service::runner::typical_events;
 
 #[tokio::test]
 async fn findings_are_listed_by_every_parameter_and_looked_up_whole() {
-    let world = World::new().await;
-    let client = client(&world);
-    world.script.tells(usual());
-    world.script.let_end(2);
+    let service = TestService::new().await;
+    let client = client(&service);
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(2);
     let made = target(&client, "127.0.0.1").await;
     let (first, second) = (scan(&client, made).await, scan(&client, made).await);
     ended(&client, first).await;
@@ -31,6 +31,6 @@ async fn findings_are_listed_by_every_parameter_and_looked_up_whole() {
     assert_eq!(&whole, worst);
     assert_eq!((whole.target_id, whole.port, whole.cwe.as_str()), (Some(made), 80, "CWE-200"));
     assert!(matches!(whole.vuln_evidence.view(), EvidenceView::Table { rows, .. } if rows == [["GET /"]]));
-    refused(client.get_finding(FindingId(999)).await, ErrorKind::NotFound, 404, "finding");
-    world.stop().await;
+    assert_refused(client.get_finding(FindingId(999)).await, ErrorKind::NotFound, 404, "finding");
+    service.stop().await;
 }

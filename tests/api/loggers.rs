@@ -3,13 +3,13 @@
 use scandeck::client::ErrorKind;
 use scandeck::contract::{LoggerId, WorkspaceId};
 
-use super::{client, refused};
-use crate::service::World;
+use super::{assert_refused, client};
+use crate::service::TestService;
 
 #[tokio::test]
 async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let id = client.create_logger("blind-ssrf", Some(WorkspaceId(1))).await.unwrap();
     let logger = client.get_logger(id).await.unwrap();
     assert_eq!((logger.label.as_str(), logger.num_requests), ("blind-ssrf", 0));
@@ -31,21 +31,21 @@ async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
     client.clear_captures(id).await.unwrap();
     assert!(client.list_captures(id, None).await.unwrap().is_empty());
     client.delete_logger(id).await.unwrap();
-    refused(client.get_logger(id).await, ErrorKind::NotFound, 404, "logger");
-    world.stop().await;
+    assert_refused(client.get_logger(id).await, ErrorKind::NotFound, 404, "logger");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_documented_refusals_of_loggers() {
-    let world = World::new().await;
-    let client = client(&world);
-    refused(client.create_logger("with blank", None).await, ErrorKind::Invalid, 422, "label");
-    refused(client.create_logger("a", Some(WorkspaceId(99))).await, ErrorKind::Invalid, 422, "workspace");
+    let service = TestService::new().await;
+    let client = client(&service);
+    assert_refused(client.create_logger("with blank", None).await, ErrorKind::Invalid, 422, "label");
+    assert_refused(client.create_logger("a", Some(WorkspaceId(99))).await, ErrorKind::Invalid, 422, "workspace");
     client.create_logger("a", None).await.unwrap();
-    refused(client.create_logger("a", None).await, ErrorKind::Invalid, 422, "label");
+    assert_refused(client.create_logger("a", None).await, ErrorKind::Invalid, 422, "label");
     for result in [client.delete_logger(LoggerId(99)).await, client.clear_captures(LoggerId(99)).await] {
-        refused(result, ErrorKind::NotFound, 404, "logger");
+        assert_refused(result, ErrorKind::NotFound, 404, "logger");
     }
-    refused(client.list_captures(LoggerId(99), None).await, ErrorKind::NotFound, 404, "logger");
-    world.stop().await;
+    assert_refused(client.list_captures(LoggerId(99), None).await, ErrorKind::NotFound, 404, "logger");
+    service.stop().await;
 }

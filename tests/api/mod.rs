@@ -16,11 +16,11 @@ use std::time::Duration;
 use scandeck::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind};
 use scandeck::contract::{NewScan, NewTarget, Scan, ScanId, TargetId};
 
-use crate::service::World;
+use crate::service::TestService;
 
 /// A client with the key of a test's service.
-pub fn client(world: &World) -> Client {
-    client_of(&world.base, &world.key)
+pub fn client(service: &TestService) -> Client {
+    client_of(&service.base, &service.key)
 }
 
 pub fn client_of(base: &str, key: &str) -> Client {
@@ -30,7 +30,7 @@ pub fn client_of(base: &str, key: &str) -> Client {
 
 /// Asserts the kind, status and words of a refusal.
 #[track_caller]
-pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, words: &str) {
+pub fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, words: &str) {
     let error = result.unwrap_err();
     assert_eq!((&error.kind, error.status), (&kind, Some(status)), "{error}");
     assert!(error.to_string().to_lowercase().contains(&words.to_lowercase()), "{words}: {error}");
@@ -40,9 +40,9 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, st
 pub async fn until<T, F: Future<Output = T>>(ask: impl Fn() -> F, wanted: impl Fn(&T) -> bool) -> T {
     let asking = async {
         loop {
-            let answer = ask().await;
-            if wanted(&answer) {
-                return answer;
+            let response = ask().await;
+            if wanted(&response) {
+                return response;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -9,8 +9,8 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{client, client_of, scan, target};
-use crate::service::runner::{Script, usual};
-use crate::service::{World, settings};
+use crate::service::runner::typical_events;
+use crate::service::{TestService, settings};
 
 struct Polling {
     plans: watch::Sender<PollPlan>,
@@ -43,15 +43,15 @@ impl Polling {
 
 #[tokio::test]
 async fn scans_findings_parts_and_captures_arrive_by_themselves() {
-    let world = World::new().await;
-    let api = client(&world);
-    let mut polling = Polling::start(client(&world));
+    let service = TestService::new().await;
+    let api = client(&service);
+    let mut polling = Polling::start(client(&service));
     polling
         .until("the first findings", |update| {
             matches!(&update.event, PollEvent::Snapshot(Snapshot::Findings(table)) if table.is_empty()).then_some(())
         })
         .await;
-    world.script.tells(usual());
+    service.runner.set_events(typical_events());
     let made = target(&api, "127.0.0.1").await;
     let id = scan(&api, made).await;
     polling
@@ -67,7 +67,7 @@ async fn scans_findings_parts_and_captures_arrive_by_themselves() {
             _ => None,
         })
         .await;
-    world.script.let_end(1);
+    service.runner.finish_scans(1);
     polling
         .until("its end", |update| match &update.event {
             PollEvent::Snapshot(Snapshot::Scans(table)) => {
@@ -87,14 +87,14 @@ async fn scans_findings_parts_and_captures_arrive_by_themselves() {
         })
         .await;
     drop(polling);
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itself() {
     let dir = tempfile::tempdir().unwrap();
-    let world = World::at(settings(dir.path()), None, Script::default()).await;
-    let (base, key) = (world.base.clone(), world.key.clone());
+    let service = TestService::in_dir(dir.path()).await;
+    let (base, key) = (service.base.clone(), service.key.clone());
     let mut polling = Polling::start(client_of(&base, &key));
     polling
         .until("a live link", |update| matches!(update.event, PollEvent::Link(Link::Live { .. })).then_some(()))
@@ -102,7 +102,7 @@ async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itse
     polling
         .until("the lists", |update| matches!(update.event, PollEvent::Snapshot(Snapshot::Findings(_))).then_some(()))
         .await;
-    world.stop().await;
+    service.stop().await;
     polling
         .until("that it is gone", |update| {
             matches!(update.event, PollEvent::Link(Link::Retrying { attempt: 1.., .. })).then_some(())
@@ -110,8 +110,8 @@ async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itse
         .await;
     let mut again = settings(dir.path());
     again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
-    let world = World::at(again, None, Script::default()).await;
-    assert_eq!(world.base, base);
+    let service = TestService::with_settings(again).await;
+    assert_eq!(service.base, base);
     polling
         .until("that it is back", |update| matches!(update.event, PollEvent::Link(Link::Live { .. })).then_some(()))
         .await;
@@ -122,13 +122,13 @@ async fn a_service_that_stops_and_starts_again_is_told_as_such_and_heals_by_itse
         })
         .await;
     drop(polling);
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_wrong_key_ends_in_one_sentence_and_no_more_questions() {
-    let world = World::new().await;
-    let wrong = client_of(&world.base, "wrong");
+    let service = TestService::new().await;
+    let wrong = client_of(&service.base, "wrong");
     let mut polling = Polling::start(wrong.clone());
     let problem = polling
         .until("that the link is down", |update| match &update.event {
@@ -146,5 +146,5 @@ async fn a_wrong_key_ends_in_one_sentence_and_no_more_questions() {
         .await;
     assert!(wrong.calls().len() > asked, "refresh tries once more");
     drop(polling);
-    world.stop().await;
+    service.stop().await;
 }

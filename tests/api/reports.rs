@@ -3,9 +3,9 @@
 use scandeck::client::{Client, Download, ErrorKind};
 use scandeck::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus};
 
-use super::{client, ended, refused, scan, target, until};
-use crate::service::World;
-use crate::service::runner::usual;
+use super::{assert_refused, client, ended, scan, target, until};
+use crate::service::TestService;
+use crate::service::runner::typical_events;
 
 fn new(format: ReportFormat, resources: Vec<i64>) -> NewReport {
     NewReport {
@@ -26,10 +26,10 @@ async fn made(client: &Client, id: ReportId) -> ReportStatus {
 
 #[tokio::test]
 async fn a_report_is_made_listed_downloaded_and_deleted() {
-    let world = World::new().await;
-    let client = client(&world);
-    world.script.tells(usual());
-    world.script.let_end(1);
+    let service = TestService::new().await;
+    let client = client(&service);
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(1);
     let made_target = target(&client, "127.0.0.1").await;
     let of = scan(&client, made_target).await;
     ended(&client, of).await;
@@ -47,34 +47,34 @@ async fn a_report_is_made_listed_downloaded_and_deleted() {
     assert_eq!(client.list_reports().await.unwrap().len(), 3);
     let gone = client.list_reports().await.unwrap()[0].id;
     client.delete_report(gone).await.unwrap();
-    refused(client.download_report(gone).await, ErrorKind::NotFound, 404, "report");
-    refused(client.get_report(gone).await, ErrorKind::NotFound, 404, "report");
-    world.stop().await;
+    assert_refused(client.download_report(gone).await, ErrorKind::NotFound, 404, "report");
+    assert_refused(client.get_report(gone).await, ErrorKind::NotFound, 404, "report");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_report_that_nothing_is_left_of_has_no_data() {
-    let world = World::new().await;
-    let client = client(&world);
-    world.script.let_end(1);
+    let service = TestService::new().await;
+    let client = client(&service);
+    service.runner.finish_scans(1);
     let made_target = target(&client, "127.0.0.1").await;
     let of = scan(&client, made_target).await;
     ended(&client, of).await;
     let id = client.create_report(&new(ReportFormat::Json, vec![of.0])).await.unwrap();
     made(&client, id).await;
     assert!(matches!(client.download_report(id).await.unwrap(), Download::NoData));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_documented_refusals_of_reports() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let make = async |new: NewReport| client.create_report(&new).await;
-    refused(make(new(ReportFormat::Json, vec![])).await, ErrorKind::Invalid, 400, "resources");
-    refused(make(new(ReportFormat::Json, vec![77])).await, ErrorKind::Invalid, 400, "77");
-    refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, ErrorKind::Invalid, 400, "doc");
-    refused(make(new(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
-    refused(client.delete_report(ReportId(99)).await, ErrorKind::NotFound, 404, "report");
-    world.stop().await;
+    assert_refused(make(new(ReportFormat::Json, vec![])).await, ErrorKind::Invalid, 400, "resources");
+    assert_refused(make(new(ReportFormat::Json, vec![77])).await, ErrorKind::Invalid, 400, "77");
+    assert_refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, ErrorKind::Invalid, 400, "doc");
+    assert_refused(make(new(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
+    assert_refused(client.delete_report(ReportId(99)).await, ErrorKind::NotFound, 404, "report");
+    service.stop().await;
 }

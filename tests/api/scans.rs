@@ -11,15 +11,15 @@ use scandeck::service::{RateLimit, Settings};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{client, client_of, ended, refused, scan, target, until};
-use crate::service::World;
-use crate::service::runner::usual;
+use super::{assert_refused, client, client_of, ended, scan, target, until};
+use crate::service::TestService;
+use crate::service::runner::typical_events;
 
 #[tokio::test]
 async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
-    let world = World::new().await;
-    let client = client(&world);
-    world.script.tells(usual());
+    let service = TestService::new().await;
+    let client = client(&service);
+    service.runner.set_events(typical_events());
     let new = NewScan {
         tool_id: 170,
         target_name: Some("http://localhost/".into()),
@@ -45,22 +45,22 @@ async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
 
     assert_eq!(client.scan_raw(id).await.unwrap(), ["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"]);
     assert_eq!(client.scan_output(id).await.unwrap().output_type, "finding_list");
-    refused(client.scan_output_pdf(id).await, ErrorKind::NotAcceptable, 406, "pdf");
-    refused(client.delete_scan(id).await, ErrorKind::Conflict, 409, "running");
-    world.script.let_end(1);
+    assert_refused(client.scan_output_pdf(id).await, ErrorKind::NotAcceptable, 406, "pdf");
+    assert_refused(client.delete_scan(id).await, ErrorKind::Conflict, 409, "running");
+    service.runner.finish_scans(1);
     assert_eq!(ended(&client, id).await.status_name, ScanStatus::Finished);
     client.delete_scan(id).await.unwrap();
-    refused(client.get_scan(id).await, ErrorKind::NotFound, 404, "scan");
-    world.stop().await;
+    assert_refused(client.get_scan(id).await, ErrorKind::NotFound, 404, "scan");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_list_of_scans_obeys_every_parameter() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let (first, second) = (target(&client, "127.0.0.1").await, target(&client, "127.0.0.2").await);
     let (a, b) = (scan(&client, first).await, scan(&client, second).await);
-    world.script.let_end(1);
+    service.runner.finish_scans(1);
     until(
         || async { client.list_scans(&ScanQuery::default()).await.unwrap() },
         |scans| scans.iter().filter(|scan| scan.has_ended()).count() == 1,
@@ -83,29 +83,29 @@ async fn the_list_of_scans_obeys_every_parameter() {
     let since = Interval { from: past.to, to: None };
     assert_eq!(list(ScanQuery { start_time: Some(since), ..all() }).await, [a, b]);
     let bad = ScanQuery { status: Some(ScanStatus::Other("pondering".into())), ..all() };
-    refused(client.list_scans(&bad).await, ErrorKind::Invalid, 400, "pondering");
-    refused(client.list_scans(&ScanQuery { page: Some(0), ..all() }).await, ErrorKind::Invalid, 400, "page");
-    world.stop().await;
+    assert_refused(client.list_scans(&bad).await, ErrorKind::Invalid, 400, "pondering");
+    assert_refused(client.list_scans(&ScanQuery { page: Some(0), ..all() }).await, ErrorKind::Invalid, 400, "page");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_scan_is_stopped_and_stays_so() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let made = target(&client, "127.0.0.1").await;
     let id = scan(&client, made).await;
     client.stop_scan(id).await.unwrap();
     assert_eq!(ended(&client, id).await.status_name, ScanStatus::Stopped);
     client.stop_scan(id).await.unwrap();
-    refused(client.stop_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
-    world.stop().await;
+    assert_refused(client.stop_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_tests_of_a_scan_are_told_by_what_they_led_to() {
-    let world = World::new().await;
-    let client = client(&world);
-    world.script.tells(usual());
+    let service = TestService::new().await;
+    let client = client(&service);
+    service.runner.set_events(typical_events());
     let made = target(&client, "127.0.0.1").await;
     let id = scan(&client, made).await;
     until(|| async { client.get_scan(id).await.unwrap() }, |scan| scan.num_finished_tests == 7).await;
@@ -119,38 +119,38 @@ async fn the_tests_of_a_scan_are_told_by_what_they_led_to() {
     let one = TestQuery { resource_type: Some(ResourceType::Finding), resource_id: Some(led[0].resource_id) };
     assert!(client.list_tests(id, &one).await.unwrap().iter().all(|test| test.resource_id == led[0].resource_id));
     let bare = TestQuery { resource_type: None, resource_id: Some(1) };
-    refused(client.list_tests(id, &bare).await, ErrorKind::Invalid, 400, "resource_type");
-    refused(client.list_tests(ScanId(99), &TestQuery::default()).await, ErrorKind::NotFound, 404, "scan");
-    world.stop().await;
+    assert_refused(client.list_tests(id, &bare).await, ErrorKind::Invalid, 400, "resource_type");
+    assert_refused(client.list_tests(ScanId(99), &TestQuery::default()).await, ErrorKind::NotFound, 404, "scan");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_documented_refusals_of_scans() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let made = target(&client, "127.0.0.1").await;
-    let usual = || NewScan { tool_id: 70, target_id: Some(made), ..NewScan::default() };
+    let valid = || NewScan { tool_id: 70, target_id: Some(made), ..NewScan::default() };
     for (new, kind, status, words) in [
-        (NewScan { tool_id: 30, ..usual() }, ErrorKind::Invalid, 400, "70"),
-        (NewScan { target_id: None, ..usual() }, ErrorKind::Invalid, 400, "target"),
-        (NewScan { target_name: Some("localhost".into()), ..usual() }, ErrorKind::Invalid, 400, "target"),
-        (NewScan { max_scan_time: Some(1441), ..usual() }, ErrorKind::Invalid, 400, "1440"),
-        (NewScan { workspace_id: Some(WorkspaceId(99)), ..usual() }, ErrorKind::NotFound, 404, "workspace"),
-        (NewScan { target_id: Some(TargetId(99)), ..usual() }, ErrorKind::NotFound, 404, "target"),
+        (NewScan { tool_id: 30, ..valid() }, ErrorKind::Invalid, 400, "70"),
+        (NewScan { target_id: None, ..valid() }, ErrorKind::Invalid, 400, "target"),
+        (NewScan { target_name: Some("localhost".into()), ..valid() }, ErrorKind::Invalid, 400, "target"),
+        (NewScan { max_scan_time: Some(1441), ..valid() }, ErrorKind::Invalid, 400, "1440"),
+        (NewScan { workspace_id: Some(WorkspaceId(99)), ..valid() }, ErrorKind::NotFound, 404, "workspace"),
+        (NewScan { target_id: Some(TargetId(99)), ..valid() }, ErrorKind::NotFound, 404, "target"),
         (
-            NewScan { redirect_level: Some(RedirectLevel::Other("sideways".into())), ..usual() },
+            NewScan { redirect_level: Some(RedirectLevel::Other("sideways".into())), ..valid() },
             ErrorKind::Invalid,
             400,
             "redirect_level",
         ),
-        (NewScan { tool_params: Some(json!([1])), ..usual() }, ErrorKind::Invalid, 422, "tool_params"),
+        (NewScan { tool_params: Some(json!([1])), ..valid() }, ErrorKind::Invalid, 422, "tool_params"),
     ] {
-        refused(client.create_scan(&new).await, kind, status, words);
+        assert_refused(client.create_scan(&new).await, kind, status, words);
     }
-    refused(client.delete_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
-    refused(client.scan_output(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
-    refused(client.scan_raw(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
-    world.stop().await;
+    assert_refused(client.delete_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    assert_refused(client.scan_output(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    assert_refused(client.scan_raw(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
+    service.stop().await;
 }
 
 #[tokio::test]

@@ -3,13 +3,13 @@
 use scandeck::client::{ErrorKind, TargetQuery};
 use scandeck::contract::{NewTarget, TargetId, TargetType, WorkspaceId};
 
-use super::{client, refused, scan, target};
-use crate::service::World;
+use super::{assert_refused, client, scan, target};
+use crate::service::TestService;
 
 #[tokio::test]
 async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
-    let world = World::new().await;
-    let client = client(&world);
+    let service = TestService::new().await;
+    let client = client(&service);
     let new = NewTarget {
         name: "http://localhost:8080/a?b=c".into(),
         description: Some("d".into()),
@@ -32,29 +32,29 @@ async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
     assert_ne!(first, second);
     assert_eq!(client.list_all_targets(&TargetQuery::default()).await.unwrap().len(), 2);
     client.delete_target(url).await.unwrap();
-    refused(client.get_target(url).await, ErrorKind::NotFound, 404, "target");
-    world.stop().await;
+    assert_refused(client.get_target(url).await, ErrorKind::NotFound, 404, "target");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_documented_refusals_of_targets() {
-    let world = World::with(|settings| settings.max_targets = 2).await;
-    let client = client(&world);
+    let service = TestService::with(|settings| settings.max_targets = 2).await;
+    let client = client(&service);
     let make = async |name: &str, workspace| {
         let new = NewTarget { name: name.into(), workspace_id: workspace, ..NewTarget::default() };
         client.create_target(&new).await
     };
-    refused(make("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "one address");
-    refused(make("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
-    refused(make("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
+    assert_refused(make("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "one address");
+    assert_refused(make("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
+    assert_refused(make("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
     let first = make("localhost", None).await.unwrap();
-    refused(make("LOCALHOST.", None).await, ErrorKind::Conflict, 409, "exists");
+    assert_refused(make("LOCALHOST.", None).await, ErrorKind::Conflict, 409, "exists");
     scan(&client, first).await;
-    refused(client.delete_target(first).await, ErrorKind::Conflict, 409, "scan");
+    assert_refused(client.delete_target(first).await, ErrorKind::Conflict, 409, "scan");
     make("127.0.0.1", None).await.unwrap();
-    refused(make("127.0.0.2", None).await, ErrorKind::Forbidden, 403, "2");
-    refused(client.delete_target(TargetId(99)).await, ErrorKind::NotFound, 404, "target");
+    assert_refused(make("127.0.0.2", None).await, ErrorKind::Forbidden, 403, "2");
+    assert_refused(client.delete_target(TargetId(99)).await, ErrorKind::NotFound, 404, "target");
     let limit = TargetQuery { limit: Some(0), ..TargetQuery::default() };
-    refused(client.list_targets(&limit).await, ErrorKind::Invalid, 400, "limit");
-    world.stop().await;
+    assert_refused(client.list_targets(&limit).await, ErrorKind::Invalid, 400, "limit");
+    service.stop().await;
 }

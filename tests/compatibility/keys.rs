@@ -6,8 +6,8 @@ use super::{Home, fixture, text};
 use crate::pty::Session;
 
 /// Types every line of a script and waits for its texts.
-async fn replay(session: &mut Session, script: &str) {
-    for line in text(script).lines().filter(|line| !line.starts_with('#')) {
+async fn replay(session: &mut Session, runner: &str) {
+    for line in text(runner).lines().filter(|line| !line.starts_with('#')) {
         let (keys, texts) = line.split_once('\t').unwrap();
         let keys = keys.replace("\\r", "\r").replace("\\e", "\x1b").replace("\\t", "\t").replace("\\u", "\x1b[A");
         let is_as_wanted = |screen: &str| {
@@ -46,9 +46,9 @@ fn open(home: &Home, arguments: &[&str]) -> Session {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_on_the_service_show_same_data() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     replay(&mut open(&home, &[]), "keys/service.txt").await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 use crate::headless::{Ended, command, run};
-use crate::service::{World, settings};
+use crate::service::{TestService, settings};
 
 /// Where the logger listened when the fixture was made.
 const LOGGER_BASE: &str = "http://127.0.0.1:18469/";
@@ -87,15 +87,15 @@ impl Home {
     }
 
     /// Starts the current service on the copied database, and connects the profile to it.
-    async fn serve(&self) -> World {
+    async fn serve(&self) -> TestService {
         let stop = CancellationToken::new();
         let mut settings = settings(&self.service_dir());
         // The loggers of the fixture go on recording.
         settings.logger_days = 3650;
         let running = start_with(settings, stop.clone(), Parts::default()).await.unwrap();
-        let world = World::of(running, stop);
-        self.connect(&world.base, &world.key);
-        world
+        let service = TestService::of(running, stop);
+        self.connect(&service.base, &service.key);
+        service
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

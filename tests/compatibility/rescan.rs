@@ -43,7 +43,7 @@ const FIELDS: &[&str] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
     let home = Home::with_fixture();
-    let (range, world) = (Range::start().await, home.serve().await);
+    let (range, service) = (Range::start().await, home.serve().await);
     let loggers = home.json(&["loggers", "list"]).await;
     range.report_visits_to(loggers[0]["handler_url"].as_str().unwrap());
 
@@ -85,7 +85,7 @@ async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
     // The port that closed between the first two runs of the fixture is the only one that the last scan did not see.
     let moved = actual.values().filter(|finding| finding["presence"] != "unchanged").map(|finding| &finding["port"]);
     assert_eq!(moved.collect::<Vec<_>>(), [18475]);
-    world.stop().await;
+    service.stop().await;
 }
 
 /// What a scan found: kind and fingerprint.

@@ -10,9 +10,9 @@ const OF_THE_DAY: &[&str] = &["active_days"];
 #[tokio::test(flavor = "multi_thread")]
 async fn service_database_opened_lists_same_resources() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     for noun in ["workspaces", "targets", "scans", "loggers", "reports", "wordlists"] {
-        let out = home.output(&[noun, "list", "--json"]).await.replace(&world.logger_base, LOGGER_BASE);
+        let out = home.output(&[noun, "list", "--json"]).await.replace(&service.logger_base, LOGGER_BASE);
         let actual: Value = serde_json::from_str(&out).unwrap();
         let mut expected = expected(noun);
         if noun == "wordlists" {
@@ -24,13 +24,13 @@ async fn service_database_opened_lists_same_resources() {
         }
         assert_eq!(differences(&expected, &actual, OF_THE_DAY), [""; 0], "{noun}");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn service_database_opened_keeps_findings_captures_reports_and_words() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     let occurrences = home.json(&["findings", "list", "--all-scans"]).await;
     // Three runs of 50 findings, and two manual findings.
     assert_eq!(occurrences.as_array().unwrap().len(), 152);
@@ -45,5 +45,5 @@ async fn service_database_opened_keeps_findings_captures_reports_and_words() {
         assert!(report.contains("credentials readable") && report.contains(beginning), "{report:.200}");
     }
     assert_eq!(home.output(&["wordlists", "contents", "3"]).await.trim_end(), "admin\nbackup\n.env\nserver-status");
-    world.stop().await;
+    service.stop().await;
 }

@@ -7,11 +7,11 @@ use super::{Home, bundle_lines, differences, expected, text};
 #[tokio::test(flavor = "multi_thread")]
 async fn state_directory_opened_keeps_every_decision() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     let findings = home.json(&["findings", "list"]).await;
     assert_eq!(differences(&expected("findings"), &findings, &[]), [""; 0]);
     assert_eq!(home.output(&["triage", "export"]).await, text("expected/events.jsonl"));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,9 +30,9 @@ async fn state_directory_opened_keeps_payloads_hits_and_captures() {
 #[tokio::test(flavor = "multi_thread")]
 async fn state_directory_opened_keeps_every_line_of_a_bundle() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     let (before, now) = (bundle_lines(&text("practice.bundle")), home.bundle_lines().await);
     let lost: Vec<&String> = before.difference(&now).collect();
     assert!(before.len() > 300 && lost.is_empty(), "{} of {} lines are lost: {lost:#?}", lost.len(), before.len());
-    world.stop().await;
+    service.stop().await;
 }

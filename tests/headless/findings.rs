@@ -8,16 +8,16 @@ use scandeck::triage::store::Store;
 use serde_json::Value;
 
 use super::Desk;
-use crate::service::runner::{finding, tested, usual};
+use crate::service::runner::{finding, tested, typical_events};
 
 /// A target scanned so many times by a scan with two findings.
 pub async fn scanned(times: usize) -> Desk {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
+    desk.world.runner.set_events(typical_events());
     let target = desk.world.target("127.0.0.1").await;
     for _ in 0..times {
         let scan = desk.world.scan(target).await;
-        desk.world.script.let_end(1);
+        desk.world.runner.finish_scans(1);
         desk.world.until_status(scan, "finished").await;
     }
     desk
@@ -76,7 +76,7 @@ async fn what_is_decided_stands_in_every_later_command_and_over_a_new_scan() {
     assert!(told[0]["decided_by"].as_str().unwrap().contains('@'), "{told}");
 
     let scan = desk.world.scan(1).await;
-    desk.world.script.let_end(1);
+    desk.world.runner.finish_scans(1);
     desk.world.until_status(scan, "finished").await;
     let kept = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["notes"][0]["text"]), (1, &"see 114".into()));
@@ -93,7 +93,7 @@ async fn same_on_two_targets() -> (Desk, [String; 2]) {
     let desk = scanned(1).await;
     let other = desk.world.target("127.0.0.2").await;
     let scan = desk.world.scan(other).await;
-    desk.world.script.let_end(1);
+    desk.world.runner.finish_scans(1);
     desk.world.until_status(scan, "finished").await;
     let found = desk.json(&["findings", "list", "--query", "vuln_id:web.key"]).await;
     let ids: Vec<String> = found.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
@@ -173,13 +173,13 @@ async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
     let before = ScanId(worst["task_id"].as_i64().unwrap());
     let others = vec![finding("web.csp", Risk::Info, "")];
     let less = tested("web.headers", 1, others);
-    let rest = usual().into_iter().map(|event| match event {
+    let rest = typical_events().into_iter().map(|event| match event {
         scandeck::service::engine::ScanEvent::Tested(test) if test.uid == "web.headers" => less.clone(),
         event => event,
     });
-    desk.world.script.tells(rest.collect());
+    desk.world.runner.set_events(rest.collect());
     let after = desk.world.scan(1).await;
-    desk.world.script.let_end(1);
+    desk.world.runner.finish_scans(1);
     desk.world.until_status(after, "finished").await;
 
     let key = serde_json::from_value(worst["fingerprint"].clone()).unwrap();

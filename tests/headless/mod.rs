@@ -15,11 +15,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::service::World;
+use crate::service::TestService;
 
 /// A service, and a person's home that knows nothing.
 pub struct Desk {
-    pub world: World,
+    pub world: TestService,
     pub home: TempDir,
 }
 
@@ -33,7 +33,7 @@ pub struct Ended {
 
 impl Desk {
     pub async fn new() -> Self {
-        Self { world: World::new().await, home: tempfile::tempdir().unwrap() }
+        Self { world: TestService::new().await, home: tempfile::tempdir().unwrap() }
     }
 
     /// Runs a command to its end.

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::{Desk, command, run};
-use crate::service::runner::usual;
-use crate::service::{World, settings};
+use crate::service::TestService;
+use crate::service::runner::typical_events;
 
 #[tokio::test]
 async fn workspaces_are_made_edited_and_deleted() {
@@ -46,9 +46,9 @@ async fn targets_go_by_name_or_id() {
 #[tokio::test]
 async fn a_report_is_asked_for_waited_for_and_saved() {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
+    desk.world.runner.set_events(typical_events());
     let scan = desk.world.scan(desk.world.target("127.0.0.1").await).await;
-    desk.world.script.let_end(1);
+    desk.world.runner.finish_scans(1);
     desk.world.until_status(scan, "finished").await;
     let scan = scan.to_string();
     let create = ["reports", "create", "--format", "json", "--scan", &scan];
@@ -158,7 +158,7 @@ async fn without_configuration_the_local_service_is_meant_if_one_runs() {
     list().await.refused(1, "no service is configured");
     let directory = home.path().join(".local/state/scandeck/service");
     std::fs::create_dir_all(&directory).unwrap();
-    let world = World::at(settings(&directory), None, crate::service::runner::Script::default()).await;
+    let world = TestService::in_dir(&directory).await;
     let found = list().await;
     assert_eq!(found.code, 0, "{found:?}");
     assert!(found.out.starts_with('[') && found.out.trim_end().ends_with(']'));

@@ -6,14 +6,14 @@ use scandeck::contract::Risk;
 use scandeck::service::engine::{ScanEvent, ScanOutcome};
 
 use super::Desk;
-use crate::service::runner::{finding, tested, usual};
+use crate::service::runner::{finding, tested, typical_events};
 
 const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
 
 #[tokio::test]
 async fn a_scan_is_started_looked_at_and_stopped() {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
+    desk.world.runner.set_events(typical_events());
     let id = desk.does(&[&START[..], &["127.0.0.1", "--max-scan-time", "5"]].concat()).await;
     let id = id.trim();
     desk.world.until_status(id.parse().unwrap(), "running").await;
@@ -44,14 +44,14 @@ async fn a_scan_is_started_looked_at_and_stopped() {
 #[tokio::test]
 async fn waiting_ends_with_what_became_of_the_scan() {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
+    desk.world.runner.set_events(typical_events());
     let wait = [&START[..], &["127.0.0.1", "--wait"]].concat();
-    desk.world.script.let_end(1);
+    desk.world.runner.finish_scans(1);
     let finished = desk.run(&wait).await;
     assert_eq!(finished.code, 0, "{finished:?}");
     assert!(finished.err.contains("finished: all tests ended (1 critical, 1 info)"), "{finished:?}");
-    desk.world.script.ends_as(ScanOutcome::ConnectionError("no answer".into()));
-    desk.world.script.let_end(1);
+    desk.world.runner.set_outcome(ScanOutcome::ConnectionError("no answer".into()));
+    desk.world.runner.finish_scans(1);
     let late = desk.run(&wait).await;
     assert_eq!(late.code, 4, "{late:?}");
     let watched = desk.run(&["scans", "watch", finished.out.trim(), late.out.trim(), "--json"]).await;
@@ -63,9 +63,9 @@ async fn waiting_ends_with_what_became_of_the_scan() {
 #[tokio::test]
 async fn a_build_fails_for_what_is_still_undecided() {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
+    desk.world.runner.set_events(typical_events());
     let fail_on = async |query: &str| {
-        desk.world.script.let_end(1);
+        desk.world.runner.finish_scans(1);
         desk.run(&[&START[..], &["127.0.0.1", "--json", "--fail-on", query]].concat()).await
     };
     let failed = fail_on("risk>=high is:undecided").await;
@@ -84,13 +84,13 @@ async fn two_scans_are_compared_finding_by_finding() {
     let desk = Desk::new().await;
     let target = desk.world.target("127.0.0.1").await;
     let scan = async |events| {
-        desk.world.script.tells(events);
+        desk.world.runner.set_events(events);
         let id = desk.world.scan(target).await;
-        desk.world.script.let_end(1);
+        desk.world.runner.finish_scans(1);
         desk.world.until_status(id, "finished").await;
         id.to_string()
     };
-    let first = scan(usual()).await;
+    let first = scan(typical_events()).await;
     let header = vec![finding("web.csp", Risk::Info, ""), finding("web.hsts", Risk::Low, "")];
     let as_much = |headers| vec![ScanEvent::Planned(10), tested("web.headers", 1, headers), tested("rest", 6, vec![])];
     let second = scan(as_much(header)).await;

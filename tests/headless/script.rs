@@ -6,7 +6,7 @@ use tokio::process::Command;
 
 use super::hunt::Range;
 use super::{Desk, Ended};
-use crate::service::runner::usual;
+use crate::service::runner::typical_events;
 
 /// Runs a script of the README to its end.
 async fn script(desk: &Desk, name: &str, argument: &str) -> Ended {
@@ -28,8 +28,8 @@ async fn script(desk: &Desk, name: &str, argument: &str) -> Ended {
 #[tokio::test]
 async fn the_script_of_the_readme_triages_without_a_screen() {
     let desk = Desk::new().await;
-    desk.world.script.tells(usual());
-    desk.world.script.let_end(2);
+    desk.world.runner.set_events(typical_events());
+    desk.world.runner.finish_scans(2);
     let ended = script(&desk, "script", "127.0.0.1").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("1 of scan 1 match --fail-on") && !ended.err.contains("of scan 2 match"), "{ended:?}");

@@ -4,16 +4,16 @@ use portable_pty::CommandBuilder;
 use rustix::process::Signal;
 
 use super::Session;
-use crate::service::World;
+use crate::service::TestService;
 
 /// A dashboard connected to the service of a test.
-fn on(world: &World, home: &std::path::Path) -> Session {
+fn on(world: &TestService, home: &std::path::Path) -> Session {
     Session::start(home, &[], &[("SCANDECK_BASE_URL", &world.base), ("SCANDECK_API_KEY", &world.key)])
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut session = on(&world, home.path());
     session.until("live").await;
     assert!(session.is_full_screen());
@@ -32,7 +32,7 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_ended_by_signal_restores_terminal() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let mut session = on(&world, home.path());
         session.until("live").await;
@@ -46,7 +46,7 @@ async fn dashboard_ended_by_signal_restores_terminal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut command = CommandBuilder::new("sh");
     command.args(["-i", "-m"]);
     let variables: [(&str, &str); 3] =
@@ -71,7 +71,7 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn form_field_edited_in_editor_is_sent() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\nprintf 'Made in the editor\\n' > \"$1\"\n").unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -99,7 +99,7 @@ async fn form_field_edited_in_editor_is_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_behind_editor_ends_by_signal() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let editor = home.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nread line\n").unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -122,7 +122,7 @@ async fn dashboard_behind_editor_ends_by_signal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let (good, refused) = (world.base.clone(), format!("http://{elsewhere}"));
     let loggers = world.logger_base.clone();
@@ -148,7 +148,7 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
 async fn dashboard_survives_restart_of_service() {
     let (home, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let settings = || crate::service::settings(dir.path());
-    let world = World::at(settings(), None, crate::service::runner::Script::default()).await;
+    let world = TestService::with_settings(settings()).await;
     let base = world.base.clone();
     let mut session = on(&world, home.path());
     session.until("live").await;
@@ -159,7 +159,7 @@ async fn dashboard_survives_restart_of_service() {
     assert!(session.text().contains("Default"), "cached rows remain\n{}", session.text());
     let mut again = settings();
     again.listen = base.trim_start_matches("http://").split('/').next().unwrap().parse().unwrap();
-    let world = World::at(again, None, crate::service::runner::Script::default()).await;
+    let world = TestService::with_settings(again).await;
     session.until("live").await;
     session.keys("q");
     assert_eq!(session.ended().await, 0);
@@ -168,9 +168,9 @@ async fn dashboard_survives_restart_of_service() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn second_start_without_service_shows_cached_findings() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
-    world.script.tells(crate::service::runner::usual());
-    world.script.let_end(1);
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
+    world.runner.set_events(crate::service::runner::typical_events());
+    world.runner.finish_scans(1);
     let scan = world.scan(world.target("127.0.0.1").await).await;
     world.until_status(scan, "finished").await;
     let mut session = on(&world, home.path());

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use super::Session;
-use crate::service::World;
+use crate::service::TestService;
 
 /// The local service of a home directory; stopped on drop.
 struct Local(Pid);
@@ -82,7 +82,7 @@ async fn first_question_q_leaves_no_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
-    let (world, home) = (World::new().await, tempfile::tempdir().unwrap());
+    let (world, home) = (TestService::new().await, tempfile::tempdir().unwrap());
     let mut first = Session::start(home.path(), &[], &[]);
     first.until("Where do your scans run?").await;
     first.keys("h");

@@ -1,15 +1,13 @@
 //! `report_callback` of scans and `webhook_url` of reports.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
-use super::runner::{Script, usual};
-use super::{World, settings};
+use super::TestService;
+use super::runner::{ScriptedRunner, typical_events};
 
 /// A receiver that answers with these statuses, then with 200.
 async fn receiver(statuses: &[u16]) -> MockServer {
@@ -40,12 +38,12 @@ fn hook(server: &MockServer) -> String {
 
 #[tokio::test]
 async fn the_report_of_an_ended_scan_is_sent_signed() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    world.script.let_end(1);
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(1);
     let server = receiver(&[]).await;
     let callback = json!({"url": hook(&server), "format": "json"});
-    let scan = world
+    let scan = service
         .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
         .await
         .created();
@@ -56,59 +54,59 @@ async fn the_report_of_an_ended_scan_is_sent_signed() {
     assert!(signature.starts_with("sha256=") && signature.len() == 7 + 64, "{signature}");
     let groups: Value = serde_json::from_slice(&request.body).unwrap();
     assert_eq!(groups[0]["findings"][0]["vuln_id"], "web.key");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn who_asked_for_a_report_is_told_when_it_is_there() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    world.script.let_end(1);
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until_status(scan, "finished").await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(1);
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until_status(scan, "finished").await;
     let server = receiver(&[]).await;
     let body = json!({"format": "csv", "group_by": "target", "source": "scans", "resources": [scan], "webhook_url": hook(&server)});
-    let report = world.post("/reports", body).await.body["data"]["report_id"].clone();
+    let report = service.post("/reports", body).await.body["data"]["report_id"].clone();
     let request = received(&server, 1).await.remove(0);
     let note: Value = serde_json::from_slice(&request.body).unwrap();
     assert_eq!(note, json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"}));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
-    let script = Script::default();
-    script.let_end(1);
-    let at = async || World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script.clone()).await;
-    let world = at().await;
+    let runner = ScriptedRunner::default();
+    runner.finish_scans(1);
+    let at = async || TestService::with_clock(dir.path(), &clock, runner.clone()).await;
+    let service = at().await;
     let server = receiver(&[500, 404, 503]).await;
     let callback = json!({"url": hook(&server)});
-    world
+    service
         .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
         .await
         .created();
     received(&server, 1).await;
     advance_until(&clock, &server, 2).await;
-    world.stop().await;
-    let world = at().await;
+    service.stop().await;
+    let service = at().await;
     advance_until(&clock, &server, 3).await;
     advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
-    world.get("/workspaces").await;
+    service.get("/workspaces").await;
     assert_eq!(server.received_requests().await.unwrap().len(), 4, "delivered once");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_receiver_that_hangs_delays_no_other() {
-    let world = World::new().await;
-    world.script.let_end(2);
+    let service = TestService::new().await;
+    service.runner.finish_scans(2);
     let scan = async |url: String| {
         let callback = json!({"url": url});
         let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
-        world.post("/scans", body).await.created()
+        service.post("/scans", body).await.created()
     };
     let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     scan(format!("http://{}/hook", hanging.local_addr().unwrap())).await;
@@ -120,33 +118,33 @@ async fn a_receiver_that_hangs_delays_no_other() {
     while let Ok(count) = asked.try_read(&mut request) {
         assert!(count > 0, "the other one came only after this one was given up");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_report_of_a_scan_that_was_given_up_is_sent_too() {
-    let world = World::new().await;
-    world.script.panics(3);
+    let service = TestService::new().await;
+    service.runner.panic_next(3);
     let server = receiver(&[]).await;
     let callback = json!({"url": hook(&server)});
     let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
-    let scan = world.post("/scans", body).await.created();
-    world.until_status(scan, "aborted").await;
+    let scan = service.post("/scans", body).await.created();
+    service.until_status(scan, "aborted").await;
     received(&server, 1).await;
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn five_tries_are_all() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
-    let script = Script::default();
-    script.let_end(2);
-    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
+    let runner = ScriptedRunner::default();
+    runner.finish_scans(2);
+    let service = TestService::with_clock(dir.path(), &clock, runner).await;
     let (dead, alive) = (receiver(&[500; 5]).await, receiver(&[]).await);
     for server in [&dead, &alive] {
         let callback = json!({"url": hook(server)});
-        world
+        service
             .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
             .await
             .created();
@@ -158,9 +156,9 @@ async fn five_tries_are_all() {
         advance_until(&clock, &dead, count).await;
     }
     clock.advance(SignedDuration::from_secs(600));
-    world.get("/workspaces").await;
+    service.get("/workspaces").await;
     assert_eq!(dead.received_requests().await.unwrap().len(), 5);
-    world.stop().await;
+    service.stop().await;
 }
 
 async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
@@ -175,8 +173,8 @@ async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
 
 #[tokio::test]
 async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
-    let world = World::new().await;
-    world.script.let_end(2);
+    let service = TestService::new().await;
+    service.runner.finish_scans(2);
     let server = MockServer::start().await;
     let to = |url: String| ResponseTemplate::new(307).insert_header("location", url.as_str());
     Mock::given(path("/out"))
@@ -187,7 +185,7 @@ async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
     Mock::given(path("/out")).respond_with(to("/hook".into())).mount(&server).await;
     Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
     let callback = json!({"url": format!("{}/out", server.uri())});
-    world
+    service
         .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
         .await
         .created();
@@ -195,5 +193,5 @@ async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
     let requests = received(&server, 3).await;
     let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
     assert_eq!(paths, ["/out", "/out", "/hook"]);
-    world.stop().await;
+    service.stop().await;
 }

@@ -8,8 +8,7 @@ use scandeck::cli::{scope, status, stop, wordlists};
 use scandeck::service::scope::ScopeFile;
 use serde_json::json;
 
-use super::runner::Script;
-use super::{World, settings};
+use super::TestService;
 
 /// Reads the arguments of a command as the program does.
 fn parse<T: Args + FromArgMatches>(dir: &Path, args: &[&str]) -> Result<T, clap::Error> {
@@ -25,22 +24,22 @@ async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
 #[tokio::test]
 async fn what_is_added_to_the_scope_can_be_scanned_at_once() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
-    let make = async || world.post("/targets", json!({"name": "192.0.2.7"})).await;
+    let service = TestService::in_dir(temp.path()).await;
+    let make = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
     let refused = make().await;
     let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().canonicalize().unwrap().display());
-    refused.refused(403, &remedy);
+    refused.assert_refused(403, &remedy);
     let typed = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
     scope::run(scope::ScopeArgs::from_arg_matches(&typed.unwrap()).unwrap()).await.unwrap();
     let target = make().await.created();
-    world.delete(&format!("/targets/{target}")).await.gone();
+    service.delete(&format!("/targets/{target}")).await.assert_no_content();
     scope(temp.path(), &["remove", "192.0.2.7"]).await;
     scope(temp.path(), &["add", "192.0.2.0/24", "shop.acme.test", "--until", "2999-12-31", "--note", "SOW 114"]).await;
     let target = make().await.created();
-    world.delete(&format!("/targets/{target}")).await.gone();
+    service.delete(&format!("/targets/{target}")).await.assert_no_content();
     scope(temp.path(), &["deny", "192.0.2.7", "--note", "a printer"]).await;
-    make().await.refused(403, "a printer");
-    world.stop().await;
+    make().await.assert_refused(403, "a printer");
+    service.stop().await;
 }
 
 #[tokio::test]
@@ -73,11 +72,11 @@ async fn a_file_becomes_a_word_list_named_after_it() {
     assert_eq!(import(&[]).await.unwrap(), ExitCode::SUCCESS);
     assert!(import(&[]).await.unwrap_err().to_string().contains("--name"));
     assert_eq!(import(&["--name", "again"]).await.unwrap(), ExitCode::SUCCESS);
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let service = TestService::in_dir(temp.path()).await;
     let names: Vec<_> =
-        world.get("/wordlists").await.data().as_array().unwrap().iter().map(|list| list["name"].clone()).collect();
+        service.get("/wordlists").await.data().as_array().unwrap().iter().map(|list| list["name"].clone()).collect();
     assert!(names.contains(&json!("paths")) && names.contains(&json!("again")), "{names:?}");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
@@ -90,9 +89,9 @@ async fn status_and_stop_say_when_no_service_runs() {
         assert_eq!(scope(dir, &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
     }
     assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "who only looks makes nothing");
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until_status(scan, "running").await;
+    let service = TestService::in_dir(temp.path()).await;
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until_status(scan, "running").await;
     assert_eq!(status::run(parse(temp.path(), &[]).unwrap()).await.unwrap(), ExitCode::SUCCESS);
-    world.stop().await;
+    service.stop().await;
 }

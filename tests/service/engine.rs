@@ -5,14 +5,14 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-use super::{World, settings};
+use super::{TestService, settings};
 
 #[tokio::test]
 async fn a_port_scan_finds_what_listens_and_not_the_service_itself() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
     let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
-    let world = World::of(running, stop);
+    let service = TestService::of(running, stop);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let greeting = tokio::spawn(async move {
@@ -20,22 +20,22 @@ async fn a_port_scan_finds_what_listens_and_not_the_service_itself() {
             let _ = stream.write_all(b"220 ftp.example ready\r\n").await;
         }
     });
-    let own = url::Url::parse(&world.base).unwrap().port().unwrap();
+    let own = url::Url::parse(&service.base).unwrap().port().unwrap();
     let params = json!({"scan_type": "custom", "port_list": [port, own]});
     let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params});
-    let scan = world.post("/scans", body).await.created();
-    let ended = world.until_status(scan, "finished").await;
+    let scan = service.post("/scans", body).await.created();
+    let ended = service.until_status(scan, "finished").await;
     assert_eq!(
         (&ended["num_tests"], &ended["num_finished_tests"], &ended["progress"]),
         (&json!(2), &json!(2), &json!(100))
     );
-    let findings = world.get(&format!("/findings?task_id={scan}")).await;
+    let findings = service.get(&format!("/findings?task_id={scan}")).await;
     let ports: Vec<_> = findings.data().as_array().unwrap().iter().map(|finding| finding["port"].clone()).collect();
     assert_eq!(ports, [json!(port)]);
     assert!(findings.data()[0]["vuln_evidence"].to_string().contains("ftp.example"), "{findings:?}");
-    let output = world.get(&format!("/scans/{scan}/output")).await;
+    let output = service.get(&format!("/scans/{scan}/output")).await;
     assert_eq!(output.data()["output_type"], "port_scanner");
     assert_eq!(output.data()["output_data"]["ports"][0]["number"], port);
     greeting.abort();
-    world.stop().await;
+    service.stop().await;
 }

@@ -2,22 +2,22 @@
 
 use serde_json::json;
 
-use super::World;
-use super::runner::usual;
+use super::TestService;
+use super::runner::typical_events;
 
 #[tokio::test]
 async fn findings_have_every_field_and_are_filtered() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    world.script.let_end(3);
-    let (one, two) = (world.target("127.0.0.1").await, world.target("127.0.0.2").await);
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    service.runner.finish_scans(3);
+    let (one, two) = (service.target("127.0.0.1").await, service.target("127.0.0.2").await);
     let mut scans = Vec::new();
     for target in [one, one, two] {
-        let scan = world.scan(target).await;
-        world.until_status(scan, "finished").await;
+        let scan = service.scan(target).await;
+        service.until_status(scan, "finished").await;
         scans.push(scan);
     }
-    let count = async |query: String| world.get(&format!("/findings?{query}")).await.data().as_array().unwrap().len();
+    let count = async |query: String| service.get(&format!("/findings?{query}")).await.data().as_array().unwrap().len();
     assert_eq!(count(String::new()).await, 6);
     assert_eq!(count("workspace_id=1".into()).await, 6);
     assert_eq!(count("workspace_id=99".into()).await, 0);
@@ -26,7 +26,7 @@ async fn findings_have_every_field_and_are_filtered() {
     assert_eq!(count("group_duplicates=true".into()).await, 4);
     assert_eq!(count(format!("group_duplicates=true&target_id={one}")).await, 2);
 
-    let newest = world.get(&format!("/findings?group_duplicates=1&target_id={one}")).await;
+    let newest = service.get(&format!("/findings?group_duplicates=1&target_id={one}")).await;
     assert!(newest.data().as_array().unwrap().iter().all(|finding| finding["task_id"] == scans[1]));
 
     let finding = &newest.data()[1];
@@ -39,16 +39,16 @@ async fn findings_have_every_field_and_are_filtered() {
     }
     assert_eq!((&finding["risk_level"], &finding["status"], &finding["port"]), (&json!(4), &json!("open"), &json!(80)));
     assert_eq!(finding["vuln_evidence"]["data"]["rows"], json!([["GET /"]]));
-    assert_eq!(world.get(&format!("/findings/{}", finding["id"])).await.data(), finding);
-    world.stop().await;
+    assert_eq!(service.get(&format!("/findings/{}", finding["id"])).await.data(), finding);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
-    let world = World::new().await;
-    world.get("/findings?task_id=x").await.refused(400, "task_id");
-    world.get("/findings?group_duplicates=maybe").await.refused(400, "group_duplicates");
-    world.get("/findings/99").await.refused(404, "no finding 99");
-    world.get("/findings/x").await.refused(400, "ids are integers");
-    world.stop().await;
+    let service = TestService::new().await;
+    service.get("/findings?task_id=x").await.assert_refused(400, "task_id");
+    service.get("/findings?group_duplicates=maybe").await.assert_refused(400, "group_duplicates");
+    service.get("/findings/99").await.assert_refused(404, "no finding 99");
+    service.get("/findings/x").await.assert_refused(400, "ids are integers");
+    service.stop().await;
 }

@@ -1,7 +1,6 @@
 //! Starting and stopping: one directory, one service; what is written where, and when it ends.
 
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -11,38 +10,41 @@ use scandeck::service::{DataDir, Holder, Parts, StartError, start, start_with};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::runner::Script;
-use super::{World, settings};
+use super::runner::ScriptedRunner;
+use super::{TestService, settings};
 
 #[tokio::test]
 async fn a_held_directory_names_who_holds_it() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let service = TestService::in_dir(temp.path()).await;
     let error = start(settings(temp.path()), CancellationToken::new()).await.unwrap_err();
     let text = error.to_string();
-    assert!(matches!(error, StartError::Held { .. }) && text.contains(&world.base), "{text}");
+    assert!(matches!(error, StartError::Held { .. }) && text.contains(&service.base), "{text}");
     assert!(text.contains(&std::process::id().to_string()) && text.lines().count() == 1, "{text}");
-    world.stop().await;
-    let again = World::at(settings(temp.path()), None, Script::default()).await;
+    service.stop().await;
+    let again = TestService::in_dir(temp.path()).await;
     again.stop().await;
 }
 
 #[tokio::test]
 async fn the_directory_tells_where_the_service_is_and_keeps_its_key() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
+    let service = TestService::in_dir(temp.path()).await;
     let dir = DataDir::open(temp.path()).unwrap();
     let Holder::Running(Some(info)) = dir.holder().unwrap() else { panic!("not running") };
-    assert_eq!((info.base_url.as_str(), info.logger_url.as_str()), (world.base.as_str(), world.logger_base.as_str()));
+    assert_eq!(
+        (info.base_url.as_str(), info.logger_url.as_str()),
+        (service.base.as_str(), service.logger_base.as_str())
+    );
     for file in ["key", "callback.key", "service.json", "scandeck.db", "scandeck.db-wal"] {
         let mode = std::fs::metadata(temp.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
-    assert_eq!(std::fs::read_to_string(temp.path().join("key")).unwrap().trim(), world.key);
-    let key = world.key.clone();
-    world.stop().await;
+    assert_eq!(std::fs::read_to_string(temp.path().join("key")).unwrap().trim(), service.key);
+    let key = service.key.clone();
+    service.stop().await;
     assert!(matches!(dir.holder().unwrap(), Holder::Nobody));
-    let again = World::at(settings(temp.path()), None, Script::default()).await;
+    let again = TestService::in_dir(temp.path()).await;
     assert_eq!(again.key, key);
     again.stop().await;
 }
@@ -60,11 +62,11 @@ async fn a_taken_address_says_which_flag_helps() {
 #[tokio::test]
 async fn moved_loggers_are_noted() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
-    let old = world.logger_base.clone();
+    let service = TestService::in_dir(temp.path()).await;
+    let old = service.logger_base.clone();
     // Kept busy, so that the next service cannot get the same port.
     let port = url::Url::parse(&old).unwrap().port().unwrap();
-    world.stop().await;
+    service.stop().await;
     let _busy = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
     let stop = CancellationToken::new();
     let running = start_with(settings(temp.path()), stop.clone(), Parts::default()).await.unwrap();
@@ -83,18 +85,18 @@ async fn a_detached_service_takes_the_ports_of_last_time_or_free_ones() {
         any.any_port = true;
         any
     };
-    let world = World::at(any(), None, Script::default()).await;
-    let (base, logger_base) = (world.base.clone(), world.logger_base.clone());
-    world.stop().await;
-    let world = World::at(any(), None, Script::default()).await;
-    assert_eq!((&world.base, &world.logger_base), (&base, &logger_base));
-    world.stop().await;
+    let service = TestService::with_settings(any()).await;
+    let (base, logger_base) = (service.base.clone(), service.logger_base.clone());
+    service.stop().await;
+    let service = TestService::with_settings(any()).await;
+    assert_eq!((&service.base, &service.logger_base), (&base, &logger_base));
+    service.stop().await;
     let port = |url: &str| url::Url::parse(url).unwrap().port().unwrap();
     let _busy = std::net::TcpListener::bind(("127.0.0.1", port(&base))).unwrap();
-    let world = World::at(any(), None, Script::default()).await;
-    assert_ne!(world.base, base);
-    assert_eq!(world.logger_base, logger_base);
-    world.stop().await;
+    let service = TestService::with_settings(any()).await;
+    assert_ne!(service.base, base);
+    assert_eq!(service.logger_base, logger_base);
+    service.stop().await;
 }
 
 #[tokio::test]
@@ -105,15 +107,15 @@ async fn a_start_that_fails_does_not_forget_the_ports_of_last_time() {
         any.any_port = true;
         any
     };
-    let world = World::at(any(), None, Script::default()).await;
-    let logger_base = world.logger_base.clone();
-    world.stop().await;
+    let service = TestService::with_settings(any()).await;
+    let logger_base = service.logger_base.clone();
+    service.stop().await;
     let mut wrong = any();
     wrong.current_workspace = Some(WorkspaceId(99));
     start(wrong, CancellationToken::new()).await.unwrap_err();
-    let world = World::at(any(), None, Script::default()).await;
-    assert_eq!(world.logger_base, logger_base);
-    world.stop().await;
+    let service = TestService::with_settings(any()).await;
+    assert_eq!(service.logger_base, logger_base);
+    service.stop().await;
 }
 
 #[tokio::test]
@@ -125,29 +127,29 @@ async fn a_service_on_all_addresses_is_met_on_loopback_with_the_key_it_has() {
     all.logger_listen = all.listen;
     all.api_key_file = Some(key_file.clone());
     all.logger_days = 5;
-    let world = World::at(all, None, Script::default()).await;
-    assert!(world.base.starts_with("http://0.0.0.0:"), "{}", world.base);
-    assert!(world.logger_base.starts_with("http://127.0.0.1:"), "{}", world.logger_base);
+    let service = TestService::with_settings(all).await;
+    assert!(service.base.starts_with("http://0.0.0.0:"), "{}", service.base);
+    assert!(service.logger_base.starts_with("http://127.0.0.1:"), "{}", service.logger_base);
     let info = DataDir::open(temp.path()).unwrap().info().unwrap();
     assert!(info.base_url.as_str().starts_with("http://127.0.0.1:"), "{}", info.base_url);
     assert_eq!((info.api_key_file, info.logger_days), (Some(key_file.canonicalize().unwrap()), 5));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn the_current_workspace_is_chosen_at_the_start() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
-    let acme = world.post("/workspaces", json!({"name": "Acme"})).await.created();
-    world.stop().await;
+    let service = TestService::in_dir(temp.path()).await;
+    let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
+    service.stop().await;
     let mut chosen = settings(temp.path());
     chosen.current_workspace = Some(WorkspaceId(acme));
-    let world = World::at(chosen, None, Script::default()).await;
-    let target = world.target("127.0.0.1").await;
-    assert_eq!(world.get(&format!("/targets/{target}")).await.data()["workspace_id"], acme);
-    world.delete(&format!("/workspaces/{acme}")).await.refused(409, "current workspace");
-    world.delete("/workspaces/1").await.gone();
-    world.stop().await;
+    let service = TestService::with_settings(chosen).await;
+    let target = service.target("127.0.0.1").await;
+    assert_eq!(service.get(&format!("/targets/{target}")).await.data()["workspace_id"], acme);
+    service.delete(&format!("/workspaces/{acme}")).await.assert_refused(409, "current workspace");
+    service.delete("/workspaces/1").await.assert_no_content();
+    service.stop().await;
     let mut unknown = settings(temp.path());
     unknown.current_workspace = Some(WorkspaceId(99));
     let error = start(unknown, CancellationToken::new()).await.unwrap_err().to_string();
@@ -160,29 +162,29 @@ async fn an_unused_service_ends_by_itself_but_not_while_a_logger_listens() {
     let clock = ManualClock::new(Timestamp::now());
     let mut idle = settings(temp.path());
     idle.idle_exit = Some(Duration::from_secs(1800));
-    let world = World::at(idle, Some(Arc::new(clock.clone())), Script::default()).await;
-    let logger = world.post("/http_loggers", json!({"label": "a"})).await.created();
+    let service = TestService::with_parts(idle, Some(&clock), ScriptedRunner::default()).await;
+    let logger = service.post("/http_loggers", json!({"label": "a"})).await.created();
     for _ in 0..10 {
         clock.advance(SignedDuration::from_mins(10));
         tokio::task::yield_now().await;
     }
-    world.delete(&format!("/http_loggers/{logger}")).await.gone();
+    service.delete(&format!("/http_loggers/{logger}")).await.assert_no_content();
     clock.advance(SignedDuration::from_mins(29));
-    world.get("/workspaces").await.data();
+    service.get("/workspaces").await.data();
     for _ in 0..4 {
         clock.advance(SignedDuration::from_mins(10));
     }
-    tokio::time::timeout(Duration::from_secs(5), world.running.stopped()).await.expect("ends by itself").unwrap();
+    tokio::time::timeout(Duration::from_secs(5), service.running.stopped()).await.expect("ends by itself").unwrap();
 }
 
 #[tokio::test]
 async fn open_connections_do_not_keep_a_service_from_stopping() {
     use tokio::io::AsyncWriteExt;
-    let world = World::new().await;
-    let address = world.base.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    let service = TestService::new().await;
+    let address = service.base.trim_start_matches("http://").split('/').next().unwrap().to_owned();
     let mut half = tokio::net::TcpStream::connect(address).await.unwrap();
     half.write_all(b"POST /api/v2/targets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nna").await.unwrap();
     let begin = std::time::Instant::now();
-    world.stop().await;
+    service.stop().await;
     assert!(begin.elapsed().as_secs_f32() < 2.0, "{:?}", begin.elapsed());
 }

@@ -1,7 +1,5 @@
 //! `/http_loggers`, and the listener that records.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use scandeck::service::clock::ManualClock;
@@ -9,10 +7,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::runner::Script;
-use super::{Answer, World, settings};
+use super::runner::ScriptedRunner;
+use super::{JsonResponse, TestService};
 
-impl World {
+impl TestService {
     pub async fn logger(&self, label: &str) -> (i64, String) {
         let id = self.form("/http_loggers", &[("label", label)]).await.created();
         let shown = self.get(&format!("/http_loggers/{id}")).await;
@@ -34,41 +32,44 @@ impl World {
 
 #[tokio::test]
 async fn a_logger_says_where_it_listens_and_what_is_left() {
-    let world = World::new().await;
-    let (id, url) = world.logger("oob.test-1").await;
-    assert!(url.starts_with(&format!("{}l/", world.logger_base)) && url.ends_with('/'), "{url}");
-    let shown = world.get(&format!("/http_loggers/{id}")).await.data().clone();
+    let service = TestService::new().await;
+    let (id, url) = service.logger("oob.test-1").await;
+    assert!(url.starts_with(&format!("{}l/", service.logger_base)) && url.ends_with('/'), "{url}");
+    let shown = service.get(&format!("/http_loggers/{id}")).await.data().clone();
     assert_eq!(
         shown,
         json!({"id": id, "label": "oob.test-1", "handler_url": url, "active_days": 30, "num_requests": 0, "requests_left": 10000})
     );
-    assert_eq!(world.get("/http_loggers").await.data(), &json!([shown]));
-    assert_eq!(world.get("/http_loggers?workspace_id=99").await.data(), &json!([]));
-    world.stop().await;
+    assert_eq!(service.get("/http_loggers").await.data(), &json!([shown]));
+    assert_eq!(service.get("/http_loggers?workspace_id=99").await.data(), &json!([]));
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn what_is_missing_or_wrong_is_422() {
-    let world = World::new().await;
-    world.logger("taken").await;
-    world.form("/http_loggers", &[("label", "taken")]).await.refused(422, "already exists");
-    world.form("/http_loggers", &[]).await.refused(422, "label is required");
-    world.form("/http_loggers", &[("label", "a b")]).await.refused(422, "letters, digits");
-    world.post("/http_loggers", json!({"label": 7})).await.refused(422, "label");
-    world.form("/http_loggers", &[("label", "x"), ("workspace_id", "99")]).await.refused(422, "no workspace 99");
-    world.form("/http_loggers?workspace_id=99", &[("label", "x")]).await.refused(422, "no workspace 99");
+    let service = TestService::new().await;
+    service.logger("taken").await;
+    service.form("/http_loggers", &[("label", "taken")]).await.assert_refused(422, "already exists");
+    service.form("/http_loggers", &[]).await.assert_refused(422, "label is required");
+    service.form("/http_loggers", &[("label", "a b")]).await.assert_refused(422, "letters, digits");
+    service.post("/http_loggers", json!({"label": 7})).await.assert_refused(422, "label");
+    service
+        .form("/http_loggers", &[("label", "x"), ("workspace_id", "99")])
+        .await
+        .assert_refused(422, "no workspace 99");
+    service.form("/http_loggers?workspace_id=99", &[("label", "x")]).await.assert_refused(422, "no workspace 99");
     for path in ["/http_loggers/99", "/http_loggers/99/data"] {
-        world.get(path).await.refused(404, "no logger 99");
-        world.delete(path).await.refused(404, "no logger 99");
+        service.get(path).await.assert_refused(404, "no logger 99");
+        service.delete(path).await.assert_refused(404, "no logger 99");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn any_request_below_its_url_is_recorded_whole() {
-    let world = World::new().await;
-    let (id, url) = world.logger("a").await;
-    let answer = world
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
+    let response = service
         .client
         .request(Method::from_bytes(b"PROPFIND").unwrap(), format!("{url}some/path?x=1&y=%20"))
         .header("user-agent", "Mozilla/5.0 (Windows NT 10.0)")
@@ -78,8 +79,8 @@ async fn any_request_below_its_url_is_recorded_whole() {
         .send()
         .await
         .unwrap();
-    assert_eq!(answer.status(), 200);
-    let recorded = world.recorded(id, "").await;
+    assert_eq!(response.status(), 200);
+    let recorded = service.recorded(id, "").await;
     let first = &recorded[0];
     for (field, value) in [
         ("request_method", json!("PROPFIND")),
@@ -95,135 +96,136 @@ async fn any_request_below_its_url_is_recorded_whole() {
     }
     assert!(first["path"].as_str().unwrap().ends_with("/some/path"));
     assert!(first["http_headers"].as_array().unwrap().contains(&json!("host: anything.example")));
-    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["num_requests"], 1);
-    world.stop().await;
+    assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["num_requests"], 1);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn ids_ascend_newer_ones_can_be_asked_for_and_clearing_frees_the_quota() {
-    let world = World::with(|settings| settings.logger_quota = 3).await;
-    let (id, url) = world.logger("a").await;
+    let service = TestService::with(|settings| settings.logger_quota = 3).await;
+    let (id, url) = service.logger("a").await;
     for number in 0..3 {
-        assert_eq!(world.client.get(format!("{url}{number}")).send().await.unwrap().status(), 200);
+        assert_eq!(service.client.get(format!("{url}{number}")).send().await.unwrap().status(), 200);
     }
-    let full = world.client.get(&url).send().await.unwrap();
-    Answer::read(full).await.refused(410, "as much as it may");
-    let ids: Vec<i64> = world.recorded(id, "").await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    let full = service.client.get(&url).send().await.unwrap();
+    JsonResponse::read(full).await.assert_refused(410, "as much as it may");
+    let ids: Vec<i64> = service.recorded(id, "").await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
     assert!(ids.len() == 3 && ids.is_sorted());
-    let newer = world.recorded(id, &format!("?since_id={}", ids[1])).await;
+    let newer = service.recorded(id, &format!("?since_id={}", ids[1])).await;
     assert_eq!((newer.len(), &newer[0]["id"]), (1, &json!(ids[2])));
 
-    world.delete(&format!("/http_loggers/{id}/data")).await.gone();
-    assert_eq!(world.recorded(id, "").await.len(), 0);
-    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["requests_left"], 3);
-    world.client.get(&url).send().await.unwrap();
-    let next = world.recorded(id, "").await[0]["id"].as_i64().unwrap();
+    service.delete(&format!("/http_loggers/{id}/data")).await.assert_no_content();
+    assert_eq!(service.recorded(id, "").await.len(), 0);
+    assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["requests_left"], 3);
+    service.client.get(&url).send().await.unwrap();
+    let next = service.recorded(id, "").await[0]["id"].as_i64().unwrap();
     assert!(next > ids[2], "an id is never given twice");
-    world.delete(&format!("/http_loggers/{id}")).await.gone();
-    let deaf = world.client.get(&url).send().await.unwrap();
-    Answer::read(deaf).await.refused(404, "no logger here");
-    world.stop().await;
+    service.delete(&format!("/http_loggers/{id}")).await.assert_no_content();
+    let deaf = service.client.get(&url).send().await.unwrap();
+    JsonResponse::read(deaf).await.assert_refused(404, "no logger here");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_body_too_large_is_refused_and_the_request_kept_without_it() {
-    let world = World::new().await;
-    let (id, url) = world.logger("a").await;
-    let most = world.client.post(&url).body(vec![b'x'; 1024 * 1024]).send().await.unwrap();
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
+    let most = service.client.post(&url).body(vec![b'x'; 1024 * 1024]).send().await.unwrap();
     assert_eq!(most.status(), 200);
-    let more = world.client.post(&url).body(vec![b'x'; 1024 * 1024 + 1]).send().await.unwrap();
-    Answer::read(more).await.refused(413, "without it");
-    let recorded = world.recorded(id, "").await;
+    let more = service.client.post(&url).body(vec![b'x'; 1024 * 1024 + 1]).send().await.unwrap();
+    JsonResponse::read(more).await.assert_refused(413, "without it");
+    let recorded = service.recorded(id, "").await;
     assert_eq!(recorded[0]["request_body_base64"].as_str().unwrap().len(), 1_398_104);
     assert_eq!(recorded[1]["request_body_base64"], "");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_logger_whose_days_are_over_records_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
-    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), Script::default()).await;
-    let (id, url) = world.logger("a").await;
+    let service = TestService::with_clock(dir.path(), &clock, ScriptedRunner::default()).await;
+    let (id, url) = service.logger("a").await;
     clock.advance(SignedDuration::from_hours(29 * 24 + 1));
-    assert_eq!(world.get(&format!("/http_loggers/{id}")).await.data()["active_days"], 1);
-    assert_eq!(world.client.get(&url).send().await.unwrap().status(), 200);
+    assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["active_days"], 1);
+    assert_eq!(service.client.get(&url).send().await.unwrap().status(), 200);
     clock.advance(SignedDuration::from_hours(23));
-    Answer::read(world.client.get(&url).send().await.unwrap()).await.refused(410, "days are over");
-    let listed = world.get("/http_loggers").await;
+    JsonResponse::read(service.client.get(&url).send().await.unwrap()).await.assert_refused(410, "days are over");
+    let listed = service.get("/http_loggers").await;
     assert_eq!((&listed.data()[0]["active_days"], &listed.data()[0]["num_requests"]), (&json!(0), &json!(1)));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_list_of_loggers_is_another_one_once_a_day_is_over() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new("2026-11-21T12:00:00Z".parse().unwrap());
-    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), Script::default()).await;
-    world.logger("a").await;
+    let service = TestService::with_clock(dir.path(), &clock, ScriptedRunner::default()).await;
+    service.logger("a").await;
     clock.advance(SignedDuration::from_mins(24 * 60 - 1));
-    let before = world.request(Method::GET, "/http_loggers").send().await.unwrap();
+    let before = service.request(Method::GET, "/http_loggers").send().await.unwrap();
     let tag = before.headers()["etag"].clone();
-    assert_eq!(Answer::read(before).await.data()[0]["active_days"], 30);
+    assert_eq!(JsonResponse::read(before).await.data()[0]["active_days"], 30);
     clock.advance(SignedDuration::from_mins(2));
-    let after = world.request(Method::GET, "/http_loggers").header("if-none-match", tag).send().await.unwrap();
-    assert_eq!(Answer::read(after).await.data()[0]["active_days"], 29);
-    world.stop().await;
+    let after = service.request(Method::GET, "/http_loggers").header("if-none-match", tag).send().await.unwrap();
+    assert_eq!(JsonResponse::read(after).await.data()[0]["active_days"], 29);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_burst_is_recorded_completely() {
-    let world = World::new().await;
-    let (id, url) = world.logger("a").await;
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
     let sent =
-        futures::future::join_all((0..200).map(|number| world.client.get(format!("{url}{number}")).send())).await;
-    assert!(sent.into_iter().all(|answer| answer.unwrap().status() == 200));
-    assert_eq!(world.recorded(id, "").await.len(), 200);
-    world.stop().await;
+        futures::future::join_all((0..200).map(|number| service.client.get(format!("{url}{number}")).send())).await;
+    assert!(sent.into_iter().all(|response| response.unwrap().status() == 200));
+    assert_eq!(service.recorded(id, "").await.len(), 200);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn who_hangs_up_without_reading_the_answer_is_recorded_too() {
-    let world = World::new().await;
-    let (id, url) = world.logger("a").await;
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
     for _ in 0..40 {
-        drop(world.said_to_loggers(&format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n")).await);
+        drop(service.said_to_loggers(&format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n")).await);
     }
-    world.until(&format!("/http_loggers/{id}"), |logger| logger["num_requests"] == 40).await;
-    world.stop().await;
+    service.until(&format!("/http_loggers/{id}"), |logger| logger["num_requests"] == 40).await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn who_closes_one_half_is_answered() {
-    let world = World::new().await;
-    let (id, url) = world.logger("a").await;
-    let mut stream = world.said_to_loggers(&format!("GET {url} HTTP/1.0\r\n\r\n")).await;
+    let service = TestService::new().await;
+    let (id, url) = service.logger("a").await;
+    let mut stream = service.said_to_loggers(&format!("GET {url} HTTP/1.0\r\n\r\n")).await;
     stream.shutdown().await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.0 200"), "{answer:?}");
-    assert_eq!(world.recorded(id, "").await.len(), 1);
-    world.stop().await;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.0 200"), "{response:?}");
+    assert_eq!(service.recorded(id, "").await.len(), 1);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_sender_that_hangs_in_its_body_does_not_keep_the_service_from_ending() {
-    let world = World::new().await;
-    let (_, url) = world.logger("a").await;
+    let service = TestService::new().await;
+    let (_, url) = service.logger("a").await;
     let head = format!("POST {url} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
-    let mut stream = world.said_to_loggers(&head).await;
+    let mut stream = service.said_to_loggers(&head).await;
     // The service says "continue" once it waits for the body.
     let mut said = [0; 12];
     stream.read_exact(&mut said).await.unwrap();
     assert_eq!(&said, b"HTTP/1.1 100");
-    world.stop().await;
+    service.stop().await;
     drop(stream);
 }
 
 #[tokio::test]
 async fn behind_a_proxy_urls_have_its_base() {
-    let world = World::with(|settings| settings.logger_url = Some("https://oob.example.net/in".parse().unwrap())).await;
-    let (_, url) = world.logger("a").await;
+    let service =
+        TestService::with(|settings| settings.logger_url = Some("https://oob.example.net/in".parse().unwrap())).await;
+    let (_, url) = service.logger("a").await;
     assert!(url.starts_with("https://oob.example.net/in/l/"), "{url}");
-    world.stop().await;
+    service.stop().await;
 }

@@ -1,6 +1,6 @@
 //! The embedded service over real HTTP: each endpoint with its success and its documented refusals.
 //!
-//! [`World`] is a service on free ports with a directory of its own; the modules are one a noun.
+//! [`TestService`] runs on free ports in a temporary directory. Each module tests one noun of the API.
 
 mod access;
 mod callbacks;
@@ -25,134 +25,149 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder, Response};
-use scandeck::service::clock::Clock;
+use scandeck::service::clock::ManualClock;
 use scandeck::service::{Parts, RateLimit, Running, Settings, start_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use runner::Script;
+use runner::ScriptedRunner;
 
-/// How long a test waits for something that must come.
+/// Upper bound for each wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A service of a test, with a client that has the key.
-pub struct World {
+/// A running service, with an HTTP client and the API key.
+pub struct TestService {
     pub base: String,
     pub logger_base: String,
     pub key: String,
     pub client: Client,
-    pub script: Script,
+    pub runner: ScriptedRunner,
     stop: CancellationToken,
     running: Running,
     dir: Option<TempDir>,
 }
 
-/// An answer, read.
+/// Status, content type and JSON body of a response.
 #[derive(Debug)]
-pub struct Answer {
+pub struct JsonResponse {
     pub status: u16,
     pub content_type: String,
     pub body: Value,
 }
 
-/// Settings of a test: free ports, no rate limit.
+/// Settings with free ports and without a rate limit.
 pub fn settings(dir: &Path) -> Settings {
     let mut settings = Settings::new(dir).with_free_ports();
     settings.rate_limit = RateLimit::Off;
     settings
 }
 
-impl World {
-    /// A service with scripted scans.
+impl TestService {
+    /// Starts a service with scripted scans in a temporary directory.
     pub async fn new() -> Self {
         Self::with(|_| {}).await
     }
 
-    /// The same with other settings.
+    /// Starts a service like [`Self::new`] with changed settings.
     pub async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut settings = settings(dir.path());
         change(&mut settings);
-        let mut world = Self::at(settings, None, Script::default()).await;
-        world.dir = Some(dir);
-        world
+        let mut service = Self::with_settings(settings).await;
+        service.dir = Some(dir);
+        service
     }
 
-    /// A service in a directory that stays, with a clock of the test.
-    pub async fn at(settings: Settings, clock: Option<Arc<dyn Clock>>, script: Script) -> Self {
+    /// Starts a service with scripted scans in a directory that outlives it.
+    pub async fn in_dir(dir: &Path) -> Self {
+        Self::with_settings(settings(dir)).await
+    }
+
+    /// Starts a service with scripted scans and these settings.
+    pub async fn with_settings(settings: Settings) -> Self {
+        Self::with_parts(settings, None, ScriptedRunner::default()).await
+    }
+
+    /// Starts a service like [`Self::in_dir`] on a clock that the test advances.
+    pub async fn with_clock(dir: &Path, clock: &ManualClock, runner: ScriptedRunner) -> Self {
+        Self::with_parts(settings(dir), Some(clock), runner).await
+    }
+
+    /// Starts a service with these settings, clock and runner.
+    pub async fn with_parts(settings: Settings, clock: Option<&ManualClock>, runner: ScriptedRunner) -> Self {
         let stop = CancellationToken::new();
-        let mut parts = Parts { runner: Some(Arc::new(script.clone())), ..Parts::default() };
+        let mut parts = Parts { runner: Some(Arc::new(runner.clone())), ..Parts::default() };
         if let Some(clock) = clock {
-            parts.clock = clock;
+            parts.clock = Arc::new(clock.clone());
         }
         let running = start_with(settings, stop.clone(), parts).await.unwrap();
-        Self { script, ..Self::of(running, stop) }
+        Self { runner, ..Self::of(running, stop) }
     }
 
-    /// A service that was started otherwise.
+    /// Wraps a service that the caller started.
     pub fn of(running: Running, stop: CancellationToken) -> Self {
         Self {
             base: running.base_url.to_string(),
             logger_base: running.logger_base.to_string(),
             key: running.api_key.clone(),
             client: Client::builder().no_proxy().build().unwrap(),
-            script: Script::default(),
+            runner: ScriptedRunner::default(),
             stop,
             running,
             dir: None,
         }
     }
 
-    /// A request with the key.
+    /// A request with the API key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key)
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
-        Answer::read(self.request(Method::GET, path).send().await.unwrap()).await
+    pub async fn get(&self, path: &str) -> JsonResponse {
+        JsonResponse::read(self.request(Method::GET, path).send().await.unwrap()).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
-        Answer::read(self.request(Method::DELETE, path).send().await.unwrap()).await
+    pub async fn delete(&self, path: &str) -> JsonResponse {
+        JsonResponse::read(self.request(Method::DELETE, path).send().await.unwrap()).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
-        Answer::read(self.request(Method::POST, path).json(&body).send().await.unwrap()).await
+    pub async fn post(&self, path: &str, body: Value) -> JsonResponse {
+        JsonResponse::read(self.request(Method::POST, path).json(&body).send().await.unwrap()).await
     }
 
-    pub async fn put(&self, path: &str, body: Value) -> Answer {
-        Answer::read(self.request(Method::PUT, path).json(&body).send().await.unwrap()).await
+    pub async fn put(&self, path: &str, body: Value) -> JsonResponse {
+        JsonResponse::read(self.request(Method::PUT, path).json(&body).send().await.unwrap()).await
     }
 
-    pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
-        Answer::read(self.request(Method::POST, path).form(fields).send().await.unwrap()).await
+    pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> JsonResponse {
+        JsonResponse::read(self.request(Method::POST, path).form(fields).send().await.unwrap()).await
     }
 
-    /// Makes a target and gives its id.
+    /// Creates a target and returns its id.
     pub async fn target(&self, name: &str) -> i64 {
         self.post("/targets", json!({"name": name})).await.created()
     }
 
-    /// Starts a port scan of a target and gives its id.
+    /// Starts a port scan of a target and returns its id.
     pub async fn scan(&self, target: i64) -> i64 {
         self.post("/scans", json!({"tool_id": 70, "target_id": target})).await.created()
     }
 
-    /// Waits until a look-up shows what is wanted.
-    pub async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    /// Polls a path until its data meets the condition.
+    pub async fn until(&self, path: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         let ready = async {
             loop {
-                let answer = self.get(path).await;
-                if wanted(&answer.body["data"]) {
-                    return answer.body["data"].clone();
+                let response = self.get(path).await;
+                if is_met(&response.body["data"]) {
+                    return response.body["data"].clone();
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         match tokio::time::timeout(PATIENCE, ready).await {
             Ok(value) => value,
-            Err(_) => panic!("{path} stays {:?}", self.get(path).await),
+            Err(_) => panic!("{path}: condition not met in {PATIENCE:?}: {:?}", self.get(path).await),
         }
     }
 
@@ -161,14 +176,17 @@ impl World {
         self.until(&format!("/scans/{scan}"), |scan| scan["status_name"] == status).await
     }
 
-    /// Stops the service and waits for its end.
+    /// Stops the service and waits until it has ended.
     pub async fn stop(self) {
         self.stop.cancel();
-        tokio::time::timeout(Duration::from_secs(3), self.running.stopped()).await.expect("stops in time").unwrap();
+        tokio::time::timeout(Duration::from_secs(3), self.running.stopped())
+            .await
+            .expect("service did not stop within 3 s")
+            .unwrap();
     }
 }
 
-impl Answer {
+impl JsonResponse {
     pub async fn read(response: Response) -> Self {
         let status = response.status().as_u16();
         let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
@@ -177,32 +195,32 @@ impl Answer {
         Self { status, content_type: kind.unwrap_or_default(), body }
     }
 
-    /// The id of what was made.
+    /// The id of the created resource, after asserting status 201.
     #[track_caller]
     pub fn created(&self) -> i64 {
         assert_eq!(self.status, 201, "{self:?}");
         self.body["data"]["created_id"].as_i64().unwrap()
     }
 
-    /// The list or object of a success.
+    /// The list or object in the body, after asserting status 200.
     #[track_caller]
     pub fn data(&self) -> &Value {
         assert_eq!((self.status, self.content_type.as_str()), (200, "application/json"), "{self:?}");
         &self.body["data"]
     }
 
-    /// Asserts a refusal in the one shape all of them have, whose message holds `words`.
+    /// Asserts an error body with this status, whose message contains `words`.
     #[track_caller]
-    pub fn refused(&self, status: u16, words: &str) {
+    pub fn assert_refused(&self, status: u16, words: &str) {
         assert_eq!((self.status, self.content_type.as_str()), (status, "application/json"), "{self:?}");
         assert_eq!(self.body["status"], status, "{self:?}");
         assert!(self.body["message"].as_str().unwrap().contains(words), "{words}: {self:?}");
         assert!(self.body.get("data").is_none());
     }
 
-    /// Asserts 204.
+    /// Asserts status 204 and an empty body.
     #[track_caller]
-    pub fn gone(&self) {
+    pub fn assert_no_content(&self) {
         assert_eq!((self.status, &self.body), (204, &Value::Null), "{self:?}");
     }
 }

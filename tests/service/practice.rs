@@ -12,11 +12,11 @@ use scandeck::oob::{Book, Mention, MentionPlace, Shape, Token, mentions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
-use super::World;
+use super::TestService;
 
 /// A service with two loggers, of which the practice target knows one and payloads are made for the other.
 struct Range {
-    world: World,
+    service: TestService,
     practice: Practice,
     logger: i64,
     handler_url: String,
@@ -26,12 +26,12 @@ struct Range {
 
 impl Range {
     async fn new() -> Self {
-        let (world, stop) = (World::new().await, CancellationToken::new());
+        let (service, stop) = (TestService::new().await, CancellationToken::new());
         let practice = Practice::start(stop.clone()).await.unwrap();
-        let (_, own) = world.logger("visits").await;
+        let (_, own) = service.logger("visits").await;
         practice.report_visits_to(own.parse().unwrap());
-        let (logger, handler_url) = world.logger("hunt").await;
-        Self { world, practice, logger, handler_url, book: Book::default(), _stop: stop.drop_guard() }
+        let (logger, handler_url) = service.logger("hunt").await;
+        Self { service, practice, logger, handler_url, book: Book::default(), _stop: stop.drop_guard() }
     }
 
     /// A payload of its own, recorded in the book.
@@ -52,19 +52,19 @@ impl Range {
 
     /// Status and text of a page.
     async fn page(&self, request: reqwest::RequestBuilder) -> (u16, String) {
-        let answer = request.send().await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
     }
 
     async fn get(&self, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
-        self.page(self.world.client.get(self.url(path, fields))).await
+        self.page(self.service.client.get(self.url(path, fields))).await
     }
 
     /// Waits for so many captures; gives them with what is recognised in each.
     async fn captured(&self, count: usize) -> Vec<(Capture, Vec<Mention>)> {
         let path = format!("/http_loggers/{}/data", self.logger);
         let told =
-            self.world.until(&path, |data| data["requests"].as_array().is_some_and(|all| all.len() == count)).await;
+            self.service.until(&path, |data| data["requests"].as_array().is_some_and(|all| all.len() == count)).await;
         let all: Vec<Capture> = serde_json::from_value(told["requests"].clone()).unwrap();
         all.into_iter().map(|one| (one.clone(), mentions(&one, &self.book))).collect()
     }
@@ -82,7 +82,7 @@ async fn every_way_arrives_and_names_the_payload_that_was_planted() {
     }
     for header in ["X-Callback", "Referer"] {
         let (token, url) = range.payload();
-        let asking = range.world.client.get(range.url("fetch/header", &[])).header(header, url);
+        let asking = range.service.client.get(range.url("fetch/header", &[])).header(header, url);
         assert_eq!(range.page(asking).await.0, 200, "{header}");
         planted.insert(token, header);
     }
@@ -102,7 +102,7 @@ async fn every_way_arrives_and_names_the_payload_that_was_planted() {
     );
     assert_eq!((told["json"].1.place.clone(), told["json"].1.wrapped.clone()), (MentionPlace::Body, vec!["base64"]));
     assert!(captured.iter().any(|(capture, _)| capture.url_params.contains("%253Ft%253D")), "{captured:?}");
-    range.world.stop().await;
+    range.service.stop().await;
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn every_shape_of_a_payload_is_requested_where_its_markup_is_read() {
             Shape::Encoded => Url::parse(&format!("{}?url={text}", range.url("fetch/plain", &[]))).unwrap(),
             _ => range.url(&format!("fetch/{way}"), &[("url", &text)]),
         };
-        let (status, page) = range.page(range.world.client.get(asking)).await;
+        let (status, page) = range.page(range.service.client.get(asking)).await;
         assert_eq!(status, 200, "{shape:?} {text}: {page}");
         planted.push(token);
     }
@@ -126,14 +126,14 @@ async fn every_shape_of_a_payload_is_requested_where_its_markup_is_read() {
     for (token, (capture, mentions)) in planted.iter().zip(&seen) {
         assert_eq!(mentions.iter().map(|one| one.token).collect::<Vec<_>>(), [*token], "{capture:?}");
     }
-    range.world.stop().await;
+    range.service.stop().await;
 }
 
 #[tokio::test]
 async fn a_form_and_a_text_may_be_posted_and_what_leads_elsewhere_is_refused_by_a_clear_page() {
     let mut range = Range::new().await;
     let (_, url) = range.payload();
-    let post = |way: &str| range.world.client.request(Method::POST, range.url(&format!("fetch/{way}"), &[]));
+    let post = |way: &str| range.service.client.request(Method::POST, range.url(&format!("fetch/{way}"), &[]));
     assert_eq!(range.page(post("plain").form(&[("url", &url)])).await.0, 200);
     let xml = format!("<!DOCTYPE x [<!ENTITY y SYSTEM \"{url}\">]><x>&y;</x>");
     for kind in ["application/xml", "application/x-www-form-urlencoded"] {
@@ -142,23 +142,23 @@ async fn a_form_and_a_text_may_be_posted_and_what_leads_elsewhere_is_refused_by_
     }
     assert_eq!(range.page(post("unfurl").body(vec![b'x'; 65 << 10])).await.0, 413);
 
-    let (service, control) = (range.world.base.clone(), range.practice.control_url());
+    let (service, control) = (range.service.base.clone(), range.practice.control_url());
     for elsewhere in [service.as_str(), &control, "http://example.org/<script>", "//example.org/", "ftp://example.org/"]
     {
         for way in ["plain", "path", "later", "unfurl", "upper", "twice", "json"] {
             let (status, page) = range.get(&format!("fetch/{way}"), &[("url", elsewhere)]).await;
             assert!(
-                status == 403 && page.contains("Refused: ") && page.contains(&range.world.logger_base),
+                status == 403 && page.contains("Refused: ") && page.contains(&range.service.logger_base),
                 "{way}: {page}"
             );
             assert!(!page.contains("<script>"), "{page}");
         }
     }
     assert_eq!(range.get("fetch/plain", &[]).await.0, 400);
-    let referred = range.world.client.get(range.url("fetch/header", &[])).header("referer", &control);
+    let referred = range.service.client.get(range.url("fetch/header", &[])).header("referer", &control);
     assert_eq!(range.page(referred).await.0, 403, "a browser sends where it comes from");
     range.captured(3).await;
-    range.world.stop().await;
+    range.service.stop().await;
 }
 
 #[tokio::test]
@@ -166,8 +166,8 @@ async fn the_page_is_linked_explains_each_way_and_needs_a_logger() {
     let (stop, client) = (CancellationToken::new(), reqwest::Client::builder().no_proxy().build().unwrap());
     let practice = Practice::start(stop.clone()).await.unwrap();
     let get = async |url: String| {
-        let answer = client.get(url).send().await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
+        let response = client.get(url).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
     };
     assert!(get(practice.http_url()).await.1.contains("href=\"/fetch\""));
     let (status, page) = get(practice.fetch_url()).await;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, getsid, kill_process};
 use scandeck::service::{DataDir, Holder};
 use serde_json::{Value, json};
 
-use super::{Answer, PATIENCE};
+use super::{JsonResponse, PATIENCE};
 
 fn program(command: &str, dir: &Path) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_scandeck"));
@@ -36,14 +36,14 @@ impl Served {
         Self { child, base, client: reqwest::Client::builder().no_proxy().build().unwrap(), key }
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    async fn get(&self, path: &str) -> JsonResponse {
         let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.key);
-        Answer::read(request.send().await.unwrap()).await
+        JsonResponse::read(request.send().await.unwrap()).await
     }
 
-    async fn post(&self, path: &str, body: Value) -> Answer {
+    async fn post(&self, path: &str, body: Value) -> JsonResponse {
         let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(&self.key).json(&body);
-        Answer::read(request.send().await.unwrap()).await
+        JsonResponse::read(request.send().await.unwrap()).await
     }
 
     fn pid(&self) -> Pid {

@@ -1,20 +1,18 @@
 //! `/reports`.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
 
-use super::runner::{Script, finding, tested, usual};
-use super::{World, settings};
+use super::TestService;
+use super::runner::{ScriptedRunner, finding, tested, typical_events};
 use scandeck::contract::Risk;
 
-impl World {
+impl TestService {
     /// A finished scan with the usual findings.
     async fn finished_scan(&self, target: &str) -> i64 {
-        self.script.let_end(1);
+        self.runner.finish_scans(1);
         let made = self.post("/scans", json!({"tool_id": 70, "target_name": target})).await;
         let scan = made.created();
         self.until_status(scan, "finished").await;
@@ -22,9 +20,9 @@ impl World {
     }
 
     async fn report(&self, body: Value) -> i64 {
-        let answer = self.post("/reports", body).await;
-        assert_eq!(answer.status, 202, "{answer:?}");
-        let id = answer.body["data"]["report_id"].as_i64().unwrap();
+        let response = self.post("/reports", body).await;
+        assert_eq!(response.status, 202, "{response:?}");
+        let id = response.body["data"]["report_id"].as_i64().unwrap();
         self.until(&format!("/reports/{id}"), |report| report["status"] != "waiting").await;
         id
     }
@@ -36,97 +34,97 @@ fn of_scans(format: &str, scans: &[i64]) -> Value {
 
 #[tokio::test]
 async fn reports_are_made_in_three_formats_and_downloaded_under_their_name() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let scan = world.finished_scan("127.0.0.1").await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let scan = service.finished_scan("127.0.0.1").await;
     for (format, kind) in
         [("json", "application/json"), ("csv", "text/csv; charset=utf-8"), ("html", "text/html; charset=utf-8")]
     {
-        let id = world.report(of_scans(format, &[scan])).await;
-        let shown = world.get(&format!("/reports/{id}")).await.data().clone();
+        let id = service.report(of_scans(format, &[scan])).await;
+        let shown = service.get(&format!("/reports/{id}")).await.data().clone();
         let name = format!("scandeck-default-{id}.{format}");
         assert_eq!(
             (&shown["status"], &shown["format"], &shown["download_name"]),
             (&json!("finished"), &json!(format), &json!(name))
         );
         assert!(shown["expiration_date"].as_str() > shown["generation_date"].as_str());
-        let file = world.request(Method::GET, &format!("/reports/{id}/download")).send().await.unwrap();
+        let file = service.request(Method::GET, &format!("/reports/{id}/download")).send().await.unwrap();
         assert_eq!(file.status(), 200);
         assert_eq!(file.headers()["content-type"], kind);
         assert_eq!(file.headers()["content-disposition"], format!("attachment; filename=\"{name}\"").as_str());
         assert!(file.text().await.unwrap().contains("Finding web.key"), "{format}");
     }
-    assert_eq!(world.get("/reports").await.data().as_array().unwrap().len(), 3);
-    world.delete("/reports/1").await.gone();
-    world.get("/reports/1").await.refused(404, "no report 1");
-    world.stop().await;
+    assert_eq!(service.get("/reports").await.data().as_array().unwrap().len(), 3);
+    service.delete("/reports/1").await.assert_no_content();
+    service.get("/reports/1").await.assert_refused(404, "no report 1");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_report_keeps_its_own_copy_of_the_data() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let scan = world.finished_scan("127.0.0.1").await;
-    let findings = world.get(&format!("/findings?task_id={scan}")).await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let scan = service.finished_scan("127.0.0.1").await;
+    let findings = service.get(&format!("/findings?task_id={scan}")).await;
     let ids: Vec<i64> = findings.data().as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
     let body = json!({"format": "json", "group_by": "vulnerability", "source": "findings", "resources": [ids[1]]});
-    let report = world.report(body).await;
-    world.delete(&format!("/scans/{scan}")).await.gone();
-    let groups = world.get(&format!("/reports/{report}/download")).await.body;
+    let report = service.report(body).await;
+    service.delete(&format!("/scans/{scan}")).await.assert_no_content();
+    let groups = service.get(&format!("/reports/{report}/download")).await.body;
     assert_eq!((groups.as_array().unwrap().len(), &groups[0]["findings"][0]["vuln_id"]), (1, &json!("web.key")));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn nothing_left_after_the_filters_is_204() {
-    let world = World::new().await;
-    world.script.tells(vec![tested("a", 1, vec![finding("web.csp", Risk::Info, "")])]);
-    let scan = world.finished_scan("127.0.0.1").await;
+    let service = TestService::new().await;
+    service.runner.set_events(vec![tested("a", 1, vec![finding("web.csp", Risk::Info, "")])]);
+    let scan = service.finished_scan("127.0.0.1").await;
     let mut body = of_scans("html", &[scan]);
     body["filters"] = json!({"include_info": false});
-    let report = world.report(body).await;
-    world.get(&format!("/reports/{report}/download")).await.gone();
-    world.stop().await;
+    let report = service.report(body).await;
+    service.get(&format!("/reports/{report}/download")).await.assert_no_content();
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn older_findings_are_told_when_the_history_is_wanted() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let (first, second) = (world.finished_scan("127.0.0.1").await, world.finished_scan("127.0.0.1").await);
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let (first, second) = (service.finished_scan("127.0.0.1").await, service.finished_scan("127.0.0.1").await);
     let mut body = of_scans("json", &[second]);
     body["filters"] = json!({"include_finding_history": true});
-    let report = world.report(body).await;
-    let old = world.get(&format!("/findings?task_id={first}")).await.data()[0]["id"].clone();
-    let text = world.get(&format!("/reports/{report}/download")).await.body.to_string();
+    let report = service.report(body).await;
+    let old = service.get(&format!("/findings?task_id={first}")).await.data()[0]["id"].clone();
+    let text = service.get(&format!("/reports/{report}/download")).await.body.to_string();
     assert!(text.contains("history") && text.contains(&format!("\"id\":{old}")), "{text}");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn reports_expire_after_30_days() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
-    let script = Script::default();
-    script.tells(usual());
-    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
-    let scan = world.finished_scan("127.0.0.1").await;
-    let report = world.report(of_scans("csv", &[scan])).await;
+    let runner = ScriptedRunner::default();
+    runner.set_events(typical_events());
+    let service = TestService::with_clock(dir.path(), &clock, runner).await;
+    let scan = service.finished_scan("127.0.0.1").await;
+    let report = service.report(of_scans("csv", &[scan])).await;
     clock.advance(SignedDuration::from_hours(30 * 24 - 1));
-    assert_eq!(world.get(&format!("/reports/{report}")).await.status, 200);
+    assert_eq!(service.get(&format!("/reports/{report}")).await.status, 200);
     clock.advance(SignedDuration::from_hours(1));
     for path in [format!("/reports/{report}"), format!("/reports/{report}/download")] {
-        world.get(&path).await.refused(404, "no report");
+        service.get(&path).await.assert_refused(404, "no report");
     }
-    world.delete(&format!("/reports/{report}")).await.refused(404, "no report");
-    assert_eq!(world.get("/reports").await.data(), &json!([]));
-    world.stop().await;
+    service.delete(&format!("/reports/{report}")).await.assert_refused(404, "no report");
+    assert_eq!(service.get("/reports").await.data(), &json!([]));
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn what_is_missing_or_wrong_is_named() {
-    let world = World::new().await;
-    let scan = world.finished_scan("127.0.0.1").await;
+    let service = TestService::new().await;
+    let scan = service.finished_scan("127.0.0.1").await;
     let with = |name: &str, value: Value| {
         let mut body = of_scans("json", &[scan]);
         body[name] = value;
@@ -149,11 +147,11 @@ async fn what_is_missing_or_wrong_is_named() {
         (with("webhook_url", json!("127.0.0.1")), 400, "http or https"),
         (with("format", json!(7)), 422, "format"),
     ] {
-        world.post("/reports", body).await.refused(status, words);
+        service.post("/reports", body).await.assert_refused(status, words);
     }
     for path in ["/reports/99", "/reports/99/download"] {
-        world.get(path).await.refused(404, "no report 99");
+        service.get(path).await.assert_refused(404, "no report 99");
     }
-    world.delete("/reports/99").await.refused(404, "no report 99");
-    world.stop().await;
+    service.delete("/reports/99").await.assert_refused(404, "no report 99");
+    service.stop().await;
 }

@@ -1,4 +1,4 @@
-//! What runs scans in these tests: a scan tells what the test wrote down, and ends when the test lets it.
+//! A scripted scan engine: a scan reports the events that the test has set, and ends when the test allows it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,126 +11,126 @@ use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-/// How scans go; clones are one script.
+/// A runner that the test controls; clones share one state.
 #[derive(Clone)]
-pub struct Script(Arc<Inner>);
+pub struct ScriptedRunner(Arc<RunnerState>);
 
-struct Inner {
+struct RunnerState {
     events: Mutex<Vec<ScanEvent>>,
     outcome: Mutex<ScanOutcome>,
-    /// One permit ends one scan.
-    ends: Semaphore,
-    panics: AtomicUsize,
-    deaf: AtomicUsize,
+    /// One permit lets one scan end.
+    permits: Semaphore,
+    panicking: AtomicUsize,
+    ignoring_stop: AtomicUsize,
     running: AtomicUsize,
-    most: AtomicUsize,
+    max_running: AtomicUsize,
     jobs: Mutex<Vec<ScanJob>>,
 }
 
-impl Default for Script {
+impl Default for ScriptedRunner {
     fn default() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(RunnerState {
             events: Mutex::default(),
             outcome: Mutex::new(ScanOutcome::Finished("all tests ended".into())),
-            ends: Semaphore::new(0),
-            panics: AtomicUsize::default(),
-            deaf: AtomicUsize::default(),
+            permits: Semaphore::new(0),
+            panicking: AtomicUsize::default(),
+            ignoring_stop: AtomicUsize::default(),
             running: AtomicUsize::default(),
-            most: AtomicUsize::default(),
+            max_running: AtomicUsize::default(),
             jobs: Mutex::default(),
         }))
     }
 }
 
-impl Script {
-    /// What every scan tells at its start.
-    pub fn tells(&self, events: Vec<ScanEvent>) {
+impl ScriptedRunner {
+    /// Sets the events that every scan reports at its start.
+    pub fn set_events(&self, events: Vec<ScanEvent>) {
         *self.0.events.lock().unwrap() = events;
     }
 
-    pub fn ends_as(&self, outcome: ScanOutcome) {
+    pub fn set_outcome(&self, outcome: ScanOutcome) {
         *self.0.outcome.lock().unwrap() = outcome;
     }
 
-    /// Lets so many scans end.
-    pub fn let_end(&self, scans: usize) {
-        self.0.ends.add_permits(scans);
+    /// Lets this many scans end.
+    pub fn finish_scans(&self, scans: usize) {
+        self.0.permits.add_permits(scans);
     }
 
-    /// The next so many scans panic.
-    pub fn panics(&self, scans: usize) {
-        self.0.panics.store(scans, Ordering::SeqCst);
+    /// Makes the next scans panic.
+    pub fn panic_next(&self, scans: usize) {
+        self.0.panicking.store(scans, Ordering::SeqCst);
     }
 
-    /// The next so many scans do not listen to a stop.
-    pub fn is_deaf(&self, scans: usize) {
-        self.0.deaf.store(scans, Ordering::SeqCst);
+    /// Makes the next scans ignore a stop.
+    pub fn ignore_stop_next(&self, scans: usize) {
+        self.0.ignoring_stop.store(scans, Ordering::SeqCst);
     }
 
-    /// The most scans that ran at the same time.
-    pub fn most(&self) -> usize {
-        self.0.most.load(Ordering::SeqCst)
+    /// The highest number of scans that ran at the same time.
+    pub fn max_running(&self) -> usize {
+        self.0.max_running.load(Ordering::SeqCst)
     }
 
-    /// The jobs so far.
+    /// The jobs of all scans that have started.
     pub fn jobs(&self) -> Vec<ScanJob> {
         self.0.jobs.lock().unwrap().clone()
     }
 }
 
-/// A scan that counts as running while it lives.
-struct Counted(Arc<Inner>);
+/// Counts a scan as running until it is dropped.
+struct RunningScan(Arc<RunnerState>);
 
-impl Counted {
-    fn new(script: Arc<Inner>) -> Self {
-        let now = script.running.fetch_add(1, Ordering::SeqCst) + 1;
-        script.most.fetch_max(now, Ordering::SeqCst);
-        Self(script)
+impl RunningScan {
+    fn new(state: Arc<RunnerState>) -> Self {
+        let now = state.running.fetch_add(1, Ordering::SeqCst) + 1;
+        state.max_running.fetch_max(now, Ordering::SeqCst);
+        Self(state)
     }
 }
 
-impl Drop for Counted {
+impl Drop for RunningScan {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn takes_one(count: &AtomicUsize) -> bool {
+fn take_one(count: &AtomicUsize) -> bool {
     count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
 }
 
-impl Runner for Script {
+impl Runner for ScriptedRunner {
     fn run(
         &self,
         job: ScanJob,
         events: mpsc::Sender<ScanEvent>,
         stop: CancellationToken,
     ) -> BoxFuture<'static, ScanOutcome> {
-        let script = Arc::clone(&self.0);
+        let state = Arc::clone(&self.0);
         Box::pin(async move {
-            script.jobs.lock().unwrap().push(job);
-            let scan = Counted::new(Arc::clone(&script));
-            let told = script.events.lock().unwrap().clone();
-            for event in told {
+            state.jobs.lock().unwrap().push(job);
+            let scan = RunningScan::new(Arc::clone(&state));
+            let scripted = state.events.lock().unwrap().clone();
+            for event in scripted {
                 let _ = events.send(event).await;
             }
-            assert!(!takes_one(&script.panics), "a scripted panic");
-            if takes_one(&script.deaf) {
+            assert!(!take_one(&state.panicking), "a scripted panic");
+            if take_one(&state.ignoring_stop) {
                 std::future::pending::<()>().await;
             }
             tokio::select! {
                 () = stop.cancelled() => ScanOutcome::Cancelled,
-                permit = script.ends.acquire() => {
+                permit = state.permits.acquire() => {
                     permit.unwrap().forget();
                     drop(scan);
-                    script.outcome.lock().unwrap().clone()
+                    state.outcome.lock().unwrap().clone()
                 }
             }
         })
     }
 }
 
-/// A finding of a kind at a place.
+/// A finding with this kind, risk and place.
 pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
     NewFinding {
         vuln_id: vuln_id.into(),
@@ -140,7 +140,7 @@ pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
         port: 80,
         protocol: "tcp".into(),
         service: "http".into(),
-        test_description: "What was tested".into(),
+        test_description: "What the test does".into(),
         vuln_description: "What it is".into(),
         risk_description: "What it can lead to".into(),
         recommendation: "What to do".into(),
@@ -151,14 +151,14 @@ pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
     }
 }
 
-/// A test that ended with these findings.
+/// A finished test with its findings.
 pub fn tested(uid: &str, weight: u32, findings: Vec<NewFinding>) -> ScanEvent {
     let description = format!("Looked at {uid}");
     ScanEvent::Tested(TestDone { uid: uid.into(), description, metadata: json!({"asked": uid}), weight, findings })
 }
 
-/// A scan of ten tests, seven of which have ended with two findings, raw lines, an info line and an output.
-pub fn usual() -> Vec<ScanEvent> {
+/// Ten planned tests, of which seven have finished, with two findings, raw lines, an info line and an output.
+pub fn typical_events() -> Vec<ScanEvent> {
     vec![
         ScanEvent::Planned(10),
         ScanEvent::Raw("GET http://127.0.0.1/ 200".into()),

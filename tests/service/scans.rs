@@ -1,26 +1,24 @@
 //! `/scans` and the worker behind it.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::Risk;
 use scandeck::service::clock::ManualClock;
 use scandeck::service::engine::ScanOutcome;
 use serde_json::{Value, json};
 
-use super::runner::{Script, finding, tested, usual};
-use super::{World, settings};
+use super::TestService;
+use super::runner::{ScriptedRunner, finding, tested, typical_events};
 
 #[tokio::test]
 async fn a_scan_waits_runs_with_true_counts_and_finishes() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let target = world.target("127.0.0.1").await;
-    let made = world.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let target = service.target("127.0.0.1").await;
+    let made = service.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
     assert_eq!(made.body["data"]["target_id"], target);
     let scan = made.created();
 
-    let running = world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let running = service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
     assert_eq!(
         (&running["status_name"], &running["progress"], &running["num_tests"]),
         (&json!("running"), &json!(70), &json!(10))
@@ -30,24 +28,24 @@ async fn a_scan_waits_runs_with_true_counts_and_finishes() {
     assert_eq!(running["info_text_lines"], json!(["the answer came from 127.0.0.1"]));
     assert_eq!(running["result_summary"]["text"], "1 critical, 1 info");
 
-    world.script.let_end(1);
-    let finished = world.until_status(scan, "finished").await;
+    service.runner.finish_scans(1);
+    let finished = service.until_status(scan, "finished").await;
     assert_eq!((&finished["progress"], &finished["status_message"]), (&json!(100), &json!("all tests ended")));
     for time in ["start_time", "end_time"] {
         let text = finished[time].as_str().unwrap();
         assert!(text.len() == 19 && &text[10..11] == " ", "{time}: {text}");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn every_field_of_a_waiting_scan_is_there_and_only_its_times_are_null() {
-    let world = World::with(|settings| settings.scans_at_once = 1).await;
-    let target = world.target("127.0.0.1").await;
-    let first = world.scan(target).await;
-    world.until_status(first, "running").await;
-    let second = world.scan(target).await;
-    let waiting = world.get(&format!("/scans/{second}")).await;
+    let service = TestService::with(|settings| settings.scans_at_once = 1).await;
+    let target = service.target("127.0.0.1").await;
+    let first = service.scan(target).await;
+    service.until_status(first, "running").await;
+    let second = service.scan(target).await;
+    let waiting = service.get(&format!("/scans/{second}")).await;
     let waiting = waiting.data().as_object().unwrap();
     for field in
         "id tool_id target_id status_name vpn_scan progress result_summary duration num_tests num_finished_tests \
@@ -60,135 +58,135 @@ async fn every_field_of_a_waiting_scan_is_there_and_only_its_times_are_null() {
         (&waiting["status_name"], &waiting["start_time"], &waiting["end_time"]),
         (&json!("waiting"), &Value::Null, &Value::Null)
     );
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn no_more_scans_run_at_once_than_allowed() {
-    let world = World::with(|settings| settings.scans_at_once = 2).await;
-    let target = world.target("127.0.0.1").await;
+    let service = TestService::with(|settings| settings.scans_at_once = 2).await;
+    let target = service.target("127.0.0.1").await;
     let mut scans = Vec::new();
     for _ in 0..5 {
-        scans.push(world.scan(target).await);
+        scans.push(service.scan(target).await);
     }
-    world.until("/scans?status=running", |scans| scans.as_array().unwrap().len() == 2).await;
-    world.script.let_end(5);
+    service.until("/scans?status=running", |scans| scans.as_array().unwrap().len() == 2).await;
+    service.runner.finish_scans(5);
     for scan in scans {
-        world.until_status(scan, "finished").await;
+        service.until_status(scan, "finished").await;
     }
-    assert_eq!(world.script.most(), 2);
-    world.stop().await;
+    assert_eq!(service.runner.max_running(), 2);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_stopped_scan_keeps_its_results_and_an_ended_one_stays_as_it_is() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let target = world.target("127.0.0.1").await;
-    let scan = world.scan(target).await;
-    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
-    world.delete(&format!("/scans/{scan}")).await.refused(409, "waiting or running");
-    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
-    let stopped = world.until_status(scan, "stopped").await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let target = service.target("127.0.0.1").await;
+    let scan = service.scan(target).await;
+    service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    service.delete(&format!("/scans/{scan}")).await.assert_refused(409, "waiting or running");
+    service.post(&format!("/scans/{scan}/stop"), json!({})).await.assert_no_content();
+    let stopped = service.until_status(scan, "stopped").await;
     assert_eq!((&stopped["progress"], &stopped["result_summary"]["critical"]), (&json!(70), &json!(1)));
-    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
-    assert_eq!(world.get(&format!("/scans/{scan}")).await.data(), &stopped);
-    world.post("/scans/99/stop", json!({})).await.refused(404, "no scan 99");
-    world.delete(&format!("/scans/{scan}")).await.gone();
-    world.get(&format!("/scans/{scan}")).await.refused(404, "no scan");
-    world.stop().await;
+    service.post(&format!("/scans/{scan}/stop"), json!({})).await.assert_no_content();
+    assert_eq!(service.get(&format!("/scans/{scan}")).await.data(), &stopped);
+    service.post("/scans/99/stop", json!({})).await.assert_refused(404, "no scan 99");
+    service.delete(&format!("/scans/{scan}")).await.assert_no_content();
+    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "no scan");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_scan_that_does_not_listen_is_stopped_all_the_same() {
-    let world = World::new().await;
-    world.script.is_deaf(1);
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until_status(scan, "running").await;
+    let service = TestService::new().await;
+    service.runner.ignore_stop_next(1);
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until_status(scan, "running").await;
     let begin = std::time::Instant::now();
-    world.post(&format!("/scans/{scan}/stop"), json!({})).await.gone();
-    world.until_status(scan, "stopped").await;
+    service.post(&format!("/scans/{scan}/stop"), json!({})).await.assert_no_content();
+    service.until_status(scan, "stopped").await;
     assert!(begin.elapsed().as_secs_f32() < 2.0, "{:?}", begin.elapsed());
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_waiting_scan_is_stopped_at_once() {
-    let world = World::with(|settings| settings.scans_at_once = 1).await;
-    let target = world.target("127.0.0.1").await;
-    let first = world.scan(target).await;
-    world.until_status(first, "running").await;
-    let second = world.scan(target).await;
-    world.post(&format!("/scans/{second}/stop"), json!({})).await.gone();
-    assert_eq!(world.get(&format!("/scans/{second}")).await.data()["status_name"], "stopped");
-    world.stop().await;
+    let service = TestService::with(|settings| settings.scans_at_once = 1).await;
+    let target = service.target("127.0.0.1").await;
+    let first = service.scan(target).await;
+    service.until_status(first, "running").await;
+    let second = service.scan(target).await;
+    service.post(&format!("/scans/{second}/stop"), json!({})).await.assert_no_content();
+    assert_eq!(service.get(&format!("/scans/{second}")).await.data()["status_name"], "stopped");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn max_scan_time_ends_a_scan_and_keeps_its_results() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
-    let script = Script::default();
-    script.tells(usual());
-    let world = World::at(settings(dir.path()), Some(Arc::new(clock.clone())), script).await;
-    let target = world.target("127.0.0.1").await;
+    let runner = ScriptedRunner::default();
+    runner.set_events(typical_events());
+    let service = TestService::with_clock(dir.path(), &clock, runner).await;
+    let target = service.target("127.0.0.1").await;
     let body = json!({"tool_id": 70, "target_id": target, "max_scan_time": 2});
-    let scan = world.post("/scans", body).await.created();
-    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let scan = service.post("/scans", body).await.created();
+    service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
     clock.advance(SignedDuration::from_secs(119));
-    assert_eq!(world.get(&format!("/scans/{scan}")).await.data()["status_name"], "running");
+    assert_eq!(service.get(&format!("/scans/{scan}")).await.data()["status_name"], "running");
     clock.advance(SignedDuration::from_secs(1));
-    let ended = world.until_status(scan, "timed out").await;
+    let ended = service.until_status(scan, "timed out").await;
     assert_eq!((&ended["duration"], &ended["result_summary"]["critical"]), (&json!(120), &json!(1)));
     assert!(ended["status_message"].as_str().unwrap().contains("max_scan_time (2 min)"));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn each_outcome_has_its_status_and_its_sentence() {
-    let world = World::new().await;
-    let target = world.target("127.0.0.1").await;
+    let service = TestService::new().await;
+    let target = service.target("127.0.0.1").await;
     for (outcome, status) in [
         (ScanOutcome::FailedToStart("it does not resolve".into()), "failed to start"),
         (ScanOutcome::ConnectionError("nobody answers".into()), "connection error"),
         (ScanOutcome::AuthFailed("the start page answers 401".into()), "auth failed"),
     ] {
-        world.script.ends_as(outcome);
-        world.script.let_end(1);
-        let scan = world.scan(target).await;
-        let ended = world.until_status(scan, status).await;
+        service.runner.set_outcome(outcome);
+        service.runner.finish_scans(1);
+        let scan = service.scan(target).await;
+        let ended = service.until_status(scan, status).await;
         assert!(!ended["status_message"].as_str().unwrap().is_empty());
     }
     let body = json!({"tool_id": 70, "target_id": target, "vpn_profile_uuid": "7d3c"});
-    let scan = world.post("/scans", body).await.created();
-    assert_eq!(world.until_status(scan, "VPN connection error").await["vpn_scan"], true);
-    world.stop().await;
+    let scan = service.post("/scans", body).await.created();
+    assert_eq!(service.until_status(scan, "VPN connection error").await["vpn_scan"], true);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_scan_that_panics_is_tried_again_and_given_up_after_three_attempts() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let target = world.target("127.0.0.1").await;
-    world.script.panics(1);
-    world.script.let_end(1);
-    let once = world.scan(target).await;
-    let ended = world.until_status(once, "finished").await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let target = service.target("127.0.0.1").await;
+    service.runner.panic_next(1);
+    service.runner.finish_scans(1);
+    let once = service.scan(target).await;
+    let ended = service.until_status(once, "finished").await;
     assert_eq!((&ended["num_finished_tests"], &ended["result_summary"]["critical"]), (&json!(7), &json!(1)));
-    assert_eq!(world.get(&format!("/findings?task_id={once}")).await.data().as_array().unwrap().len(), 2);
+    assert_eq!(service.get(&format!("/findings?task_id={once}")).await.data().as_array().unwrap().len(), 2);
     assert!(ended["info_text_lines"][0].as_str().unwrap().contains("attempt 2"), "{ended}");
 
-    world.script.panics(3);
-    let thrice = world.scan(target).await;
-    let ended = world.until_status(thrice, "aborted").await;
+    service.runner.panic_next(3);
+    let thrice = service.scan(target).await;
+    let ended = service.until_status(thrice, "aborted").await;
     assert!(ended["status_message"].as_str().unwrap().contains("3 attempts"));
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn what_is_missing_or_wrong_is_named() {
-    let world = World::new().await;
-    let target = world.target("127.0.0.1").await;
+    let service = TestService::new().await;
+    let target = service.target("127.0.0.1").await;
     let with = |changes: Value| {
         let mut body = json!({"tool_id": 70, "target_id": target});
         for (name, value) in changes.as_object().unwrap() {
@@ -221,51 +219,51 @@ async fn what_is_missing_or_wrong_is_named() {
         (json!({"tool_id": 70, "target_name": "192.0.2.1"}), 403, "scope add"),
         (json!({"tool_id": 70, "target_name": "a b"}), 400, "target_name"),
     ] {
-        world.post("/scans", body).await.refused(status, words);
+        service.post("/scans", body).await.assert_refused(status, words);
     }
-    let other = world.post("/workspaces", json!({"name": "Other"})).await.created();
-    world.post("/scans", with(json!({"workspace_id": other}))).await.refused(400, "is in workspace 1");
-    assert_eq!(world.get("/scans").await.data(), &json!([]), "nothing of it was queued");
-    world.stop().await;
+    let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
+    service.post("/scans", with(json!({"workspace_id": other}))).await.assert_refused(400, "is in workspace 1");
+    assert_eq!(service.get("/scans").await.data(), &json!([]), "nothing of it was queued");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_named_target_is_found_or_made_and_a_form_is_taken_too() {
-    let world = World::new().await;
-    let first = world.post("/scans", json!({"tool_id": 70, "target_name": "http://127.0.0.1:80"})).await;
-    let second = world.form("/scans", &[("tool_id", "70"), ("target_name", "http://127.0.0.1/")]).await;
+    let service = TestService::new().await;
+    let first = service.post("/scans", json!({"tool_id": 70, "target_name": "http://127.0.0.1:80"})).await;
+    let second = service.form("/scans", &[("tool_id", "70"), ("target_name", "http://127.0.0.1/")]).await;
     first.created();
     second.created();
     assert_eq!(first.body["data"]["target_id"], second.body["data"]["target_id"]);
-    assert_eq!(world.get("/targets").await.data().as_array().unwrap().len(), 1);
-    world.stop().await;
+    assert_eq!(service.get("/targets").await.data().as_array().unwrap().len(), 1);
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn authentication_reaches_the_tool_and_nobody_else() {
-    let world = World::new().await;
+    let service = TestService::new().await;
     let params = json!({"scan_type": "light", "authentication": {"cookies": "session=x1secret"}});
     let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
-    let scan = world.post("/scans", body).await.created();
-    world.until_status(scan, "running").await;
-    assert!(world.script.jobs()[0].params.to_string().contains("x1secret"));
-    let shown = world.get(&format!("/scans/{scan}")).await.data().to_string();
+    let scan = service.post("/scans", body).await.created();
+    service.until_status(scan, "running").await;
+    assert!(service.runner.jobs()[0].params.to_string().contains("x1secret"));
+    let shown = service.get(&format!("/scans/{scan}")).await.data().to_string();
     assert!(!shown.contains("x1secret") && shown.contains("•••"), "{shown}");
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn lists_are_filtered_newest_first_within_the_current_workspace() {
-    let world = World::new().await;
-    let other = world.post("/workspaces", json!({"name": "Other"})).await.created();
-    let (one, two) = (world.target("127.0.0.1").await, world.target("127.0.0.2").await);
-    let away = world.post("/targets", json!({"name": "127.0.0.3", "workspace_id": other})).await.created();
-    let (first, second) = (world.scan(one).await, world.scan(two).await);
-    world.until_status(second, "running").await;
-    let third = world.post("/scans", json!({"tool_id": 170, "target_id": away})).await.created();
-    world.until_status(third, "running").await;
+    let service = TestService::new().await;
+    let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
+    let (one, two) = (service.target("127.0.0.1").await, service.target("127.0.0.2").await);
+    let away = service.post("/targets", json!({"name": "127.0.0.3", "workspace_id": other})).await.created();
+    let (first, second) = (service.scan(one).await, service.scan(two).await);
+    service.until_status(second, "running").await;
+    let third = service.post("/scans", json!({"tool_id": 170, "target_id": away})).await.created();
+    service.until_status(third, "running").await;
     let ids = async |query: &str| {
-        let listed = world.get(&format!("/scans{query}")).await;
+        let listed = service.get(&format!("/scans{query}")).await;
         listed.data().as_array().unwrap().iter().map(|scan| scan["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids("").await, [second, first]);
@@ -278,43 +276,44 @@ async fn lists_are_filtered_newest_first_within_the_current_workspace() {
     assert_eq!(ids("?status=finished").await, Vec::<i64>::new());
     assert_eq!(ids("?from=2999-01-01%2000:00:00").await, Vec::<i64>::new());
     assert_eq!(ids("?start_time[from]=2001-01-01%2000:00:00&start_time[to]=2999-01-01%2000:00:00").await.len(), 2);
-    world.get("/scans?status=done").await.refused(400, "waiting, running");
-    world.get("/scans?start_time=today").await.refused(400, "start_time");
-    world.get("/scans?limit=5000").await.refused(400, "limit");
-    world.stop().await;
+    service.get("/scans?status=done").await.assert_refused(400, "waiting, running");
+    service.get("/scans?start_time=today").await.assert_refused(400, "start_time");
+    service.get("/scans?limit=5000").await.assert_refused(400, "limit");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn output_raw_log_and_tests_are_there_while_it_runs() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
     let path = format!("/scans/{scan}");
     assert_eq!(
-        world.get(&format!("{path}/output")).await.data(),
+        service.get(&format!("{path}/output")).await.data(),
         &json!({"output_type": "finding_list", "output_data": {"findings": []}})
     );
-    let pdf = world.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "application/pdf");
-    super::Answer::read(pdf.send().await.unwrap()).await.refused(406, "application/pdf");
+    let pdf = service.request(reqwest::Method::GET, &format!("{path}/output")).header("accept", "application/pdf");
+    super::JsonResponse::read(pdf.send().await.unwrap()).await.assert_refused(406, "application/pdf");
     assert_eq!(
-        world.get(&format!("{path}/raw")).await.data(),
+        service.get(&format!("{path}/raw")).await.data(),
         &json!(["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"])
     );
     for part in ["output", "raw", "tests"] {
-        world.get(&format!("/scans/99/{part}")).await.refused(404, "no scan 99");
+        service.get(&format!("/scans/99/{part}")).await.assert_refused(404, "no scan 99");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
-    let world = World::new().await;
-    world.script.tells(usual());
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    world.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
-    let tests =
-        async |query: &str| world.get(&format!("/scans/{scan}/tests{query}")).await.data().as_array().unwrap().clone();
+    let service = TestService::new().await;
+    service.runner.set_events(typical_events());
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
+    let tests = async |query: &str| {
+        service.get(&format!("/scans/{scan}/tests{query}")).await.data().as_array().unwrap().clone()
+    };
     let all = tests("").await;
     assert_eq!(all.len(), 4, "two of the findings of one test, two without any");
     let of_findings = tests("?resource_type=finding").await;
@@ -325,21 +324,24 @@ async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
     assert!(of_scan.len() == 2 && of_scan.iter().all(|test| test["resource_id"] == scan));
     assert_eq!(tests(&format!("?resource_type=scan&resource_id={scan}")).await.len(), 2);
     assert_eq!(tests("?resource_type=scan&resource_id=99").await.len(), 0);
-    world.get(&format!("/scans/{scan}/tests?resource_id=1")).await.refused(400, "resource_type is required");
-    world.get(&format!("/scans/{scan}/tests?resource_type=target")).await.refused(400, "neither scan nor finding");
-    world.stop().await;
+    service.get(&format!("/scans/{scan}/tests?resource_id=1")).await.assert_refused(400, "resource_type is required");
+    service
+        .get(&format!("/scans/{scan}/tests?resource_type=target"))
+        .await
+        .assert_refused(400, "neither scan nor finding");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn one_scan_holds_one_finding_a_group_however_often_it_is_told() {
-    let world = World::new().await;
+    let service = TestService::new().await;
     let twice = || vec![finding("web.csp", Risk::Low, "")];
-    world.script.tells(vec![tested("a", 1, twice()), tested("b", 1, twice())]);
-    world.script.let_end(1);
-    let scan = world.scan(world.target("127.0.0.1").await).await;
-    let ended = world.until_status(scan, "finished").await;
+    service.runner.set_events(vec![tested("a", 1, twice()), tested("b", 1, twice())]);
+    service.runner.finish_scans(1);
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    let ended = service.until_status(scan, "finished").await;
     assert_eq!(ended["result_summary"]["low"], 1);
-    let findings = world.get(&format!("/findings?task_id={scan}")).await;
+    let findings = service.get(&format!("/findings?task_id={scan}")).await;
     assert_eq!(findings.data().as_array().unwrap().len(), 1);
-    world.stop().await;
+    service.stop().await;
 }

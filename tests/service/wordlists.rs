@@ -4,48 +4,47 @@ use scandeck::service::DataDir;
 use scandeck::service::import::{Imported, import_wordlist};
 use serde_json::{Value, json};
 
-use super::runner::Script;
-use super::{World, settings};
+use super::TestService;
 
 #[tokio::test]
 async fn two_lists_ship_with_the_service_and_stay() {
-    let world = World::new().await;
-    let listed = world.get("/wordlists").await.data().clone();
+    let service = TestService::new().await;
+    let listed = service.get("/wordlists").await.data().clone();
     let lists = listed.as_array().unwrap();
     assert_eq!(lists.len(), 2);
     for list in lists {
         let path = format!("/wordlists/{}", list["id"]);
         assert_eq!(list["predefined"], true);
-        assert_eq!(world.get(&path).await.data(), list);
-        let words = world.get(&format!("{path}/contents")).await;
+        assert_eq!(service.get(&path).await.data(), list);
+        let words = service.get(&format!("{path}/contents")).await;
         assert_eq!(words.content_type, "application/json");
         let words: Vec<&str> = words.body.as_str().unwrap().split('\n').collect();
         assert_eq!(json!(words.len()), list["num_words"]);
         assert!(words.iter().all(|word| !word.is_empty() && !word.starts_with('#')));
-        world.delete(&path).await.refused(403, "ships with the service");
+        service.delete(&path).await.assert_refused(403, "ships with the service");
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn words_are_plain_text_for_who_asks_so() {
-    let world = World::new().await;
-    let request = world.request(reqwest::Method::GET, "/wordlists/1/contents").header("accept", "text/plain");
-    let answer = request.send().await.unwrap();
-    assert_eq!(answer.headers()["content-type"], "text/plain; charset=utf-8");
-    assert!(answer.text().await.unwrap().contains("\nadmin"));
+    let service = TestService::new().await;
+    let request = service.request(reqwest::Method::GET, "/wordlists/1/contents").header("accept", "text/plain");
+    let response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
+    assert!(response.text().await.unwrap().contains("\nadmin"));
     for path in ["/wordlists/99", "/wordlists/99/contents"] {
-        world.get(path).await.refused(404, "no word list 99");
+        service.get(path).await.assert_refused(404, "no word list 99");
     }
-    world.delete("/wordlists/99").await.refused(404, "no word list 99");
-    world.stop().await;
+    service.delete("/wordlists/99").await.assert_refused(404, "no word list 99");
+    service.stop().await;
 }
 
 #[tokio::test]
 async fn a_list_imported_beside_a_running_service_is_seen_and_can_be_deleted() {
     let temp = tempfile::tempdir().unwrap();
-    let world = World::at(settings(temp.path()), None, Script::default()).await;
-    let before = world.request(reqwest::Method::GET, "/wordlists").send().await.unwrap();
+    let service = TestService::in_dir(temp.path()).await;
+    let before = service.request(reqwest::Method::GET, "/wordlists").send().await.unwrap();
     let tag = before.headers()["etag"].clone();
 
     let dir = DataDir::open(temp.path()).unwrap();
@@ -55,13 +54,13 @@ async fn a_list_imported_beside_a_running_service_is_seen_and_can_be_deleted() {
     assert_eq!(words, 2);
     assert_eq!(import("other").await, Imported::NameTaken);
 
-    let after = world.request(reqwest::Method::GET, "/wordlists").header("if-none-match", tag).send().await.unwrap();
+    let after = service.request(reqwest::Method::GET, "/wordlists").header("if-none-match", tag).send().await.unwrap();
     assert_eq!(after.status(), 200, "the tag knows what another process wrote");
-    let shown = world.get(&format!("/wordlists/{id}")).await;
+    let shown = service.get(&format!("/wordlists/{id}")).await;
     assert_eq!((&shown.data()["predefined"], &shown.data()["num_words"]), (&Value::Bool(false), &json!(2)));
-    assert_eq!(world.get(&format!("/wordlists/{id}/contents")).await.body, json!("one\ntwo"));
-    world.delete(&format!("/wordlists/{id}")).await.gone();
-    world.stop().await;
+    assert_eq!(service.get(&format!("/wordlists/{id}/contents")).await.body, json!("one\ntwo"));
+    service.delete(&format!("/wordlists/{id}")).await.assert_no_content();
+    service.stop().await;
 
     assert!(matches!(import("three").await, Imported::Done { words: 1, .. }), "without a service too");
 }

@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::service::{World, settings};
+use crate::service::{TestService, settings};
 
 /// The core, with a clock that goes half a second a message.
 struct Desk {
@@ -82,14 +82,14 @@ impl Desk {
     }
 }
 
-async fn read<T: Item + DeserializeOwned>(world: &World, path: &str) -> Arc<Table<T>> {
+async fn read<T: Item + DeserializeOwned>(world: &TestService, path: &str) -> Arc<Table<T>> {
     let answer = world.get(path).await;
     let all: Vec<T> = serde_json::from_value(answer.data().clone()).unwrap();
     Arc::new(Table::new(all))
 }
 
 /// Tells the core what the service has now.
-async fn learn(desk: &mut Desk, world: &World) {
+async fn learn(desk: &mut Desk, world: &TestService) {
     desk.feed(Snapshot::Workspaces(read::<Workspace>(world, "/workspaces").await));
     desk.feed(Snapshot::Targets(read::<Target>(world, "/targets").await));
     desk.feed(Snapshot::Scans(read::<Scan>(world, "/scans?limit=100").await));
@@ -97,7 +97,7 @@ async fn learn(desk: &mut Desk, world: &World) {
 }
 
 /// Carries out the scans that keys asked for, waits for their end, and tells the core.
-async fn carry_out(desk: &mut Desk, world: &World, effects: Vec<Effect>) {
+async fn carry_out(desk: &mut Desk, world: &TestService, effects: Vec<Effect>) {
     let mut started = Vec::new();
     for effect in effects {
         let Effect::Call(ticket, call) = effect else { continue };
@@ -120,7 +120,7 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
     let practice = Practice::start(stop.clone()).await.unwrap();
     let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();
-    let world = World::of(running, stop);
+    let world = TestService::of(running, stop);
     let body = json!({"tool_id": 170, "target_name": practice.http_url(), "tool_params": {"scan_type": "light"}});
     let first = world.post("/scans", body).await.created();
     world.until_status(first, "finished").await;
