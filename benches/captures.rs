@@ -15,22 +15,14 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scandeck::contract::{Capture, CaptureId, Shared, Stamp, Target, TargetId};
-use scandeck::dashboard::base::capture::Caught;
-use scandeck::dashboard::base::effect::Effect;
-use scandeck::dashboard::base::pane::Pane;
-use scandeck::dashboard::base::plan::{Snapshot, Update};
-use scandeck::dashboard::base::screen::Size;
-use scandeck::dashboard::base::session::Session;
-use scandeck::dashboard::base::time::Now;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{Caught, Effect, Now, Pane, Session, Size, Update};
 use scandeck::dashboard::core::draw::draw_into;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::core::update;
-use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::core::{Msg, update};
+use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::Theme;
-use scandeck::oob::store::Store;
-use scandeck::oob::{Archived, Token};
+use scandeck::dashboard::ui::{Theme, ViewCache};
+use scandeck::oob::{Archived, Store, Token};
 use scandeck::table::Table;
 
 /// A dashboard with the captures in front, and what it is drawn into.

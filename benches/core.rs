@@ -17,22 +17,14 @@ use scandeck::contract::{
     Capture, Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Target, TargetId, Workspace,
     WorkspaceId,
 };
-use scandeck::dashboard::base::effect::Effect;
-use scandeck::dashboard::base::pane::Pane;
-use scandeck::dashboard::base::plan::{PollEvent, Snapshot, Update};
-use scandeck::dashboard::base::screen::Size;
-use scandeck::dashboard::base::session::Session;
-use scandeck::dashboard::base::time::Now;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::core::update;
-use scandeck::dashboard::data::decisions::StoredDecisions;
-use scandeck::dashboard::data::decisions::TriageNews;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{Effect, Now, Pane, PollEvent, Session, Size, Update};
+use scandeck::dashboard::core::{Msg, update};
+use scandeck::dashboard::data::{StoredDecisions, TriageNews};
 use scandeck::dashboard::model::Model;
-use scandeck::oob::payload::UrlForm;
-use scandeck::oob::{Book, Payload, Token, mentions};
+use scandeck::oob::{Book, Payload, Token, UrlForm, mentions};
 use scandeck::table::Table;
-use scandeck::triage::store::Store;
-use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Subject, Verdict, arrange};
+use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Store, Subject, Verdict, arrange};
 
 const FINDINGS: i64 = 100_000;
 const TARGETS: i64 = 400;

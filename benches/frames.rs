@@ -14,12 +14,11 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scandeck::contract::Evidence;
-use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::Pane;
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::core::draw::draw_into;
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::Theme;
+use scandeck::dashboard::ui::{Theme, ViewCache};
 use scandeck::table::Table;
 
 const SIZE: (u16, u16) = (200, 60);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use generated::Generated;
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
-use scandeck::oob::store::Store;
+use scandeck::oob::Store;
 
 const FINDINGS: usize = 100_000;
 /// Captures kept before the stream begins, and those that come in a second.

@@ -3,15 +3,13 @@
 
 use std::sync::Arc;
 
-use scandeck::contract::envelope;
-use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace};
-use scandeck::oob::decode::{BodyHints, DecodeStep, LIMIT, chain};
-use scandeck::oob::{Book, Payload, Token, mentions};
+use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace, envelope};
+use scandeck::oob::decode::chain;
+use scandeck::oob::{BodyHints, Book, DecodeStep, LIMIT, Payload, Token, mentions};
 use scandeck::query::complete::complete;
 use scandeck::query::{Evaluator, Kind, Query};
 use scandeck::table::{Alone, Rows};
-use scandeck::triage::bundle::Bundle;
-use scandeck::triage::{State, jsonl};
+use scandeck::triage::{Bundle, State, jsonl};
 
 /// A text is a query or an error with a place in it, what is printed parses to the same query, and evaluating it does
 /// not panic.

@@ -15,6 +15,8 @@ pub mod file;
 pub mod key;
 pub mod state;
 
+pub use state::FirstStartChoice;
+
 use std::path::PathBuf;
 
 pub use error::ConfigError;
@@ -24,7 +26,7 @@ pub use state::{ServiceName, StateDir};
 
 use crate::client::BaseUrl;
 use crate::login::login;
-use crate::oob::source::Network;
+use crate::oob::Network;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Default)]
@@ -156,13 +158,13 @@ impl Config {
         let of_environment = environment.base_url.as_deref().filter(|_| !own_service);
         let named = flags.base_url.as_deref().or(of_environment).map(own).transpose()?;
         let remembered_base = match &remembered {
-            Some(state::FirstStartChoice::Hosted { base_url }) => Some(base(base_url, true)?),
+            Some(FirstStartChoice::Hosted { base_url }) => Some(base(base_url, true)?),
             _ => None,
         };
         let chosen =
             named.or_else(|| profile_base.clone()).or_else(|| remembered_base.clone().filter(|_| !profile.local));
         let connection = match chosen {
-            None if profile.local || matches!(remembered, Some(state::FirstStartChoice::Here)) => Connection::Here,
+            None if profile.local || matches!(remembered, Some(FirstStartChoice::Here)) => Connection::Here,
             None => Connection::Ask,
             Some(base) => {
                 let of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
@@ -277,10 +279,10 @@ mod tests {
         let (_home, environment) = home("");
         let flags = Flags::default();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Ask));
-        environment.state_dir().remember(&state::FirstStartChoice::Here, None).unwrap();
+        environment.state_dir().remember(&FirstStartChoice::Here, None).unwrap();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Here));
         let key = "k1".to_owned().into();
-        let answer = state::FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
+        let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&key)).unwrap();
         let config = Config::load(&flags, &environment).unwrap();
         assert_eq!(at(&config).0, "https://a.example.com/api/v2");
@@ -391,7 +393,7 @@ mod tests {
     #[test]
     fn the_remembered_key_is_closed_to_others() {
         let (_home, environment) = home("");
-        let answer = state::FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
+        let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&"k".to_owned().into())).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = environment.state_home.join("scandeck");

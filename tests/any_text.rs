@@ -5,8 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use scandeck::contract::{Finding, FindingId, Shared, Stamp};
-use scandeck::triage::bundle::{Bundle, Manifest, Setting};
-use scandeck::triage::{Change, Decision, Identity, Key, Pen, Sighting, Subject, Verdict, jsonl};
+use scandeck::triage::{
+    Bundle, Change, Decision, Identity, Key, Manifest, Pen, Setting, Sighting, Subject, Verdict, jsonl,
+};
 
 #[path = "../fuzz/checks.rs"]
 mod checks;

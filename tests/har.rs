@@ -7,7 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
 use scandeck::contract::{Capture, Stamp};
-use scandeck::oob::out::{CaptureRecord, har};
+use scandeck::oob::CaptureRecord;
+use scandeck::oob::out::har;
 use serde_json::Value;
 
 use super::exports::{HOSTILE, holds, schema};

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use scandeck::dashboard::core::commands::docs;
-use scandeck::dashboard::input::keymap::Keymap;
+use scandeck::dashboard::input::Keymap;
 
 fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()

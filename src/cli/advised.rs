@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::client::Error;
-use crate::client::problem::Problem;
+use crate::client::{Error, Problem};
 use crate::config::ConfigError;
 
 /// Exit code of everything that went wrong and has no code of its own.

@@ -14,9 +14,8 @@ use super::headless::{HeadlessSession, ServiceArgs, save};
 use super::kept;
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::oob;
-use crate::text;
-use crate::triage::bundle::{Bundle, Manifest, Setting};
+use crate::triage::{Bundle, Manifest, Setting};
+use crate::{oob, text};
 
 /// `scandeck bundle …`.
 #[derive(Args, Clone, Debug)]

@@ -9,12 +9,9 @@
 
 use super::advised::Advised;
 use super::from_bundle;
-use crate::client::problem::Problem;
-use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind};
-use crate::config::state::FirstStartChoice;
-use crate::config::{Config, ConfigError, Connection, Environment, Flags, ServiceName};
-use crate::dashboard::base::effect::ConnectionChoice;
-use crate::dashboard::base::session::Session;
+use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
+use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, ServiceName};
+use crate::dashboard::base::{ConnectionChoice, Session};
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::{Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, Memory};
 use crate::text::plural;

@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::advised::Advised;
 use super::dashboard;
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::config::{Config, Environment};
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::DashboardStart;

@@ -7,7 +7,7 @@ use super::advised::Advised;
 use super::headless::bundles;
 use crate::config::{Config, Environment};
 use crate::contract::workspace::is_same_name;
-use crate::dashboard::base::session::Session;
+use crate::dashboard::base::Session;
 use crate::dashboard::runtime::{Connected, ConnectionSource, Memory};
 use crate::text;
 

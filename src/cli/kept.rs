@@ -10,10 +10,9 @@ use super::headless::decisions::{advised, archive, open};
 use super::headless::session::ServicePlace;
 use crate::contract::Shared;
 use crate::contract::workspace::is_same_name;
-use crate::dashboard::runtime::cached_lists;
-use crate::dashboard::runtime::cached_lists::CachedWorkspace;
+use crate::dashboard::runtime::{CachedWorkspace, cached_lists};
 use crate::oob;
-use crate::triage::store::Store;
+use crate::triage::Store;
 
 /// The name of a workspace of which something is kept.
 ///

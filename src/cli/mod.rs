@@ -239,7 +239,7 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
-    use crate::client::problem::Problem;
+    use crate::client::Problem;
 
     #[test]
     fn what_to_do_stands_on_a_line_of_its_own_behind_all_causes() {

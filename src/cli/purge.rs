@@ -18,11 +18,9 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::{ServicePlace, place};
 use super::headless::{Output, ServiceArgs};
 use super::kept::{self, unreadable};
-use crate::dashboard::runtime::cached_lists;
-use crate::dashboard::runtime::cached_lists::CachedWorkspace;
-use crate::oob;
-use crate::text;
-use crate::triage::store::purge::DecisionCounts;
+use crate::dashboard::runtime::{CachedWorkspace, cached_lists};
+use crate::triage::DecisionCounts;
+use crate::{oob, text};
 
 /// `scandeck purge …`.
 #[derive(Args, Clone, Debug)]

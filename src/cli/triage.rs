@@ -19,8 +19,7 @@ use super::headless::session::place;
 use super::headless::{Output, ServiceArgs};
 use super::kept;
 use crate::text::plural;
-use crate::triage::jsonl;
-use crate::triage::jsonl::BadLine;
+use crate::triage::{BadLine, jsonl};
 
 /// `scandeck triage …`.
 #[derive(Args, Clone, Debug)]

@@ -14,9 +14,9 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
 use super::triage::bytes_of;
-use crate::oob::store::Stretch;
+use crate::oob::Stretch;
 use crate::text::plural;
-use crate::triage::bundle::Bundle;
+use crate::triage::Bundle;
 
 /// `scandeck unbundle …`.
 #[derive(Args, Clone, Debug)]

@@ -30,6 +30,8 @@ mod targets;
 mod wordlists;
 mod workspaces;
 
+pub use problem::{Problem, ProblemKind};
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, redirect};
 
 use super::{ClientResult, Error, ErrorKind};
-use crate::oob::replay::Replay;
+use crate::oob::Replay;
 
 /// Longest wait for a connection, and for an answer.
 const CONNECT: Duration = Duration::from_secs(5);

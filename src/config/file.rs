@@ -18,7 +18,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::oob::source::Network;
+use crate::oob::Network;
 
 /// The file as written.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
-use super::lenient;
+use super::{Shared, lenient};
 
 /// What the service says when it refuses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

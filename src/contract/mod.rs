@@ -89,6 +89,9 @@ pub mod tool;
 pub mod wordlist;
 pub mod workspace;
 
+pub use finding::EvidenceView;
+pub use scan::SCAN_MINUTES;
+
 pub use envelope::{Created, DataEnvelope, Requests};
 pub use error::ErrorBody;
 pub use finding::{Evidence, Finding, Owasp, Risk};

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use super::ExportRow;
 use crate::contract::Stamp;
-use crate::triage::case::{Again, VerdictSource};
-use crate::triage::retest::RetestStatus;
-use crate::triage::{Change, Event};
+use crate::triage::{Again, Change, Event, RetestStatus, VerdictSource};
 
 /// The object of a row.
 pub fn row(row: &ExportRow) -> Value {
@@ -55,7 +53,7 @@ fn notes(row: &ExportRow) -> Vec<Value> {
 
 /// What the last retest came to; null where there was none.
 pub fn retest(row: &ExportRow) -> Value {
-    let told = |retest: &crate::triage::retest::RetestResult| {
+    let told = |retest: &crate::triage::RetestResult| {
         let at = retest.at.map(|at| at.to_string());
         json!({"at": at, "before": retest.before, "now": now(retest.now), "scan_id": retest.scan})
     };

@@ -189,7 +189,7 @@ fn now(row: &ExportRow) -> String {
 
 fn who(row: &ExportRow) -> String {
     match (&row.stance.who, row.stance.source) {
-        (Some(who), crate::triage::case::VerdictSource::Rule(_)) => format!("{who}, by a rule"),
+        (Some(who), crate::triage::VerdictSource::Rule(_)) => format!("{who}, by a rule"),
         (Some(who), _) => who.to_string(),
         (None, _) => "the service".to_owned(),
     }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::retest::RetestResult;
-use crate::triage::{Case, Change, Event, Key, Stance, State, Verdict};
+use crate::triage::{Case, Change, Event, Key, RetestResult, Stance, State, Verdict};
 
 /// Duplicates of duplicates are followed so far.
 const FAR: usize = 8;

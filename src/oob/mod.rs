@@ -27,6 +27,18 @@ pub mod source;
 pub mod store;
 pub mod token;
 
+pub use archived::Newest;
+pub use compare::{ComparedPart, Fate, RequestPart};
+pub use decode::{BodyHints, DecodeStep, DecodedPart, LIMIT};
+pub use lifetime::Ending;
+pub use out::{CaptureFormat, CaptureRecord};
+pub use payload::UrlForm;
+pub use planting::{MOST, Planting, Stamped};
+pub use reach::Reach;
+pub use replay::Replay;
+pub use source::{Agent, Hosts, Network};
+pub use store::{ArchivePlace, Count, OpenedArchive, Store, StoreError, Stretch};
+
 pub use archived::{Archived, ReadOutCounts};
 pub use book::Book;
 pub use hits::{Hit, Hits};

@@ -100,8 +100,7 @@ mod tests {
 
     use super::*;
     use crate::contract::Capture;
-    use crate::oob::payload::UrlForm;
-    use crate::oob::{Token, mentions};
+    use crate::oob::{Token, UrlForm, mentions};
 
     #[test]
     fn a_url_takes_every_shape() {

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::column::Column;
 use super::field::Values;
-use super::lex;
-use super::{Evaluator, Field, Flag, Source};
+use super::{Evaluator, Field, Flag, Source, lex};
 use crate::contract::Risk;
 
 /// Most completions that are offered.

@@ -11,7 +11,7 @@ use super::lex::Compare;
 use super::source::{Source, column_of};
 use super::value::{Matcher, When};
 use super::{Bits, Clause, ClauseTest, Expr, Field, Flag, Query};
-use crate::query::field::Values;
+use crate::query::Values;
 
 /// Most clauses that are kept.
 const MOST_KEPT: usize = 64;

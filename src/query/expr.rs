@@ -6,7 +6,7 @@ use super::lex::{self, Compare};
 use super::value::{Expression, When, span_text};
 use super::{Field, Flag};
 use crate::contract::Risk;
-use crate::query::field::Values;
+use crate::query::Values;
 
 /// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep it in canonical form: no group of one,
 /// no group of the same kind within another, no double negation.

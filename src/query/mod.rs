@@ -34,6 +34,11 @@ mod tests;
 pub mod texts;
 pub mod value;
 
+pub use complete::Completion;
+pub use explain::Why;
+pub use field::{FIELDS, Values};
+pub use order::SortKey;
+
 use std::fmt;
 
 pub use bits::Bits;

@@ -11,10 +11,9 @@ use std::ops::Range;
 use super::error::nearest;
 use super::expr::Number;
 use super::field::Values;
-use super::flag;
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
 use super::value::{Expression, When, span};
-use super::{Clause, ClauseTest, Expr, Field, Flag, Kind, ParseError};
+use super::{Clause, ClauseTest, Expr, Field, Flag, Kind, ParseError, flag};
 use crate::contract::Risk;
 
 /// Longest text, in bytes.

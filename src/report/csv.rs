@@ -3,7 +3,7 @@
 use csv::{Terminator, WriterBuilder};
 
 use super::{Document, RenderError, ReportFinding, entities};
-use crate::contract::finding::EvidenceView;
+use crate::contract::EvidenceView;
 
 const HEADS: [&str; 21] = [
     "group",

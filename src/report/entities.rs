@@ -4,7 +4,7 @@
 //! would show `&amp;` where the server said `&`. Evidence that is one text is told as it is: a request that holds
 //! entities proves what it proves by them.
 
-use crate::contract::finding::EvidenceView;
+use crate::contract::EvidenceView;
 
 /// The same evidence with plain text in its cells.
 pub fn decoded(view: EvidenceView) -> EvidenceView {

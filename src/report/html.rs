@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Document, RenderError, ReportDecision, ReportFinding, ReportScan, entities};
-use crate::contract::finding::EvidenceView;
-use crate::contract::{Finding, Risk, Tool};
+use crate::contract::{EvidenceView, Finding, Risk, Tool};
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 

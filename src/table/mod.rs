@@ -17,6 +17,8 @@ pub(crate) mod row;
 mod rows;
 pub mod sort;
 
+pub use sort::{BY_HITS, BY_NEED, BY_RISK};
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -28,8 +30,7 @@ pub use rows::Recognised;
 pub use sort::Sort;
 
 use crate::contract::{Risk, TargetId};
-use crate::query::field::FIELDS;
-use crate::query::{Bits, Builder, Column, Field, Texts};
+use crate::query::{Bits, Builder, Column, FIELDS, Field, Texts};
 
 /// Something that lists show: it has an id, and tells what queries ask.
 pub trait Item: Row + Send + Sync + 'static {

@@ -2,10 +2,10 @@
 
 use super::{Alone, Rows};
 use crate::contract::{Scan, ScanStatus, Wordlist};
-use crate::query::complete::{Completion, complete};
-use crate::query::explain::{Why, explain};
-use crate::query::order::{SortKey, ordered};
-use crate::query::{Evaluator, Kind, Query};
+use crate::query::complete::complete;
+use crate::query::explain::explain;
+use crate::query::order::ordered;
+use crate::query::{Completion, Evaluator, Kind, Query, SortKey, Why};
 
 fn scans() -> Vec<Scan> {
     let scan = |tool_id, status_name| Scan { tool_id, status_name, ..Scan::default() };

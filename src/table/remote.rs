@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::Stamp;
 
 /// Knowledge of a value at the service. The last good value is never thrown away.

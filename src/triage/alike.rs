@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::contract::Finding;
-use crate::contract::finding::EvidenceView;
+use crate::contract::{EvidenceView, Finding};
 
 /// Evidence is looked at up to so many bytes.
 const MOST: usize = 16 * 1024;

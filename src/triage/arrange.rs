@@ -14,19 +14,17 @@ use jiff::civil::Date;
 
 use super::case::{Case, Occurrence, Stance};
 use super::event::EventId;
-use super::identity;
 use super::matching::{self, MatchedFinding};
 use super::presence::Presences;
-use super::rules;
 use super::stance::stance;
 use super::standing::OwnState;
 use super::state::State;
+use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
 use crate::finding::{Key, Presence};
 use crate::query::source::column_of;
 use crate::query::{Builder, Field};
-use crate::table::Rows;
-use crate::table::Table;
+use crate::table::{Rows, Table};
 use crate::triage::Judged;
 
 /// Columns of decisions that are made with the rows: those that saved queries ask for most.

@@ -6,9 +6,8 @@ use super::case::{CaseId, VerdictSource};
 use super::event::{Change, Decision, OwnFinding, Subject};
 use super::testing::World;
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
-use crate::finding::Presence;
-use crate::finding::Verdict;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
+use crate::finding::{Presence, Verdict};
 
 #[test]
 fn what_two_scans_saw_is_one_row_that_shows_the_latest() {

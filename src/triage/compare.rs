@@ -130,7 +130,7 @@ pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::contract::{Evidence, FindingId, Risk, Stamp, TargetId};
-    use crate::triage::case::{CaseId, Occurrence};
+    use crate::triage::{CaseId, Occurrence};
 
     fn scan(id: i64, tests: i64, status: ScanStatus) -> Arc<Scan> {
         Arc::new(Scan {

@@ -100,10 +100,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::triage::event::{Change, Decision, Identity, Sighting, Subject};
-    use crate::triage::state::State;
     use crate::triage::testing::Desk;
-    use crate::triage::{Key, Reason, Verdict};
+    use crate::triage::{Change, Decision, Identity, Key, Reason, Sighting, State, Subject, Verdict};
 
     fn decided() -> (Desk, Arc<Event>) {
         let mut ann = Desk::new("ann", 0xa1);

@@ -45,6 +45,18 @@ pub mod store;
 pub(crate) mod testing;
 pub mod usual;
 
+pub use bundle::{Bundle, Manifest, Setting};
+pub use case::{Again, Occurrence, VerdictSource};
+pub use compare::{ComparedFinding, Outcome};
+pub use draft::{DecisionScope, Draft, DraftValue};
+pub use event::OwnFinding;
+pub use jsonl::BadLine;
+pub use retest::{KEPT_AS, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
+pub use settings::{OWN_ADDRESSES, StoredSettings};
+pub use store::purge::DecisionCounts;
+pub use store::{OpenedDecisions, Store, StoreError};
+pub use usual::{Last, Usual};
+
 pub use crate::finding::{Key, Presence, Reason, Verdict};
 pub use arrange::{Arranged, Input, arrange, restance};
 pub use case::{Case, CaseId, Stance};

@@ -8,8 +8,7 @@ use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared
 use crate::query::source::column_of;
 use crate::query::*;
 use crate::table::{Alone, Others, Rows};
-use crate::triage::case::Again;
-use crate::triage::{Case, CaseId, Judged, Presence, Reason, Stance, Verdict};
+use crate::triage::{Again, Case, CaseId, Judged, Presence, Reason, Stance, Verdict};
 
 struct World(Shared);
 
@@ -196,7 +195,7 @@ fn what_a_clause_took_is_kept_until_it_is_forgotten() {
 
 #[test]
 fn every_field_of_every_list_makes_a_column_of_its_kind() {
-    for spec in field::FIELDS.iter().filter(|spec| spec.lists.contains(&Kind::Findings)) {
+    for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&Kind::Findings)) {
         let all = findings();
         let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
         let builder = column_of(spec.field, &Rows { rows: &rows, others: &Alone, now: 0 });

@@ -12,8 +12,7 @@ use super::standing::RuleState;
 use crate::contract::{ScanId, Shared, TargetId};
 use crate::finding::Key;
 use crate::query::{Bits, Evaluator, Kind, Query};
-use crate::table::Table;
-use crate::table::{Others, Rows};
+use crate::table::{Others, Rows, Table};
 
 /// The rule that decides each row; empty where no rule finds anything.
 pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::contract::Shared;
-use crate::oob::source::Network;
+use crate::oob::Network;
 
 /// JSON values by name and workspace; an empty workspace is the service as a whole.
 pub type StoredSettings = BTreeMap<(Shared, Shared), String>;

@@ -9,9 +9,8 @@ use super::identity::own_key;
 use super::state::{State, Touched};
 use super::testing::{Desk, finding};
 use crate::contract::Risk;
-use crate::finding::Key;
-use crate::finding::Verdict;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
+use crate::finding::{Key, Verdict};
 
 fn rule(query: &str, verdict: Verdict) -> Change {
     Change::Rule { query: query.into(), decision: Decision { verdict, ..Decision::default() } }

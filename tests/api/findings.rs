@@ -1,8 +1,7 @@
 //! Findings.
 
 use scandeck::client::{ErrorKind, FindingQuery};
-use scandeck::contract::finding::EvidenceView;
-use scandeck::contract::{FindingId, Risk, WorkspaceId};
+use scandeck::contract::{EvidenceView, FindingId, Risk, WorkspaceId};
 
 use super::{assert_refused, client, ended, scan, target};
 use crate::service::TestService;

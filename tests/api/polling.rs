@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use scandeck::contract::{ScanStatus, WorkspaceId};
-use scandeck::dashboard::base::plan::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart, Snapshot, Update};
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart, Update};
 use scandeck::dashboard::poller::{CHANNEL, Poller};
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;

@@ -8,7 +8,7 @@ use scandeck::client::{Client, Download, Error, ErrorKind, Lane, replay};
 use scandeck::contract::{
     Capture, LoggerId, NewScan, NewWorkspace, ReportId, ScanId, TargetId, WordlistId, WorkspaceId,
 };
-use scandeck::oob::replay::Replay;
+use scandeck::oob::Replay;
 use serde_json::json;
 use wiremock::matchers::{any, body_string, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};

@@ -11,11 +11,9 @@ use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
-use scandeck::triage::case::Again;
-use scandeck::triage::compare::Outcome;
-use scandeck::triage::retest::{RetestResult, RetestStatus};
 use scandeck::triage::{
-    Case, Change, Decision, Event, EventId, Identity, Key, Pen, Presence, Reason, Stance, State, Subject, Verdict,
+    Again, Case, Change, Decision, Event, EventId, Identity, Key, Outcome, Pen, Presence, Reason, RetestResult,
+    RetestStatus, Stance, State, Subject, Verdict,
 };
 use serde_json::{Value, json};
 

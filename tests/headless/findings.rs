@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use scandeck::contract::{Risk, ScanId, TargetId};
-use scandeck::triage::retest::{KEPT_AS, Retest, RetestFinding, RetestScan};
-use scandeck::triage::store::Store;
+use scandeck::triage::{KEPT_AS, Retest, RetestFinding, RetestScan, Store};
 use serde_json::Value;
 
 use super::Desk;

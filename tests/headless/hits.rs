@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use scandeck::contract::{Capture, CaptureId, LoggerId};
-use scandeck::oob::store::{Store, Stretch};
-use scandeck::oob::{Archived, Hit, Payload, Token};
+use scandeck::oob::{Archived, Hit, Payload, Store, Stretch, Token};
 use serde_json::{Value, json};
 
 use super::hunt::{Told, logger};

@@ -152,7 +152,7 @@ fn cached_lists(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
     use scandeck::dashboard::base::plan::Snapshot;
     use scandeck::table::Table;
     let of = state.join("scandeck/of/local");
-    let files = scandeck::dashboard::runtime::cached_lists::CachedLists::new(of.join("last-known"));
+    let files = scandeck::dashboard::runtime::CachedLists::new(of.join("last-known"));
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
     let workspace = |(at, name): (usize, &str)| {
         let id = WorkspaceId(at as i64 + 1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use scandeck::contract::Capture;
-use scandeck::oob::store::Store;
+use scandeck::oob::Store;
 
 use super::Session;
 use crate::api::until;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use reqwest::Method;
 use scandeck::contract::Capture;
 use scandeck::demo::practice::Practice;
-use scandeck::oob::payload::{Payload, UrlForm};
-use scandeck::oob::{Book, Mention, MentionPlace, Shape, Token, mentions};
+use scandeck::oob::{Book, Mention, MentionPlace, Payload, Shape, Token, UrlForm, mentions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use scandeck::contract::{Capture, LoggerId, Stamp, Target};
-use scandeck::dashboard::base::capture::Caught;
-use scandeck::dashboard::base::notices::Tone;
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::base::{Caught, Tone};
+use scandeck::dashboard::core::Msg;
+use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::{Scheme, Theme};
+use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::oob::{Archived, Book, Payload, mentions};
 use scandeck::table::Table;
 

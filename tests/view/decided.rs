@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use scandeck::contract::{Evidence, Finding, Risk, Scan, ScanId, ScanStatus};
-use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::Pane;
 use scandeck::dashboard::base::plan::Snapshot;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::data::board::Board;
-use scandeck::dashboard::data::decisions::TriageNews;
+use scandeck::dashboard::core::Msg;
+use scandeck::dashboard::data::{Board, TriageNews};
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::theme::Theme;
+use scandeck::dashboard::ui::Theme;
 use scandeck::table::Table;
-use scandeck::triage::retest::{Retest, RetestFinding, RetestScan};
-use scandeck::triage::{Change, Decision, Event, EventId, Identity, Pen, Reason, Subject, Verdict};
+use scandeck::triage::{
+    Change, Decision, Event, EventId, Identity, Pen, Reason, Retest, RetestFinding, RetestScan, Subject, Verdict,
+};
 
 use super::fixtures::{ago, findings, learn, press, scans, tell, world};
 use super::text;
@@ -162,7 +162,7 @@ fn the_board_tells_what_was_and_what_is_now() {
         learn(&mut model, 72_000, Snapshot::Scans(Arc::new(Table::new(scanned))));
         model.findings.board = Some(Board::Compare(ScanId(100), ScanId(115)));
         model.navigation.focus.pane = Pane::Board;
-        model.lists.board.sort = scandeck::dashboard::data::board::BY_NOW;
+        model.lists.board.sort = scandeck::dashboard::data::BY_NOW;
         let mut all = findings();
         all.push(Finding { id: 90.into(), task_id: Some(ScanId(100)), risk_level: Risk::High, ..all[0].clone() });
         learn(&mut model, 72_000, Snapshot::Findings(Arc::new(Table::new(all))));

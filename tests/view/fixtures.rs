@@ -9,15 +9,10 @@ use scandeck::contract::{
     Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus, ResultSummary, Risk, Scan,
     ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test, Wordlist, Workspace,
 };
-use scandeck::dashboard::base::capture::Caught;
-use scandeck::dashboard::base::effect::Effect;
-use scandeck::dashboard::base::plan::{Link, PartData, PollEvent, Snapshot, Update};
-use scandeck::dashboard::base::screen::Size;
-use scandeck::dashboard::base::session::Session;
-use scandeck::dashboard::base::time::Now;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::core::update;
-use scandeck::dashboard::data::archive::OobNews;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{Caught, Effect, Link, Now, PartData, PollEvent, Session, Size, Update};
+use scandeck::dashboard::core::{Msg, update};
+use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
 use scandeck::oob::Archived;
 use scandeck::table::Table;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use scandeck::contract::{Requests, ScanId};
-use scandeck::dashboard::base::pane::Pane;
+use scandeck::dashboard::base::Pane;
 
-use scandeck::dashboard::base::plan::{PartData, PollEvent, Snapshot};
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{PartData, PollEvent};
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::Theme;
+use scandeck::dashboard::ui::{Theme, ViewCache};
 use scandeck::table::{Item, Table};
 use serde_json::{Value, json};
 

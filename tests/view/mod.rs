@@ -13,8 +13,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use scandeck::dashboard::core::draw::draw;
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::Theme;
+use scandeck::dashboard::ui::{Theme, ViewCache};
 
 /// A frame of a model, drawn twice: the second time with the memory of the first, as on a real screen.
 fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {

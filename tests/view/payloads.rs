@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use scandeck::contract::{LoggerId, Stamp};
-use scandeck::dashboard::base::pane::Pane;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::data::archive::OobKept;
-use scandeck::dashboard::data::archive::OobNews;
-use scandeck::dashboard::data::signals::Alert;
-use scandeck::dashboard::data::signals::Wait;
+use scandeck::dashboard::base::Pane;
+use scandeck::dashboard::core::Msg;
+use scandeck::dashboard::data::{Alert, OobKept, OobNews, Wait};
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::theme::{Scheme, Theme};
+use scandeck::dashboard::ui::{Scheme, Theme};
 use scandeck::oob::{Book, Hits, Payload, Token};
 
 use super::fixtures::{ago, press, tell, world};

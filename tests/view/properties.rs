@@ -1,10 +1,9 @@
 //! Whatever the size, the keys and the data: something is drawn, nothing panics, the selection is in sight.
 
 use proptest::prelude::*;
-use scandeck::dashboard::base::screen::Size;
-use scandeck::dashboard::core::msg::Msg;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::{Scheme, Theme};
+use scandeck::dashboard::base::Size;
+use scandeck::dashboard::core::Msg;
+use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 
 use super::fixtures::{press, tell, world};
 use super::{drawn, lines};

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::client::problem::{Problem, ProblemKind};
+use scandeck::client::{Problem, ProblemKind};
 use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
-use scandeck::dashboard::base::pane::Pane;
-use scandeck::dashboard::base::plan::{Link, ListKind, PollEvent, Snapshot};
-use scandeck::dashboard::core::msg::Msg;
+use scandeck::dashboard::base::plan::Snapshot;
+use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent};
+use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::model::Model;
-use scandeck::dashboard::ui::cache::ViewCache;
-use scandeck::dashboard::ui::theme::{Scheme, Theme};
+use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
 use scandeck::table::Table;
 
 use super::fixtures::{ago, blank, findings, learn, parts, press, tell, world};

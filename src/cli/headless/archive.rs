@@ -13,11 +13,11 @@ use super::{HeadlessSession, bundles, decisions};
 use crate::cli::advised::Advised;
 use crate::client::TargetQuery;
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
-use crate::oob::archived::{Newest, beyond, since};
-use crate::oob::out::CaptureRecord;
-use crate::oob::source::{Hosts, Network, is_own};
-use crate::oob::store::{OpenedArchive, Store};
-use crate::oob::{Archived, Book, Hits, Payload, Token, mentions};
+use crate::oob::archived::{beyond, since};
+use crate::oob::source::is_own;
+use crate::oob::{
+    Archived, Book, CaptureRecord, Hits, Hosts, Network, Newest, OpenedArchive, Payload, Store, Token, mentions,
+};
 use crate::query::{Field, Query};
 use crate::table::Others;
 use crate::text::plural;

@@ -4,7 +4,7 @@ use crate::cli::headless::HeadlessSession;
 use crate::client::{Error, ErrorKind};
 use crate::dashboard::runtime::Memory;
 use crate::text;
-use crate::triage::bundle::Bundle;
+use crate::triage::Bundle;
 
 /// The bundles that stand in for a service that does not answer, of the workspaces in question.
 ///

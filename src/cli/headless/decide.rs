@@ -13,9 +13,7 @@ use crate::contract::{Risk, Shared};
 use crate::export::ExportRow;
 use crate::query::Query;
 use crate::text;
-use crate::triage::draft::{Draft, DraftValue};
-use crate::triage::usual::Usual;
-use crate::triage::{Key, Reason, Subject, Verdict};
+use crate::triage::{Draft, DraftValue, Key, Reason, Subject, Usual, Verdict};
 
 /// Options of `scandeck findings decide`.
 #[derive(Args, Clone, Debug)]

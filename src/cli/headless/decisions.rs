@@ -4,9 +4,7 @@ use crate::cli::advised::Advised;
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::runtime::Memory;
 use crate::text;
-use crate::triage::settings::StoredSettings;
-use crate::triage::store::{OpenedDecisions, Store, StoreError};
-use crate::triage::{Change, Pen, State, Subject};
+use crate::triage::{Change, OpenedDecisions, Pen, State, Store, StoreError, StoredSettings, Subject};
 
 /// What was decided, and the settings. Where nothing was ever kept nothing is made.
 ///
@@ -70,8 +68,8 @@ pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, State)> {
 ///
 /// # Errors
 /// When it cannot be opened or made.
-pub async fn archive(memory: &Memory) -> anyhow::Result<crate::oob::store::Store> {
-    let opened = crate::oob::store::Store::open(&memory.directory).await.map_err(advised)?;
+pub async fn archive(memory: &Memory) -> anyhow::Result<crate::oob::Store> {
+    let opened = crate::oob::Store::open(&memory.directory).await.map_err(advised)?;
     for note in opened.notes {
         eprintln!("scandeck: {}", text::clean(&note));
     }

@@ -8,8 +8,7 @@ use crate::cli::advised::Advised;
 use crate::contract::{Risk, ScanId};
 use crate::export;
 use crate::export::ExportRow;
-use crate::triage::compare;
-use crate::triage::compare::ComparedFinding;
+use crate::triage::{ComparedFinding, compare};
 
 /// Compares two scans; without the second the last finished one before it, of the same target and tool.
 ///

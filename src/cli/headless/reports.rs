@@ -16,7 +16,7 @@ use crate::client::{Download, ReportFile};
 use crate::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus, ScanId,
 };
-use crate::dashboard::runtime::files::NewFile;
+use crate::dashboard::runtime::NewFile;
 
 /// `scandeck reports …`.
 #[derive(Args, Clone, Debug)]

@@ -7,18 +7,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::decisions;
-use super::{HeadlessSession, bundles};
+use super::{HeadlessSession, bundles, decisions};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::ExportRow;
 use crate::query::{Kind, Query};
-use crate::table::Others;
-use crate::table::Table;
-use crate::triage::Judged;
+use crate::table::{Others, Table};
 use crate::triage::retest::retest_results;
-use crate::triage::settings::StoredSettings;
-use crate::triage::{Case, Input, Key, State, arrange};
+use crate::triage::{Case, Input, Judged, Key, State, StoredSettings, arrange};
 
 /// Reads a query of the command line; the error names the place.
 ///

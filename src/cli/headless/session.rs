@@ -13,7 +13,7 @@ use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDi
 use crate::contract::workspace::is_same_name;
 use crate::contract::{Shared, Workspace, WorkspaceId};
 use crate::dashboard::runtime::Memory;
-use crate::oob::source::Network;
+use crate::oob::Network;
 
 /// Which service, which workspace, which form: what every command takes.
 #[derive(Args, Clone, Debug, Default)]

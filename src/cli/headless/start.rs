@@ -8,8 +8,7 @@ use super::findings::table;
 use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, scans, targets, watch};
 use crate::cli::advised::Advised;
-use crate::contract::scan::SCAN_MINUTES;
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, Scan, ScanId, ScanStatus, TargetId, Tool};
+use crate::contract::{NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::Query;
 
 /// Options of `scandeck scans start`.

@@ -7,10 +7,9 @@
 //! 60 pasted targets are 60 calls. They go out four at a time, the rest goes ahead when one is refused, and the batch
 //! keeps the words of every refusal for the form it came from.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{ScanId, Shared};
-use crate::dashboard::base::effect::{Call, CallAnswer, Ticket};
-use crate::dashboard::base::form_tag::FormTag;
+use crate::dashboard::base::{Call, CallAnswer, FormTag, Ticket};
 
 /// Calls of one batch under way at once.
 pub const AT_ONCE: usize = 4;

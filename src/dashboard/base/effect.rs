@@ -4,14 +4,9 @@ use crate::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated, ScanId, Shared, Stamp,
     TargetId, WordlistId, WorkspaceId,
 };
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::plan::Generation;
-use crate::dashboard::base::signal::Signal;
+use crate::dashboard::base::{Caught, Generation, Signal};
 use crate::export::{ExportFormat, ExportRow};
-use crate::oob::out::CaptureRecord;
-use crate::oob::planting::Planting;
-use crate::oob::replay::Replay;
-use crate::oob::{Book, Payload, ReadOutCounts, out};
+use crate::oob::{Book, CaptureRecord, Payload, Planting, ReadOutCounts, Replay, out};
 use crate::triage;
 use crate::triage::{Event, Key};
 use std::sync::Arc;

@@ -20,3 +20,19 @@ pub mod session;
 pub mod signal;
 pub mod tab;
 pub mod time;
+
+pub use batch::{AT_ONCE, Batch, Job, JobState};
+pub use cached::{CACHED_LISTS, CachedList};
+pub use capture::{Caught, CaughtId};
+pub use effect::{Call, CallAnswer, ConnectionChoice, CopyFailed, Effect, Exported, ExportedCaptures, Secret, Ticket};
+pub use form_tag::{FormTag, OwnOf};
+pub use notices::{Notices, Tone};
+pub use pane::{Focus, Pane, Scope};
+pub use plan::{
+    ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart, Update,
+};
+pub use screen::{Layout, Measures, Size};
+pub use session::Session;
+pub use signal::Signal;
+pub use tab::{Tab, TextMode};
+pub use time::Now;

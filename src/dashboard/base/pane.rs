@@ -1,8 +1,8 @@
 //! The panes, and where among them the keys go.
 
 use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
-use crate::dashboard::base::plan::ListKind;
-use crate::dashboard::input::context::Context;
+use crate::dashboard::base::ListKind;
+use crate::dashboard::input::Context;
 use crate::query::Kind;
 
 /// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.

@@ -1,11 +1,11 @@
 //! The interface between model and poller: the data that the screen needs (down), and the data that was fetched (up).
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{
     Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
     Workspace, WorkspaceId,
 };
-use crate::oob::archived::Newest;
+use crate::oob::Newest;
 use crate::table::{Item, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Which service the dashboard is on, under which name.
 
 use crate::contract::Shared;
-use crate::oob::source::Network;
+use crate::oob::Network;
 
 /// Which service the dashboard is on.
 #[derive(Clone, Debug, Default)]

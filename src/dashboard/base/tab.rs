@@ -1,7 +1,6 @@
 //! The tabs of a detail, and how the text of a tab can be shown.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::ScanPart;
+use crate::dashboard::base::{Pane, ScanPart};
 
 /// A tab of a detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,14 +1,12 @@
 //! What comes from the archive: captures in groups, payloads that others made, and what is told of both.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId};
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::{ArchivedCaptures, Snapshot};
-use crate::dashboard::core::msg::Msg;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane};
+use crate::dashboard::core::Msg;
 use crate::dashboard::core::update::update;
-use crate::dashboard::data::archive::{Archive, OobKept, OobNews, Recalled};
-use crate::dashboard::list::stream::asking::PIECE;
+use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
+use crate::dashboard::list::PIECE;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::{Desk, capture, caught, events, table};
 use crate::oob::{Mention, MentionPlace, Payload, Token};
@@ -137,7 +135,7 @@ fn the_poller_waits_for_the_archive_and_goes_on_without_one() {
     assert_eq!(desk.model.plan().archived, ArchivedCaptures::Newest(newest));
     assert_eq!(desk.shown(Pane::Captures), [-5, 1, 2, 3]);
     assert!(desk.model.data.captures.older);
-    desk.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::problem::Problem::local("the disk is full")))));
+    desk.send(Msg::Oob(OobNews::Failed(Arc::new(crate::client::Problem::local("the disk is full")))));
     assert_eq!(
         (desk.model.plan().archived, &desk.model.captures.oob.archive),
         (ArchivedCaptures::Nothing, &Archive::Broken)

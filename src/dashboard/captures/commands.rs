@@ -1,14 +1,12 @@
 //! Commands about captured requests: out into a file, and sent again.
 
-use crate::dashboard::base::effect::{Effect, ExportedCaptures};
+use crate::dashboard::base::{Effect, ExportedCaptures};
 use crate::dashboard::captures::keys::ask_replay;
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::list::stream::gathering::Gathering;
+use crate::dashboard::list::Gathering;
 use crate::dashboard::model::Model;
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
-use crate::oob::out::{CaptureFormat, CaptureRecord};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::oob::{CaptureFormat, CaptureRecord};
 use crate::query::{Kind, Query, query_of};
 use crate::text::file_name;
 

@@ -1,13 +1,9 @@
 //! Keys on captures: two beside each other, and one sent again.
 
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::Call;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Call, Job, Pane, Tab, Tone};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
-use crate::oob::replay::Replay;
+use crate::oob::Replay;
 use crate::text;
 
 /// `d`: two marked ones, else the one at hand with the one before it from the same address or payload.

@@ -16,3 +16,5 @@ pub mod loggers;
 pub mod news;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use loggers::draw::HTTP_ONLY;

@@ -1,10 +1,8 @@
 //! Messages of the archive of captures and payloads, taken into the model.
 
 use crate::contract::Stamp;
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::data::archive::{Archive, OobKept, OobNews, Recalled};
+use crate::dashboard::base::{Caught, Effect, Tone};
+use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
 use crate::dashboard::model::Model;
 use crate::oob::{Book, Payload};
 use crate::text::plural;

@@ -1,8 +1,8 @@
 //! Captured requests: beside each other, out into files, and sent again.
 
-use crate::dashboard::base::tab::Tab;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::base::Tab;
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
 use crate::oob::{Book, Payload, Token, mentions};
 use std::sync::Arc;
@@ -231,10 +231,9 @@ fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
 #[test]
 fn what_may_follow_b_is_told_as_it_is_for_captures() {
     let mut desk = desk();
-    for (keys, context) in [
-        ("5 b", crate::dashboard::input::context::Context::CaptureGroup),
-        ("esc 3 b", crate::dashboard::input::context::Context::Group),
-    ] {
+    for (keys, context) in
+        [("5 b", crate::dashboard::input::Context::CaptureGroup), ("esc 3 b", crate::dashboard::input::Context::Group)]
+    {
         desk.keys(keys);
         assert_eq!(desk.model.keyboard.pending.map(|prefix| desk.model.context_after(prefix)), Some(context), "{keys}");
     }

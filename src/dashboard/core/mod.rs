@@ -20,8 +20,9 @@ pub mod draw;
 pub mod msg;
 pub mod update;
 
-pub use crate::dashboard::base::effect::{Call, CallAnswer, Effect, Ticket};
-pub use crate::dashboard::base::plan::{ListKind, PollPlan, Update};
-pub use crate::dashboard::base::time::Now;
+pub use commands::table::Ready;
+pub use msg::Msg;
+
+pub use crate::dashboard::base::{Call, CallAnswer, Effect, ListKind, Now, PollPlan, Ticket, Update};
 pub use crate::dashboard::core::update::update;
 pub use crate::dashboard::model::Model;

@@ -1,15 +1,9 @@
 //! Everything that can happen to the dashboard, and the time it happens at.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::cached::CachedList;
-use crate::dashboard::base::effect::{CallAnswer, CopyFailed, Ticket};
-use crate::dashboard::base::plan::{Generation, Update};
-use crate::dashboard::base::screen::Size;
-use crate::dashboard::base::session::Session;
-use crate::dashboard::data::archive::OobNews;
-use crate::dashboard::data::decisions::TriageNews;
-use crate::oob::out::CaptureRecord;
-use crate::oob::planting::Planting;
+use crate::client::Problem;
+use crate::dashboard::base::{CachedList, CallAnswer, CopyFailed, Generation, Session, Size, Ticket, Update};
+use crate::dashboard::data::{OobNews, TriageNews};
+use crate::oob::{CaptureRecord, Planting};
 use crate::triage::Arranged;
 use crossterm::event::KeyEvent;
 

@@ -1,12 +1,9 @@
 //! Out-of-band: the payload book beside the lists, and how well captures and payloads are kept.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::LoggerId;
-use crate::dashboard::base::capture::{Caught, CaughtId};
-use crate::dashboard::base::plan::Generation;
-use crate::oob::archived::Newest;
-use crate::oob::source::Hosts;
-use crate::oob::{Book, Hits, Mention, Payload, Token};
+use crate::dashboard::base::{Caught, CaughtId, Generation};
+use crate::oob::{Book, Hits, Hosts, Mention, Newest, Payload, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -9,11 +9,9 @@
 
 use crate::contract::{Finding, Risk, Scan, ScanId, Shared, Stamp, TargetId};
 use crate::query::{Builder, Field, Kind};
-use crate::table::sort::Sort;
-use crate::table::{Item, Others, Row, Table, sort};
-use crate::triage::compare::{Outcome, compare};
-use crate::triage::retest::{Retest, RetestStatus};
-use crate::triage::{Case, CaseId};
+use crate::table::{Item, Others, Row, Sort, Table, sort};
+use crate::triage::compare::compare;
+use crate::triage::{Case, CaseId, Outcome, Retest, RetestStatus};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -109,7 +107,7 @@ pub(crate) fn retest_rows(
     scans: &Table<Scan>,
     read: Option<Stamp>,
 ) -> Vec<BoardRow> {
-    let row = |(asked, now): (&crate::triage::retest::RetestFinding, RetestStatus)| BoardRow {
+    let row = |(asked, now): (&crate::triage::RetestFinding, RetestStatus)| BoardRow {
         id: asked.id(),
         head: None,
         name: asked.name.clone(),
@@ -124,7 +122,7 @@ pub(crate) fn retest_rows(
 
 pub(crate) fn compared_rows(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
     let told = |finding: &Option<Arc<Finding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
-    let row = |one: crate::triage::compare::ComparedFinding| {
+    let row = |one: crate::triage::ComparedFinding| {
         let case = &cases.items()[one.at];
         let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&case.finding);
         BoardRow {

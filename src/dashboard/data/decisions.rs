@@ -6,14 +6,11 @@
 //!   a decision ─► Model::record ─► State, the stances it touches, Effect::Record
 //! ```
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::dashboard::base::plan::Generation;
+use crate::dashboard::base::Generation;
 use crate::table::Table;
-use crate::triage::case::Again;
-use crate::triage::draft::Draft;
-use crate::triage::usual::Usual;
-use crate::triage::{CaseId, Event, EventId, Key, Pen, Stance, State};
+use crate::triage::{Again, CaseId, Draft, Event, EventId, Key, Pen, Stance, State, Usual};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -4,7 +4,7 @@
 //! row before has gone or because the board opened by itself, takes the next verdict 150 ms after it was first drawn.
 //! A held key so decides one row, and no key typed ahead decides a row nobody has seen.
 
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
 use std::time::Duration;
 
 /// How long a row must have been on the screen.

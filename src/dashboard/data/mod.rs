@@ -20,3 +20,19 @@ pub mod watch;
 
 pub mod archive;
 pub mod decisions;
+
+pub use archive::{Archive, Oob, OobKept, OobNews, Recalled};
+pub use board::{BY_NOW, Board, BoardRow};
+pub use decisions::{StoredDecisions, Triage, TriageNews};
+pub use guard::{GUARDED, Guards};
+pub use payloads::Payloads;
+pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
+pub use signals::{Alert, AlertState, Wait};
+pub(crate) use since::{LOOKED, SOON};
+pub use since::{Since, What};
+pub use snapshots::{Data, ScanParts};
+pub(crate) use stream::START;
+pub use stream::{MOST, MOST_BYTES, Stream};
+pub(crate) use tabs::{HISTORY, MOST_TYPED, TABS};
+pub use tabs::{Saved, Tabs};
+pub use watch::{Tally, Watch};

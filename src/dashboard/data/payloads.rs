@@ -1,8 +1,7 @@
 //! What payloads brought in, and those made last.
 
 use crate::contract::Stamp;
-use crate::oob::source::Network;
-use crate::oob::{Hits, Token};
+use crate::oob::{Hits, Network, Token};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What makes itself heard when a request comes in: rules, waits, and how often.
 
-use crate::dashboard::base::signal::Signal;
+use crate::dashboard::base::Signal;
 use crate::oob::Token;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! What the service reported, each list with how fresh it is.
 
 use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
-use crate::dashboard::data::board::BoardRow;
-use crate::dashboard::data::stream::Stream;
+use crate::dashboard::data::{BoardRow, Stream};
 use crate::oob::Payload;
 use crate::table::{Remote, Table};
 use crate::triage::Case;

@@ -10,7 +10,7 @@
 //! capture that comes late moves those after it.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::capture::{Caught, CaughtId};
+use crate::dashboard::base::{Caught, CaughtId};
 use crate::oob::Mention;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct Stream {
     /// The archive has older ones, which were not read.
     pub older: bool,
     /// Why the last attempt to read them failed.
-    pub problem: Option<Arc<crate::client::problem::Problem>>,
+    pub problem: Option<Arc<crate::client::Problem>>,
     pub(crate) bytes: usize,
     /// How many came from each address.
     pub(crate) sources: HashMap<Shared, usize>,

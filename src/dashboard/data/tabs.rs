@@ -1,8 +1,7 @@
 //! Saved queries of the findings, and the queries typed before.
 
-use crate::dashboard::base::pane::Pane;
-use crate::query::Kind;
-use crate::query::query_of;
+use crate::dashboard::base::Pane;
+use crate::query::{Kind, query_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,6 @@
 //! `(` and `)`: from one row that a scan changed to the next.
 
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::model::Model;
 use crate::triage::{CaseId, Presence};
 

@@ -1,7 +1,7 @@
 //! From one row that a scan changed to the next.
 
 use crate::contract::{Finding, Risk, Scan, ScanId, ScanStatus, Stamp};
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 

@@ -1,19 +1,13 @@
 //! Commands about what is decided: verdicts with their details, notes, tags, rules, the baseline.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::findings::decide::keys::decide;
 use crate::dashboard::input::action::{Action, DecideAction};
 use crate::dashboard::model::Model;
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::details::{RULED, VERDICTS};
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command, RULED, VERDICTS};
 use crate::dashboard::prompts::{Deed, Prompt, Then};
 use crate::text::plural;
-use crate::triage::draft::{Draft, DraftValue};
-use crate::triage::{Baseline, CaseId, Change, Subject, Verdict};
+use crate::triage::{Baseline, CaseId, Change, Draft, DraftValue, Subject, Verdict};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[

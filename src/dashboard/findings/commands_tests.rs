@@ -1,7 +1,7 @@
 //! What is decided, reported, compared and exported by command.
 
 use crate::dashboard::core::commands::tests::*;
-use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::forms::FieldId;
 use crate::export::ExportFormat;
 use crate::triage::{Reason, Verdict};
 
@@ -94,7 +94,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
     desk.keys(": 'report csv by scandeck on name:git' enter");
     let form = desk.form();
     let chosen = |id| match &form.field(id).unwrap().value {
-        crate::dashboard::forms::field::FieldValue::Choice { options, at } => options[*at].clone(),
+        crate::dashboard::forms::FieldValue::Choice { options, at } => options[*at].clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(

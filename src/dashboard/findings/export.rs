@@ -1,16 +1,13 @@
 //! What leaves the dashboard: exports with the decisions.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::effect::{Effect, Exported};
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Exported, Pane};
 use crate::dashboard::model::Model;
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::export::{ExportFormat, ExportRow};
 use crate::text::file_name;
-use crate::triage::retest::{RetestResult, retest_results};
-use crate::triage::{Case, CaseId, Key};
+use crate::triage::retest::retest_results;
+use crate::triage::{Case, CaseId, Key, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Findings in groups: folding, walking, marking, and that the cursor stays where it was put.
 
-use crate::dashboard::list::groups::FindingGroupBy;
+use crate::dashboard::list::FindingGroupBy;
 use crate::dashboard::testing::*;
 
 /// Three database dumps on three targets, two cookies on one, one banner; 10 to 15.

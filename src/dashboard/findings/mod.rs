@@ -27,3 +27,5 @@ pub mod retest;
 mod seen_tests;
 #[cfg(test)]
 mod stay_tests;
+
+pub(crate) use draw::detail::overview::Overview;

@@ -1,8 +1,8 @@
 //! What counts as seen, and the way from one changed row to the next.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::base::Effect;
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::Desk;
 use crate::triage::{Key, Pen};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What is decided stays where it is until the filter is applied again; what scans tell comes and goes at once.
 
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
 use crate::triage::{CaseId, Change, Decision, Event, Subject, Verdict};

@@ -1,11 +1,8 @@
 //! The short forms: a workspace, a logger, the address of a hosted service.
 
 use crate::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::{Call, ConnectionChoice, Secret};
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::forms::field::{FieldId, FormField};
-use crate::dashboard::forms::{Form, FormData};
+use crate::dashboard::base::{Call, ConnectionChoice, FormTag, Job, Secret};
+use crate::dashboard::forms::{FieldId, Form, FormData, FormField};
 
 /// A new workspace.
 pub(crate) fn new_workspace() -> Form {

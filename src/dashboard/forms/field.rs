@@ -1,7 +1,7 @@
 //! One field of a form: a text, several lines, or a choice.
 
-use crate::dashboard::base::effect::Secret;
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::base::Secret;
+use crate::dashboard::text::TextInput;
 
 /// Which field; forms share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -17,21 +17,20 @@ pub mod report;
 pub mod scan;
 pub mod targets;
 
-use crate::client::problem::Problem;
+pub use own::ManualFindingDraft;
+
+use crate::client::Problem;
 use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::{ConnectionChoice, Secret};
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::data::snapshots::Data;
-use crate::dashboard::forms::own::ManualFindingDraft as OwnDraft;
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::base::{ConnectionChoice, FormTag, Job, Secret};
+use crate::dashboard::data::Data;
+use crate::dashboard::forms::ManualFindingDraft as OwnDraft;
+use crate::dashboard::text::TextInput;
 use crate::export::ExportFormat;
 use crate::oob::Payload;
-use crate::triage::event::OwnFinding;
-use crate::triage::{CaseId, EventId};
+use crate::triage::{CaseId, EventId, OwnFinding};
 use std::collections::BTreeMap;
 
-pub use crate::dashboard::base::form_tag::OwnOf;
+pub use crate::dashboard::base::OwnOf;
 pub use crate::dashboard::forms::place::Place;
 
 pub use crate::dashboard::forms::field::{FieldId, FieldValue, FormField, LineNote};

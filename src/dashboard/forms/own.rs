@@ -1,12 +1,10 @@
 //! A finding of one's own: what a person proved, by hand or from captured requests.
 
 use crate::contract::{Risk, Shared};
-use crate::dashboard::base::form_tag::{FormTag, OwnOf};
-use crate::dashboard::forms::Form;
-use crate::dashboard::forms::field::{FieldId, FormField};
+use crate::dashboard::base::{FormTag, OwnOf};
+use crate::dashboard::forms::{FieldId, Form, FormField};
 use crate::text::plural;
-use crate::triage::EventId;
-use crate::triage::event::OwnFinding;
+use crate::triage::{EventId, OwnFinding};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,9 +1,8 @@
 //! Where a payload went: written down after it was copied.
 
 use crate::contract::Shared;
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::forms::Form;
-use crate::dashboard::forms::field::{FieldId, FormField};
+use crate::dashboard::base::FormTag;
+use crate::dashboard::forms::{FieldId, Form, FormField};
 use crate::oob::Payload;
 
 /// What is written down.

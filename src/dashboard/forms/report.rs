@@ -1,12 +1,9 @@
 //! A report: format, arrangement, what it is about, what it shows, and who is told.
 
 use crate::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::Call;
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::forms::field::{FieldId, FieldValue, FormField};
+use crate::dashboard::base::{Call, FormTag, Job};
 use crate::dashboard::forms::scan::is_web_url;
-use crate::dashboard::forms::{Form, IdSet};
+use crate::dashboard::forms::{FieldId, FieldValue, Form, FormField, IdSet};
 use crate::export::ExportFormat;
 use crate::text::plural;
 use crate::triage::CaseId;

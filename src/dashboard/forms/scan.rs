@@ -1,13 +1,9 @@
 //! A scan, of one target or of every marked one, with every field of `POST /scans`.
 
-use crate::client::problem::Problem;
-use crate::contract::scan::SCAN_MINUTES;
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool};
-use crate::dashboard::base::batch::{AT_ONCE, Job};
-use crate::dashboard::base::effect::Call;
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::forms::Form;
-use crate::dashboard::forms::field::{FieldId, FieldValue, FormField};
+use crate::client::Problem;
+use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, SCAN_MINUTES, Shared, TargetId, Tool};
+use crate::dashboard::base::{AT_ONCE, Call, FormTag, Job};
+use crate::dashboard::forms::{FieldId, FieldValue, Form, FormField};
 use crate::text::plural;
 use serde_json::{Map, Value as Json, json};
 

@@ -1,12 +1,9 @@
 //! Targets, one or many: a line each, checked as it is typed.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{NewTarget, TargetType};
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::Call;
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::forms::field::{FieldId, FormField, LineNote};
-use crate::dashboard::forms::{Form, FormData};
+use crate::dashboard::base::{Call, FormTag, Job};
+use crate::dashboard::forms::{FieldId, Form, FormData, FormField, LineNote};
 use crate::text::plural;
 use std::collections::BTreeSet;
 use std::net::IpAddr;

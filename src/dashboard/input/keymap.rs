@@ -1,8 +1,7 @@
 //! The key table: read from TOML, looked up by layers, told as footer, help and Markdown.
 
 use crate::dashboard::input::action::Action;
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::key::KeyChord;
+use crate::dashboard::input::{Context, KeyChord};
 use std::collections::HashMap;
 use std::sync::Arc;
 

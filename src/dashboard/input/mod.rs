@@ -17,6 +17,8 @@ pub mod key;
 pub mod keymap;
 pub mod prefix;
 
+pub use prefix::Prefix;
+
 pub use crate::dashboard::input::action::Action;
 pub use crate::dashboard::input::context::Context;
 pub use crate::dashboard::input::key::KeyChord;

@@ -1,6 +1,6 @@
 //! The first key of a two-key sequence.
 
-use crate::dashboard::input::context::Context;
+use crate::dashboard::input::Context;
 
 /// The first key of a two-key sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

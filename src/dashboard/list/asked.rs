@@ -1,7 +1,6 @@
 //! What is kept between two queries on one list.
 
-use crate::query::order::SortKey;
-use crate::query::{Bits, Evaluator, Field, Query, Source, order};
+use crate::query::{Bits, Evaluator, Field, Query, SortKey, Source, order};
 use crate::table::{Item, Table};
 use std::any::Any;
 use std::sync::Arc;

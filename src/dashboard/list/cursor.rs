@@ -1,8 +1,7 @@
 //! One way to move in, mark and filter any list, whatever it lists.
 
-use crate::dashboard::data::stream::Stream;
-use crate::dashboard::list::List;
-use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::data::Stream;
+use crate::dashboard::list::{List, StreamList};
 use crate::table::{Item, Table};
 use std::collections::BTreeSet;
 

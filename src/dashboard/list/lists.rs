@@ -1,10 +1,8 @@
 //! The state of each pane's list.
 
 use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
-use crate::dashboard::data::board::BoardRow;
-use crate::dashboard::list::List;
-use crate::dashboard::list::groups::FindingGroups;
-use crate::dashboard::list::stream::StreamList;
+use crate::dashboard::data::BoardRow;
+use crate::dashboard::list::{FindingGroups, List, StreamList};
 use crate::oob::Payload;
 use crate::triage::Case;
 

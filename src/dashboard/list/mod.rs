@@ -20,10 +20,22 @@ pub mod stream;
 
 pub mod cursor;
 
-use crate::dashboard::list::asked::Asked;
-use crate::query::Bits;
-use crate::query::explain::Why;
-use crate::query::order::SortKey;
+pub(crate) use asked::AnyTable;
+pub use asked::Asked;
+pub use cursor::{Chosen, Cursor};
+pub(crate) use cursor::{StreamRows, TableRows};
+pub use groups::cursor::GroupRows;
+pub use groups::group_keys::{Keys, Name};
+pub use groups::{FindingGroup, FindingGroupBy, FindingGroups, GroupRow};
+pub use lists::Lists;
+pub use pop_up::PopUpList;
+pub use stream::StreamList;
+pub use stream::asking::{Asking, PIECE, StreamContext};
+pub(crate) use stream::asking::{Ranges, StreamPart};
+pub use stream::gathering::Gathering;
+pub use stream::groups::{CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups};
+
+use crate::query::{Bits, SortKey, Why};
 use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

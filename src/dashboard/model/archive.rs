@@ -1,14 +1,10 @@
 //! Payloads and captures as they are kept: planted, looked up, known.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::ArchivedCaptures;
+use crate::dashboard::base::{ArchivedCaptures, Effect, Pane};
 use crate::dashboard::data::archive::*;
 use crate::dashboard::model::Model;
-use crate::oob::Payload;
-use crate::oob::source::Hosts;
-use crate::query::query_of;
-use crate::query::{Field, Kind};
+use crate::oob::{Hosts, Payload};
+use crate::query::{Field, Kind, query_of};
 use std::sync::Arc;
 
 impl Model {

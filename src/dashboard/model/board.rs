@@ -1,11 +1,10 @@
 //! The rows of the board, and the findings they are about.
 
 use crate::contract::Stamp;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
 use crate::dashboard::data::board::*;
 use crate::dashboard::model::Model;
-use crate::query::Kind;
-use crate::query::query_of;
+use crate::query::{Kind, query_of};
 use crate::table::Table;
 use crate::triage::CaseId;
 use std::collections::{HashMap, HashSet};

@@ -1,9 +1,7 @@
 //! Calls made for a person: begun, sent a few at a time.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::batch::Batch;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
+use crate::client::Problem;
+use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::model::Model;
 
 impl Model {

@@ -1,10 +1,9 @@
 //! Captures as an action takes them: the marked ones or the selected one, with their loggers; and beside which other
 //! one a capture is looked at.
 
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::Caught;
 use crate::dashboard::model::Model;
-use crate::oob::Token;
-use crate::oob::out::CaptureRecord;
+use crate::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
 impl Model {

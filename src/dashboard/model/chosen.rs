@@ -1,8 +1,8 @@
 //! What a key is about: chosen rows, the target at hand, names.
 
 use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::list::cursor::Chosen;
+use crate::dashboard::base::Pane;
+use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
 
 impl Model {

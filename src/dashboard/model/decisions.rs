@@ -1,17 +1,13 @@
 //! Decisions: recorded, taken in, and the rows of findings made with them.
 
 use crate::contract::Stamp;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::Generation;
+use crate::dashboard::base::{Effect, Generation, Pane, Tone};
 use crate::dashboard::data::decisions::*;
 use crate::dashboard::model::Model;
 use crate::table::Remote;
-use crate::triage::case::VerdictSource;
-use crate::triage::usual::Usual;
 use crate::triage::{
-    Arranged, CaseId, Change, Event, EventId, Input, Key, Stance, Standing, Subject, Touched, restance,
+    Arranged, CaseId, Change, Event, EventId, Input, Key, Stance, Standing, Subject, Touched, Usual, VerdictSource,
+    restance,
 };
 use jiff::civil::Date;
 use std::sync::Arc;

@@ -2,16 +2,10 @@
 //! has left, why an action is off.
 
 use crate::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::ScanPart;
-use crate::dashboard::base::screen::Layout;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Layout, Pane, ScanPart, Tab};
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::prefix::Prefix;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::modal::decide_menu::MenuChoice;
+use crate::dashboard::input::{Context, Prefix};
+use crate::dashboard::model::{MenuChoice, Modal, Model};
 use jiff::Timestamp;
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
 //! Forms over the panes.
 
 use crate::dashboard::forms::{Form, FormData};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::{Modal, Model};
 
 impl Model {
     /// Opens a form, with what was typed into the same one before it was closed.

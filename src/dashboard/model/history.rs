@@ -1,7 +1,7 @@
 //! The lines that were run, the newest last: kept per profile.
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::model::Model;
 
 /// The name of the setting.

@@ -3,22 +3,16 @@
 //! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own: they come as a
 //! stream, whose query is asked in chunks.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{Logger, Report, Scan, Target, TargetId, Wordlist, Workspace};
-use crate::dashboard::base::pane::{Pane, Scope};
-use crate::dashboard::base::plan::ListKind;
-use crate::dashboard::data::board::BoardRow;
-use crate::dashboard::data::snapshots::Data;
-use crate::dashboard::list::List;
-use crate::dashboard::list::cursor::{Cursor, StreamRows, TableRows};
-use crate::dashboard::list::groups::cursor::GroupRows;
-use crate::dashboard::list::lists::Lists;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::list::stream::asking::{StreamContext, StreamPart};
+use crate::dashboard::base::{ListKind, Pane, Scope};
+use crate::dashboard::data::{BoardRow, Data};
+use crate::dashboard::list::{
+    Cursor, GroupRows, List, Lists, StreamContext, StreamList, StreamPart, StreamRows, TableRows,
+};
 use crate::dashboard::model::Model;
 use crate::oob::Payload;
-use crate::query::order::SortKey;
-use crate::query::{Evaluator, Query, Source};
+use crate::query::{Evaluator, Query, SortKey, Source};
 use crate::table::{Item, Remote, Table, sort};
 use crate::triage::Case;
 use std::cmp::Reverse;

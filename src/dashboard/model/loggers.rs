@@ -1,9 +1,9 @@
 //! Loggers that will not record much longer.
 
 use crate::contract::Logger;
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::Tone;
 use crate::dashboard::model::Model;
-use crate::oob::lifetime::Ending;
+use crate::oob::Ending;
 use crate::table::Table;
 
 impl Model {

@@ -35,41 +35,32 @@ pub mod sources;
 pub mod stay;
 pub mod tabs;
 
-use crate::client::problem::Problem;
+pub(crate) use lists::{PaneItem, Stored};
+pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
+pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
+pub use modal::rules_box::{RuleEdit, RulesBox};
+pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
+pub use review::facts::{Alike, Before, NOTHING, ReviewEvidence, ReviewFacts};
+pub use review::{Card, Cards, Decided, Review, ReviewOutcome, TABS};
+pub(crate) use seen::SEEN_AFTER;
+
+use crate::client::Problem;
 use crate::contract::LoggerId;
-use crate::dashboard::base::batch::Batch;
-use crate::dashboard::base::effect::{ExportedCaptures, Ticket};
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::base::notices::Notices;
-use crate::dashboard::base::pane::Scope;
-use crate::dashboard::base::plan::{Generation, Link, ListKind, PollBudget};
-use crate::dashboard::base::screen::{Measures, Size};
-use crate::dashboard::base::session::Session;
-use crate::dashboard::base::time::Now;
-use crate::dashboard::data::archive::Oob;
-use crate::dashboard::data::board::Board;
-use crate::dashboard::data::decisions::Triage;
-use crate::dashboard::data::guard::Guards;
-use crate::dashboard::data::payloads::Payloads;
-use crate::dashboard::data::signals::AlertState;
-use crate::dashboard::data::since::Since;
-use crate::dashboard::data::snapshots::Data;
-use crate::dashboard::data::tabs::Tabs;
-use crate::dashboard::data::watch::{Tally, Watch};
+use crate::dashboard::base::{
+    Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, Measures, Notices, Now, PollBudget, Scope, Session,
+    Size, Ticket,
+};
+use crate::dashboard::data::{AlertState, Board, Data, Guards, Oob, Payloads, Since, Tabs, Tally, Triage, Watch};
 use crate::dashboard::forms::Form;
-use crate::dashboard::input::keymap::Keymap;
-use crate::dashboard::input::prefix::Prefix;
-use crate::dashboard::list::lists::Lists;
-use crate::dashboard::list::stream::gathering::Gathering;
-use crate::dashboard::model::modal::{Modal, Setup};
-use crate::dashboard::model::review::Review;
+use crate::dashboard::input::{Keymap, Prefix};
+use crate::dashboard::list::{Gathering, Lists};
 use crate::dashboard::text::Detail;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::dashboard::base::pane::{Focus, Pane};
+pub use crate::dashboard::base::{Focus, Pane};
 
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
 #[derive(Debug)]
@@ -194,7 +185,7 @@ pub struct KeyboardState {
     /// The first key of a two-key sequence was pressed.
     pub pending: Option<Prefix>,
     /// The key being handled, for prompts that it opens.
-    pub(crate) key: Option<crate::dashboard::input::key::KeyChord>,
+    pub(crate) key: Option<crate::dashboard::input::KeyChord>,
     /// When ctrl-c was pressed last.
     pub(crate) cancelled: Option<Duration>,
 }

@@ -1,11 +1,8 @@
 //! Going to a pane, the scope chips, and the workspace that is worked in.
 
 use crate::contract::WorkspaceId;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::{Pane, Scope};
-use crate::dashboard::base::plan::ListKind;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
+use crate::dashboard::model::{Modal, Model};
 use crate::table::Remote;
 
 /// Focuses a pane's list. Pane 5 shows the loggers while there is none.

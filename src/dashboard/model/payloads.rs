@@ -1,14 +1,12 @@
 //! Payloads: the list of the workspace, the one at hand, own addresses.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::model::Model;
-use crate::oob::source::Network;
-use crate::oob::{Hits, Payload, Token};
+use crate::oob::{Hits, Network, Payload, Token};
 use crate::table::Table;
-use crate::triage::settings::{OWN_ADDRESSES, own_addresses};
+use crate::triage::OWN_ADDRESSES;
+use crate::triage::settings::own_addresses;
 use std::net::IpAddr;
 use std::sync::Arc;
 

@@ -1,11 +1,8 @@
 //! What the model needs from outside without a key being pressed: data from the poller, and a wake-up when the screen
 //! changes by itself.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::{Link, ListKind, PollPlan};
-use crate::dashboard::base::screen::Layout;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
+use crate::dashboard::model::{Modal, Model};
 use std::time::Duration;
 
 impl Model {

@@ -4,19 +4,11 @@
 //!   order of the table ─► in scope? ─► taken by the query? ─► refined order ─► List::rows
 //! ```
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::list::List;
-use crate::dashboard::list::asked::Asked;
-use crate::dashboard::list::stream;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::list::stream::asking::Asking;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::lists::{PaneItem, Stored};
+use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::list::{Asked, Asking, List, StreamList, stream};
+use crate::dashboard::model::{Model, PaneItem, Stored};
 use crate::query::explain::explain;
-use crate::query::query_of;
-use crate::query::{Bits, Kind, Source};
+use crate::query::{Bits, Kind, Source, query_of};
 use crate::table::{Item, Table};
 use std::sync::Arc;
 

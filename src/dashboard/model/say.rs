@@ -1,12 +1,10 @@
 //! Notices, texts and prompts over the panes.
 
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::Tone;
 use crate::dashboard::input::action::Action;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::command_line::CommandLine;
-use crate::dashboard::model::modal::{Modal, TextBox};
+use crate::dashboard::model::{CommandLine, Modal, Model, TextBox};
 use crate::dashboard::prompts::Prompt;
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::text::TextInput;
 
 impl Model {
     /// Opens the command line with a text to go on from; the core looks up what could be meant.

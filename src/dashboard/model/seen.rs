@@ -1,8 +1,7 @@
 //! Which findings this person has seen: those whose detail was on the screen for a second, and those that were decided.
 //! Walking past is not seeing. Kept by identity, so a re-scan makes nothing unread.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
 use crate::triage::{CaseId, Key};
 use std::time::Duration;

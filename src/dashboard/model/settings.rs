@@ -2,7 +2,7 @@
 //! (empty).
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::model::Model;
 use crate::triage::settings::{setting, settings_of};
 use serde::Serialize;

@@ -7,14 +7,11 @@
 //! A payload rings once a minute at most. What bots and the analyst's own address send rings only where a rule says so.
 
 use crate::contract::{Capture, Shared, Stamp};
-use crate::dashboard::base::capture::{Caught, CaughtId};
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::signal::Signal;
-use crate::dashboard::data::signals::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
+use crate::dashboard::base::{Caught, CaughtId, Effect, Signal, Tone};
+use crate::dashboard::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
 use crate::dashboard::model::Model;
-use crate::oob::source::{Agent, is_own};
-use crate::oob::{Mention, Payload, Token};
+use crate::oob::source::is_own;
+use crate::oob::{Agent, Mention, Payload, Token};
 use crate::query::{Kind, Query};
 use crate::table::{Recognised, Rows};
 use crate::text;

@@ -8,9 +8,8 @@
 //! All times are the service's: what it tells is compared with them.
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::data::since::{LOOKED, SOON, What};
+use crate::dashboard::base::{Caught, Effect};
+use crate::dashboard::data::{LOOKED, SOON, What};
 use crate::dashboard::model::Model;
 use crate::oob::Token;
 use crate::query::{Column, Field};

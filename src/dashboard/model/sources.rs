@@ -1,13 +1,12 @@
 //! The lists as sources of queries: what one list says about another, and what is kept between two queries.
 
 use crate::contract::{Capture, ScanId, Shared, TargetId};
-use crate::dashboard::data::payloads::Payloads;
-use crate::dashboard::data::signals::AlertState;
-use crate::dashboard::data::snapshots::Data;
-use crate::dashboard::list::asked::{AnyTable, any};
+use crate::dashboard::data::{AlertState, Data, Payloads};
+use crate::dashboard::list::AnyTable;
+use crate::dashboard::list::asked::any;
 use crate::dashboard::model::Model;
-use crate::oob::source::{Hosts, Network, is_own};
-use crate::oob::{Book, Hits, Payload, Token};
+use crate::oob::source::is_own;
+use crate::oob::{Book, Hits, Hosts, Network, Payload, Token};
 use crate::query::{Bits, Builder, Column, Field, Kind, Source};
 use crate::table::{Item, Others, Row, Table};
 use crate::triage::{Case, Judged, Key, Stance, State};

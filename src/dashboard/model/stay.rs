@@ -13,8 +13,7 @@ use crate::dashboard::list::{KeptRow, List};
 use crate::dashboard::model::Model;
 use crate::query::Bits;
 use crate::table::{Item, Table};
-use crate::triage::case::VerdictSource;
-use crate::triage::{Case, CaseId, Stance, Verdict};
+use crate::triage::{Case, CaseId, Stance, Verdict, VerdictSource};
 use std::collections::HashMap;
 use std::sync::Arc;
 

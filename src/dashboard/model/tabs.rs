@@ -1,11 +1,9 @@
 //! Saved queries of the findings: tabs with counts, per workspace. And the queries that were typed, to be brought back.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::tabs::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
+use crate::dashboard::base::{Effect, Pane};
+use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
 use crate::dashboard::model::Model;
-use crate::query::order::SortKey;
-use crate::query::{Kind, ParseError, Query, query_of};
+use crate::query::{Kind, ParseError, Query, SortKey, query_of};
 
 impl Model {
     /// Applies another filter.

@@ -1,10 +1,9 @@
 //! What the arguments of a command came to: typed, looked up, ready to be used.
 
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
-use crate::dashboard::palette::many::Many;
+use crate::dashboard::palette::Many;
 use crate::oob::Token;
-use crate::triage::draft::Draft;
-use crate::triage::{Baseline, CaseId};
+use crate::triage::{Baseline, CaseId, Draft};
 use std::ops::Range;
 
 /// One argument.

@@ -1,11 +1,10 @@
 //! What can be said with a verdict, in any order: `reason=not_reproducible until=2027-01-31 note="two proxies"`.
 
 use crate::contract::{Risk, Shared};
-use crate::dashboard::model::modal::command_line::Fault;
+use crate::dashboard::model::Fault;
 use crate::dashboard::palette::slot;
 use crate::query::error::nearest;
-use crate::triage::draft::{Draft, DraftValue};
-use crate::triage::{Reason, Verdict};
+use crate::triage::{Draft, DraftValue, Reason, Verdict};
 use jiff::civil::Date;
 use std::ops::Range;
 

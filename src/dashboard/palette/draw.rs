@@ -1,15 +1,14 @@
 //! The command line: what is typed in the last row, what could be meant above it, and between them the command's shape
 //! or the reason why the line cannot be run.
 
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::model::modal::command_line::{CommandLine, CommandOffer};
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::layout::{COMMAND_NAME, command_sheet, take_bottom, take_top};
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::hints::{Hint, hint_line};
+use crate::dashboard::model::{CommandLine, CommandOffer};
+use crate::dashboard::ui::layout::{command_sheet, take_bottom, take_top};
+use crate::dashboard::ui::widgets::hints::hint_line;
 use crate::dashboard::ui::widgets::input::input_spans_in;
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
+use crate::dashboard::ui::{COMMAND_NAME, Cx, Hint, Theme};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,8 +1,7 @@
 //! `COUNT FILE [shape=SHAPE]`: many payloads at once, a line each of a file.
 
-use crate::dashboard::model::modal::command_line::Fault;
-use crate::oob::Shape;
-use crate::oob::planting::MOST;
+use crate::dashboard::model::Fault;
+use crate::oob::{MOST, Shape};
 use std::ops::Range;
 
 /// What was asked for.

@@ -21,15 +21,17 @@ pub mod slot;
 #[cfg(test)]
 mod tests;
 
-use crate::dashboard::base::effect::Effect;
+pub use details::{KEYS, RISKS, RULED, VERDICTS};
+pub use many::Many;
+
+use crate::dashboard::base::Effect;
 use crate::dashboard::input::action::Action;
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::keymap::Keymap;
+use crate::dashboard::input::{Context, Keymap};
 use crate::dashboard::model::Model;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use crate::dashboard::model::modal::command_line::{CommandLine, CommandOffer};
+pub use crate::dashboard::model::{CommandLine, CommandOffer};
 pub use crate::dashboard::palette::args::{Args, ArgumentValue};
 pub use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
 

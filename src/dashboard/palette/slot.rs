@@ -1,14 +1,11 @@
 //! The arguments of commands: what they are called, how they are read, and what the model knows of them.
 
 use crate::contract::{FindingId, ScanId, Shared};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::command_line::Fault;
-use crate::dashboard::palette::args::{Args, ArgumentValue};
-use crate::dashboard::palette::{details, many, trimmed};
+use crate::dashboard::model::{Fault, Model};
+use crate::dashboard::palette::{Args, ArgumentValue, details, many, trimmed};
 use crate::oob::Token;
 use crate::query::error::nearest;
-use crate::query::order::SortKey;
-use crate::query::{Kind, Query};
+use crate::query::{Kind, Query, SortKey};
 use crate::table::{Item, Table};
 use crate::triage::{Baseline, CaseId, Verdict};
 use jiff::civil::Date;

@@ -1,7 +1,6 @@
 //! What typed lines come to, without a dashboard around them.
 
-use crate::dashboard::base::screen::Size;
-use crate::dashboard::base::session::Session;
+use crate::dashboard::base::{Session, Size};
 use crate::dashboard::core::commands::table::{all, read, split};
 use crate::dashboard::palette::*;
 

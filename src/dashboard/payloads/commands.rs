@@ -1,19 +1,13 @@
 //! Commands about payloads: making one or many, waiting for one, rules for what is to be heard.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::signals::Wait;
+use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::data::Wait;
 use crate::dashboard::input::action::{Action, GoAction, PayloadAction};
-use crate::dashboard::list::pop_up::PopUpList;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::list::PopUpList;
+use crate::dashboard::model::{Modal, Model, navigation};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::dashboard::payloads::keys as payloads;
-use crate::oob::Token;
-use crate::oob::payload::UrlForm;
+use crate::oob::{Token, UrlForm};
 use crate::query::Kind;
 use crate::query::value::span;
 use std::time::Duration;

@@ -1,23 +1,14 @@
 //! Payloads: `p` makes one of the current logger, `e` writes down where it went, `g f` and enter go to what belongs to it.
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::{Caught, Effect, FormTag, Pane, Scope, Tone};
 use crate::dashboard::forms::{Form, FormOpening};
 use crate::dashboard::input::action::{Action, PayloadAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::key::KeyChord;
-use crate::dashboard::input::prefix::Prefix;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::palette::many::Many;
+use crate::dashboard::input::{Context, KeyChord, Prefix};
+use crate::dashboard::model::{Modal, Model, navigation};
+use crate::dashboard::palette::Many;
 use crate::oob::lifetime::over;
-use crate::oob::payload::UrlForm;
-use crate::oob::planting::{Planting, Stamped};
-use crate::oob::{Payload, Shape, Token};
+use crate::oob::{Payload, Planting, Shape, Stamped, Token, UrlForm};
 use crate::text;
 use crate::text::plural;
 use crate::triage::CaseId;

@@ -1,10 +1,9 @@
 //! What makes itself heard: known payloads, alert rules, what is waited for; and how often.
 
 use crate::contract::Shared;
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::signal::Signal;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::base::{Caught, Signal};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
 use crate::oob::{Archived, Mention, MentionPlace, Token};
 
@@ -330,7 +329,7 @@ fn the_list_of_alerts_closes_when_its_rules_have_gone() {
         ..Workspace::default()
     }])));
     assert!(desk.model.overlay.modals.is_empty() && desk.model.captures.signals.alerts.is_empty());
-    desk.model.overlay.modals.push(Modal::Alerts(crate::dashboard::list::pop_up::PopUpList { at: 3 }));
+    desk.model.overlay.modals.push(Modal::Alerts(crate::dashboard::list::PopUpList { at: 3 }));
     desk.keys("D");
     assert!(desk.model.overlay.modals.is_empty());
 }

@@ -1,11 +1,10 @@
 //! The payload book: what `p` makes, what `e` writes down, what the pane shows.
 
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::archive::OobNews;
-use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::OobNews;
+use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::*;
-use crate::oob::planting::Planting;
-use crate::oob::{Hits, Payload, Token};
+use crate::oob::{Hits, Payload, Planting, Token};
 
 /// The payloads that effects keep, and what they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {

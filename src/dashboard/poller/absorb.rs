@@ -1,14 +1,12 @@
 //! What an answer means for the poller's knowledge, and what of it the screen is told.
 
 use crate::client;
-use crate::client::problem::Problem;
-use crate::client::{Error, ErrorKind};
+use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::{Finding, Logger, Scan, Target, Workspace};
-use crate::dashboard::base::plan::{Link, ListKind, PollBudget, PollEvent, Snapshot};
-use crate::dashboard::poller::fetch::{Fetch, FetchSlot, Fetched};
-use crate::dashboard::poller::link::{FailureScope, failure_scope};
-use crate::dashboard::poller::pace::PollPace;
-use crate::dashboard::poller::scheduler::{InFlight, ORDER, Scheduler};
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Link, ListKind, PollBudget, PollEvent};
+use crate::dashboard::poller::link::failure_scope;
+use crate::dashboard::poller::{FailureScope, Fetch, FetchSlot, Fetched, InFlight, ORDER, PollPace, Scheduler};
 use crate::table::Table;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;

@@ -5,7 +5,8 @@
 
 use crate::client::{Client, Error, ErrorKind, FindingQuery, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{Capture, CaptureId, Finding, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, WorkspaceId};
-use crate::dashboard::base::plan::{ListItem, ListKind, PartData, ScanPart, Snapshot};
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{ListItem, ListKind, PartData, ScanPart};
 use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -8,8 +8,7 @@
 //! A refusal of one list (403, 404, 500, unreadable, a page instead of JSON) leaves the connection live: only that
 //! list waits, for a service may well lack one endpoint and have the others.
 
-use crate::client::problem::Problem;
-use crate::client::{Error, ErrorKind};
+use crate::client::{Error, ErrorKind, Problem};
 use crate::contract::Stamp;
 use crate::dashboard::base::plan;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};

@@ -23,11 +23,18 @@ mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
 
+pub(crate) use counts::ScanCounts;
+pub(crate) use fetch::{Fetch, FetchSlot, Fetched};
+pub(crate) use link::{FailureScope, LinkState};
+pub(crate) use moved::Moved;
+pub(crate) use on_demand::OnDemand;
+pub(crate) use outbox::Outbox;
+pub(crate) use pace::{Demand, PollPace, Purse};
+pub(crate) use scheduler::{InFlight, ORDER, Scheduler};
+
 use crate::client::{Client, Error, ErrorKind, Lane};
 use crate::contract::Stamp;
-use crate::dashboard::base::plan::{PollPlan, Update};
-use crate::dashboard::poller::fetch::{FetchSlot, Fetched};
-use crate::dashboard::poller::scheduler::Scheduler;
+use crate::dashboard::base::{PollPlan, Update};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::ops::ControlFlow;

@@ -2,8 +2,9 @@
 //! that is on the screen.
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
-use crate::dashboard::base::plan::{ArchivedCaptures, ScanPart};
-use crate::oob::archived::{Newest, beyond, since};
+use crate::dashboard::base::{ArchivedCaptures, ScanPart};
+use crate::oob::Newest;
+use crate::oob::archived::{beyond, since};
 use crate::table::Table;
 use std::collections::BTreeMap;
 use std::sync::Arc;

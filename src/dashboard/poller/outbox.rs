@@ -1,7 +1,7 @@
 //! What was learnt and not yet handed over. The screen may be slow, or away in an editor; then the newest of each list
 //! wins, and only the captures, which are sent once each, pile up: beyond a number no more are read.
 
-use crate::dashboard::base::plan::{PartData, PollEvent, ScanPart};
+use crate::dashboard::base::{PartData, PollEvent, ScanPart};
 use std::collections::VecDeque;
 
 /// Events that may wait before no more captures are read: they stay at the service until there is room.

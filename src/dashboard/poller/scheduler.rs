@@ -10,14 +10,11 @@
 //! Time only comes in as an argument, so a test can drive hours of polling in a microsecond.
 
 use crate::contract::{CaptureId, Finding, Logger, LoggerId, Report, ReportStatus, Scan};
-use crate::dashboard::base::plan::{Generation, ListItem, ListKind, PollBudget, PollPlan, Snapshot};
-use crate::dashboard::poller::counts::ScanCounts;
-use crate::dashboard::poller::fetch::{Fetch, FetchSlot};
-use crate::dashboard::poller::link::LinkState;
-use crate::dashboard::poller::moved::Moved;
-use crate::dashboard::poller::on_demand::OnDemand;
-use crate::dashboard::poller::outbox::Outbox;
-use crate::dashboard::poller::pace::{Demand, PollPace, Purse};
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
+use crate::dashboard::poller::{
+    Demand, Fetch, FetchSlot, LinkState, Moved, OnDemand, Outbox, PollPace, Purse, ScanCounts,
+};
 use crate::table::Table;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -10,13 +10,10 @@
 //!
 //! Which prompt belongs to which action is decided by the features and by `core/update`.
 
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::input::KeyCode;
-use crate::dashboard::input::key::KeyChord;
-use crate::dashboard::text::input::TextInput;
-use crate::triage::draft::Draft;
-use crate::triage::retest::Retest;
-use crate::triage::{CaseId, Change, EventId, Subject};
+use crate::dashboard::base::Job;
+use crate::dashboard::input::{KeyChord, KeyCode};
+use crate::dashboard::text::TextInput;
+use crate::triage::{CaseId, Change, Draft, EventId, Retest, Subject};
 use std::time::Duration;
 
 /// No answer counts before a prompt has been up for this long.

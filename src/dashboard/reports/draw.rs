@@ -1,17 +1,13 @@
 //! Reports: documents in the making, and those ready to download.
 
 use crate::contract::{Report, ReportStatus};
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
-use crate::dashboard::ui::text::{DetailPane, DetailText};
-use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::list::{draw_table, pane_of};
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::Line;

@@ -6,14 +6,14 @@
 //!
 //! What failed keeps what is known, so its lists stand there marked stale, each saying why there is nothing newer.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::cached::CachedList;
-use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, PollPlan, Snapshot, Update};
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::runtime::desk::TaskReport;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{CachedList, Generation, Link, ListKind, PollEvent, PollPlan, Update};
+use crate::dashboard::core::Msg;
+use crate::dashboard::runtime::TaskReport;
 use crate::table::Table;
-use crate::triage::bundle::Bundle;
+use crate::triage::Bundle;
 use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
@@ -102,13 +102,10 @@ mod tests {
 
     use super::*;
     use crate::contract::{Finding, FindingId, Shared, Target};
-    use crate::dashboard::base::screen::Size;
-    use crate::dashboard::base::session::Session;
-    use crate::dashboard::base::time::Now;
-    use crate::dashboard::core::Model;
-    use crate::dashboard::core::update;
+    use crate::dashboard::base::{Now, Session, Size};
+    use crate::dashboard::core::{Model, update};
     use crate::table::Remote;
-    use crate::triage::bundle::Manifest;
+    use crate::triage::Manifest;
 
     fn bundle() -> Bundle {
         let made = Stamp::parse("2026-11-21 12:00:00").unwrap();

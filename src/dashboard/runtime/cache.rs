@@ -9,13 +9,13 @@
 //! Reading and writing is done on blocking threads; the end of the dashboard writes what still waits.
 
 use crate::contract::{Stamp, WorkspaceId};
-use crate::dashboard::base::cached::{CACHED_LISTS, CachedList};
-use crate::dashboard::base::plan::{Generation, Link, ListKind, PollEvent, Snapshot, Update};
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{CACHED_LISTS, CachedList, Generation, Link, ListKind, PollEvent, Update};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::Data;
 use crate::dashboard::model::Model;
-use crate::dashboard::runtime::cached_lists::{CachedLists, ListFile};
-use crate::dashboard::runtime::desk::{TaskReport, sleep_or_never};
+use crate::dashboard::runtime::desk::sleep_or_never;
+use crate::dashboard::runtime::{CachedLists, ListFile, TaskReport};
 use crate::table::Remote;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,12 +1,9 @@
 //! Calls that a key caused: each [`Call`] becomes one request, its answer one [`CallAnswer`].
 
-use crate::client::problem::Problem;
-use crate::client::{Client, Download, replay};
+use crate::client::{Client, Download, Problem, replay};
 use crate::contract::{ReportId, Shared};
-use crate::dashboard::base::effect::{Call, CallAnswer};
-use crate::dashboard::runtime::archive::inlet::Inlet;
-use crate::dashboard::runtime::files;
-use crate::dashboard::runtime::files::NewFile;
+use crate::dashboard::base::{Call, CallAnswer};
+use crate::dashboard::runtime::{Inlet, NewFile, files};
 use crate::text;
 
 /// Makes a call.

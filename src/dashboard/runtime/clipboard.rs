@@ -9,7 +9,7 @@
 //!
 //! In tmux an application's OSC 52 is dropped by default, so it is not even tried.
 
-use crate::dashboard::base::effect::CopyFailed;
+use crate::dashboard::base::CopyFailed;
 use base64::Engine as _;
 use std::process::Stdio;
 use std::time::Duration;

@@ -8,28 +8,15 @@
 //! There is no tick: an idle screen costs nothing. Nothing in here waits for the network.
 
 use crate::client::Client;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::plan::{PollEvent, PollPlan, Update};
-use crate::dashboard::base::screen::Size;
-use crate::dashboard::base::session::Session;
-use crate::dashboard::base::time::Now;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::core::{draw as view, update};
+use crate::dashboard::base::{Now, PollEvent, PollPlan, Session, Size, Tone, Update};
+use crate::dashboard::core::{Msg, draw as view, update};
 use crate::dashboard::model::Model;
 use crate::dashboard::poller::{CHANNEL, Poller};
-use crate::dashboard::runtime::archive::ArchiveHandle;
-use crate::dashboard::runtime::cache::Cache;
-use crate::dashboard::runtime::clipboard::CopyMethod;
-use crate::dashboard::runtime::keyboard::Keyboard;
-use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream};
-use crate::dashboard::runtime::spent::Spent;
-use crate::dashboard::runtime::terminal::Terminal;
-use crate::dashboard::runtime::triage::DecisionsHandle;
 use crate::dashboard::runtime::{
-    Connected, ConnectionSource, Connector, DashboardExit, DashboardStart, bundled, signal,
+    ArchiveHandle, Cache, CaughtSignal, Connected, ConnectionSource, Connector, CopyMethod, DashboardExit,
+    DashboardStart, DecisionsHandle, Keyboard, SignalStream, Spent, Terminal, bundled, signal,
 };
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::{Theme, ViewCache};
 use crossterm::event::{Event, KeyEventKind};
 use jiff::Timestamp;
 use std::any::Any;

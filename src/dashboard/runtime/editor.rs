@@ -1,6 +1,6 @@
 //! A field's text in `$VISUAL` or `$EDITOR`: a private temporary file, the editor on the terminal, the text back.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use std::fs;
 use tokio::process::Command;
 

@@ -1,17 +1,15 @@
 //! Carrying out what `update` asks for: each effect is done at once, or by a task whose answer comes back as a message.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::effect::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Ticket};
-use crate::dashboard::base::signal::Signal;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::archive::OobNews;
-use crate::dashboard::runtime::clipboard::CopyMethod;
-use crate::dashboard::runtime::desk::{Desk, TaskReport};
-use crate::dashboard::runtime::keyboard::Keyboard;
-use crate::dashboard::runtime::signals::{CaughtSignal, SignalStream, stop_until_continued};
-use crate::dashboard::runtime::terminal::Terminal;
-use crate::dashboard::runtime::triage::DecisionRequest;
-use crate::dashboard::runtime::{archive, calls, clipboard, editor, signal};
+use crate::client::Problem;
+use crate::dashboard::base::{Call, ConnectionChoice, CopyFailed, Effect, Exported, Signal, Ticket};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::OobNews;
+use crate::dashboard::runtime::desk::Desk;
+use crate::dashboard::runtime::signals::stop_until_continued;
+use crate::dashboard::runtime::{
+    CaughtSignal, CopyMethod, DecisionRequest, Keyboard, SignalStream, TaskReport, Terminal, archive, calls, clipboard,
+    editor, signal,
+};
 use crate::export::Export;
 use crate::oob::request;
 use crate::triage;

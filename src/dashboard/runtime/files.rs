@@ -1,7 +1,7 @@
 //! Files the dashboard writes for a person: into the current directory or the one that was typed, under a cleaned name,
 //! never over another, and closed to others, for findings and captures hold what others should not read.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::text;
 use std::fs::{File, OpenOptions};
 use std::io;

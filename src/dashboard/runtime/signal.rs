@@ -3,8 +3,8 @@
 //! The command is started as configured, without a shell: what was captured reaches it only as variables of its
 //! environment (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::signal::Signal;
+use crate::client::Problem;
+use crate::dashboard::base::Signal;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;

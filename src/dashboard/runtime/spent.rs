@@ -1,6 +1,6 @@
 //! Large tables that were replaced are freed by another thread: to free 100,000 rows takes as long as many frames.
 
-use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::data::Data;
 use std::any::Any;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;

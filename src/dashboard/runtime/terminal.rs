@@ -9,7 +9,7 @@
 //!
 //! Signals end the event loop, which drops the guard. Restoring twice does nothing the second time.
 
-use crate::dashboard::base::screen::Size;
+use crate::dashboard::base::Size;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::style::{ResetColor, force_color_output};

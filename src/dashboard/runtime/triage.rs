@@ -7,14 +7,12 @@
 //! Wishes are carried out in their order, none is dropped: the end of the dashboard waits for them. The clock for others
 //! is slow because a look costs a wake-up, and what another person decides may take a moment to be seen.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::Shared;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
-use crate::dashboard::runtime::Memory;
-use crate::dashboard::runtime::desk::TaskReport;
-use crate::triage::store::{OpenedDecisions, Store, StoreError};
-use crate::triage::{Event, Key, Pen, State};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
+use crate::dashboard::runtime::{Memory, TaskReport};
+use crate::triage::{Event, Key, OpenedDecisions, Pen, State, Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;

@@ -1,11 +1,9 @@
 //! Commands about scans: what a retest showed, and what differs between two of them.
 
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::model::Model;
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[

@@ -1,22 +1,16 @@
 //! Scans: what runs with honest progress, what failed and why, what was found; and one scan from all sides.
 
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, draw_table, pane_of, problem_lines};
-use crate::dashboard::ui::text::{DetailPane, DetailText};
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::list::{draw_table, pane_of, problem_lines};
 use crate::dashboard::ui::widgets::bar::bar;
-use crate::dashboard::ui::widgets::table::TableColumn;
 use crate::dashboard::ui::widgets::tree::tree_lines;
 use crate::dashboard::ui::widgets::wrap::plain;
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::table::Remote;
 use crate::text;
 use ratatui::buffer::Buffer;

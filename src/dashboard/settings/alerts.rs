@@ -1,10 +1,8 @@
 //! The keys of the list of alert rules (`:alerts`): off and on, delete.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::{Modal, Model};
 
 /// A key while the list is up. It closes with its last rule, whoever took that away.
 pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {

@@ -1,10 +1,10 @@
 //! What is told of the time since one last looked, and what is remembered for the next time.
 
 use crate::contract::{Risk, Scan, ScanStatus, Stamp};
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 use crate::triage::Pen;
 use jiff::{SignedDuration, Timestamp};
@@ -99,7 +99,7 @@ fn what_was_seen_or_decided_is_remembered_at_once_and_another_workspace_is_leavi
 #[test]
 fn captures_and_the_payloads_they_called_since_one_looked_are_told() {
     use crate::contract::Capture;
-    use crate::dashboard::data::archive::OobNews;
+    use crate::dashboard::data::OobNews;
     use crate::dashboard::testing::{capture, caught};
     use crate::oob::{Mention, MentionPlace, Token};
     let mut desk = desk(true);

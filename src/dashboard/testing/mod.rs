@@ -9,23 +9,20 @@ pub(crate) use std::time::Duration;
 pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) use jiff::Timestamp;
 
-pub(crate) use crate::client::problem::Problem;
+pub(crate) use crate::client::Problem;
 pub(crate) use crate::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId, ScanStatus, Stamp,
     Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
-pub(crate) use crate::dashboard::base::capture::Caught;
-pub(crate) use crate::dashboard::base::effect::{Call, CallAnswer, Effect, Ticket};
-pub(crate) use crate::dashboard::base::pane::Pane;
-pub(crate) use crate::dashboard::base::plan::{PollEvent, Snapshot, Update};
-pub(crate) use crate::dashboard::base::screen::{Measures, Size};
-pub(crate) use crate::dashboard::base::session::Session;
-pub(crate) use crate::dashboard::base::time::Now;
-use crate::dashboard::core::msg::Msg;
+pub(crate) use crate::dashboard::base::plan::Snapshot;
+pub(crate) use crate::dashboard::base::{
+    Call, CallAnswer, Caught, Effect, Measures, Now, Pane, PollEvent, Session, Size, Ticket, Update,
+};
+use crate::dashboard::core::Msg;
 pub(crate) use crate::dashboard::core::update::update;
-use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::data::OobNews;
+pub(crate) use crate::dashboard::model::Modal;
 use crate::dashboard::model::Model;
-pub(crate) use crate::dashboard::model::modal::Modal;
 pub(crate) use crate::oob::{Archived, Hits, Token};
 pub(crate) use crate::table::Table;
 pub(crate) use crate::triage::Pen;
@@ -246,7 +243,7 @@ pub(crate) fn events(script: &str) -> Vec<KeyEvent> {
 }
 
 pub(crate) fn event(word: &str) -> KeyEvent {
-    let key = crate::dashboard::input::key::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
+    let key = crate::dashboard::input::KeyChord::parse(word).unwrap_or_else(|| panic!("no key: {word}"));
     let modifiers = if word.starts_with("ctrl-") { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
     KeyEvent::new(key.code(), modifiers)
 }

@@ -10,8 +10,10 @@
 pub mod input;
 pub mod offers;
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::{Tab, TextMode};
+pub use input::TextInput;
+pub use offers::{Ends, Offers, Recall};
+
+use crate::dashboard::base::{Pane, Tab, TextMode};
 use std::collections::BTreeMap;
 
 /// A search in the detail's text. The view finds the matches, since it makes the lines. While `follow` holds it shows

@@ -1,18 +1,12 @@
 //! What drawing remembers from one frame to the next. Nothing here is knowledge: thrown away, it is made anew.
 
 use crate::contract::Finding;
-use crate::dashboard::base::capture::CaughtId;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::screen::Measures;
-use crate::dashboard::base::tab::{Tab, TextMode};
-use crate::dashboard::data::snapshots::Data;
-use crate::dashboard::data::stream::Stream;
-use crate::dashboard::list::List;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::model::review::facts::ReviewFacts as GroupFacts;
-use crate::dashboard::ui::facts::PaneFacts;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::base::{CaughtId, Measures, Pane, Tab, TextMode};
+use crate::dashboard::data::{Data, Stream};
+use crate::dashboard::list::{List, StreamList};
+use crate::dashboard::model::ReviewFacts as GroupFacts;
 use crate::dashboard::ui::widgets::table::window;
+use crate::dashboard::ui::{PaneFacts, Theme};
 use crate::table::{Item, Table};
 use crate::triage::{Case, CaseId};
 use ratatui::text::Line;

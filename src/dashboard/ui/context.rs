@@ -1,12 +1,10 @@
 //! What every pane asks for while it is drawn: names behind ids, ages by the service's clock, the model and the theme.
 
 use crate::contract::{Finding, LoggerId, Scan, ScanId, Stamp, Target, TargetId, Tool};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::ui::facts::{PaneFacts, target_of};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::base::Pane;
+use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::ui::facts::target_of;
+use crate::dashboard::ui::{PaneFacts, Theme, format};
 use crate::table::{Remote, Table};
 use crate::text;
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 //! changes, looked up while drawing.
 
 use crate::contract::{Finding, Scan, ScanStatus, Stamp, Target, TargetId};
-use crate::dashboard::data::snapshots::Data;
+use crate::dashboard::data::Data;
 use crate::table::Table;
 use crate::text;
 use crate::triage::Case;

@@ -7,12 +7,12 @@
 //!              [ Start 58 scans ]     ctrl-o sends from anywhere
 //! ```
 
-use crate::dashboard::forms::Form;
-use crate::dashboard::forms::field::{FieldValue, FormField, LineNote};
+use crate::dashboard::forms::{FieldValue, Form, FormField, LineNote};
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, FormAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::text::input::TextInput;
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::text::TextInput;
+use crate::dashboard::ui::Cx;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::labels::key;
 use crate::dashboard::ui::layout::popup;
 use crate::dashboard::ui::list::problem_lines;

@@ -1,7 +1,7 @@
 //! Numbers, times and risks as short text. Everything here has a known greatest width, so that columns can be fixed.
 
 use crate::contract::{Risk, Stamp};
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use crate::text;
 use jiff::Timestamp;
 use ratatui::text::Span;

@@ -1,13 +1,12 @@
 //! Keys, facts and chips as short text.
 
 use crate::contract::{LoggerId, Stamp, Tool};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::board::Board;
+use crate::dashboard::base::Pane;
+use crate::dashboard::data::Board;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::Action;
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::format;
-use crate::oob::lifetime::Ending;
+use crate::dashboard::ui::{Cx, format};
+use crate::oob::Ending;
 use ratatui::text::{Line, Span};
 
 /// The key that goes to a pane, with its name: `3 Findings`.
@@ -42,11 +41,7 @@ pub(crate) fn chips(cx: &Cx<'_>, pane: Pane) -> Vec<String> {
 }
 
 /// A name with its value, for heads and summaries.
-pub(crate) fn fact(
-    theme: crate::dashboard::ui::theme::Theme,
-    name: &'static str,
-    value: impl Into<String>,
-) -> Line<'static> {
+pub(crate) fn fact(theme: crate::dashboard::ui::Theme, name: &'static str, value: impl Into<String>) -> Line<'static> {
     Line::from(vec![Span::styled(format!("{name:<14}"), theme.dim()), Span::raw(value.into())])
 }
 

@@ -12,8 +12,7 @@
 //!
 //! Reports and word lists are full views: in the wide layout they take the places of findings, scans and captures.
 
-use crate::dashboard::base::pane::{Focus, Pane};
-use crate::dashboard::base::screen::{Layout, Size};
+use crate::dashboard::base::{Focus, Layout, Pane, Size};
 use ratatui::layout::Rect;
 
 /// Under this size one line says what is needed.

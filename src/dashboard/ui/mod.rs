@@ -21,3 +21,17 @@ pub mod format;
 pub mod layout;
 pub mod theme;
 pub mod widgets;
+
+pub use cache::ViewCache;
+pub(crate) use cache::{Counted, TextKey, WrappedText};
+pub(crate) use context::Cx;
+pub use facts::PaneFacts;
+pub use layout::{COMMAND_NAME, LEAST, Places, Slot, SlotPart, TABS_FROM};
+pub(crate) use list::{ListPane, ListState};
+pub(crate) use text::{DetailPane, DetailText};
+pub use theme::{Scheme, Theme, UNICODE};
+pub use widgets::frame::Edges;
+pub use widgets::hints::Hint;
+pub(crate) use widgets::pop_up::PopUp;
+pub use widgets::table::{GUTTER, TableColumn, TableRow};
+pub use widgets::toast::Toasts;

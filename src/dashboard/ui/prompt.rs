@@ -1,7 +1,8 @@
 //! A question that waits for an answer, over the lower rows: the list it is about stays visible.
 
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::Cx;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::popup;
 use crate::dashboard::ui::widgets::input::input_spans_in;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};

@@ -7,19 +7,17 @@
 //!               └► made and wrapped otherwise
 //! ```
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::{Tab, TextMode};
-use crate::dashboard::model::modal::{LinePurpose, Modal};
+use crate::dashboard::base::{Pane, Tab, TextMode};
+use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
-use crate::dashboard::ui::cache::{TextKey, ViewCache, WrappedText};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::layout::{Slot, indented, take_bottom, take_top};
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::frame::{Edges, draw_frame};
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::layout::{indented, take_bottom, take_top};
+use crate::dashboard::ui::widgets::frame::draw_frame;
 use crate::dashboard::ui::widgets::input::input_spans;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
 use crate::dashboard::ui::widgets::tabs::tab_line;
 use crate::dashboard::ui::widgets::wrap::wrap;
+use crate::dashboard::ui::{Cx, Edges, Slot, TextKey, Theme, ViewCache, WrappedText};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -12,8 +12,7 @@ use sqlx::{Row as _, Sqlite};
 use super::pieces::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
-use crate::oob::Book;
-use crate::oob::archived::Archived;
+use crate::oob::{Archived, Book};
 
 /// Where a capture stands among those of its workspace: by time, then in the order of archiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::targets::{allowed, too_many};
 use super::{RouteResult, data};
-use crate::contract::scan::{SCAN_MINUTES, hide_secrets};
-use crate::contract::{RedirectLevel, ReportCallback, ScanCreated, Target, TargetId, Tool, WorkspaceId};
+use crate::contract::scan::hide_secrets;
+use crate::contract::{RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, Target, TargetId, Tool, WorkspaceId};
 use crate::service::address::Address;
 use crate::service::engine::{ParamsError, TOOLS, check_params, unknown_tool_message};
 use crate::service::errors::ApiError;

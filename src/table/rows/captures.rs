@@ -4,12 +4,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::contract::{Capture, CaptureId, Shared};
-use crate::oob::source::Agent;
-use crate::oob::{Mention, Payload};
+use crate::oob::{Agent, Mention, Payload};
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put};
-use crate::table::sort::Sort;
+use crate::table::row::{flags, put};
+use crate::table::{Item, Others, Row, Sort};
 
 /// The captures have one order, that of their stream.
 const SORTS: &[Sort<Capture>] = &[Sort { name: "time", compare: |a, b| a.id.cmp(&b.id) }];

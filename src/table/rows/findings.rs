@@ -2,9 +2,8 @@
 
 use crate::contract::{Finding, FindingId, TargetId};
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put, shared, tool};
-use crate::table::sort::Sort;
+use crate::table::row::{flags, put, shared, tool};
+use crate::table::{Item, Others, Row, Sort};
 
 impl Row for Finding {
     const KIND: Kind = Kind::Findings;

@@ -3,9 +3,9 @@
 use crate::contract::{Logger, LoggerId};
 use crate::oob::lifetime::over;
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put};
-use crate::table::sort::{Sort, natural};
+use crate::table::row::{flags, put};
+use crate::table::sort::natural;
+use crate::table::{Item, Others, Row, Sort};
 
 /// Orders of the loggers.
 const SORTS: &[Sort<Logger>] = &[

@@ -4,9 +4,9 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::oob::{Payload, Token};
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put};
-use crate::table::sort::{BY_HITS, Sort, natural};
+use crate::table::row::{flags, put};
+use crate::table::sort::natural;
+use crate::table::{BY_HITS, Item, Others, Row, Sort};
 
 /// Orders of the payloads. The lines of a batch were made at one time: they stay in their order.
 const SORTS: &[Sort<Payload>] = &[

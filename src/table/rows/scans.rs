@@ -2,9 +2,8 @@
 
 use crate::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put, shared, tool, worst};
-use crate::table::sort::{BY_NEED, Sort};
+use crate::table::row::{flags, put, shared, tool, worst};
+use crate::table::{BY_NEED, Item, Others, Row, Sort};
 
 /// Orders of the scans.
 const SORTS: &[Sort<Scan>] = &[

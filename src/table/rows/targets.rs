@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use crate::contract::{Target, TargetId};
 use crate::query::{Builder, Field, Flag, Kind};
-use crate::table::Item;
-use crate::table::row::{Others, Row, flags, put, shared, worst};
-use crate::table::sort::{BY_RISK, Sort, natural};
+use crate::table::row::{flags, put, shared, worst};
+use crate::table::sort::natural;
+use crate::table::{BY_RISK, Item, Others, Row, Sort};
 
 /// Orders of the targets.
 const SORTS: &[Sort<Target>] = &[

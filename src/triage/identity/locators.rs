@@ -13,8 +13,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::class;
-use crate::contract::Evidence;
-use crate::contract::finding::EvidenceView;
+use crate::contract::{Evidence, EvidenceView};
 use crate::text;
 
 /// Characters of one name that count.

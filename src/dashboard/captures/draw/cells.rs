@@ -1,13 +1,13 @@
 //! The cells of a captured request in the list: what was planted where, how long after it came, what the target added.
 
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::known;
-use crate::dashboard::list::stream::groups::{CaptureGroup, CaptureGroupKey};
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::list::{CaptureGroup, CaptureGroupKey};
+use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::{Cx, TableColumn, format};
+use crate::oob::Agent;
 use crate::oob::request::body_size;
-use crate::oob::source::{Agent, is_own};
+use crate::oob::source::is_own;
 use crate::text;
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;

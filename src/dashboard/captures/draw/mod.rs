@@ -3,19 +3,14 @@
 pub mod cells;
 pub mod detail;
 
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::captures::loggers::draw::HTTP_ONLY;
+use crate::dashboard::base::{Caught, Pane};
+use crate::dashboard::captures::HTTP_ONLY;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, ListState, draw_list as draw_any_list, pane_of};
-use crate::dashboard::ui::widgets::table::TableRow;
-use crate::oob::reach::Reach;
-use crate::oob::request;
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::list::{draw_list as draw_any_list, pane_of};
+use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, format};
+use crate::oob::{Reach, request};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};

@@ -2,17 +2,13 @@
 //! happen, and nothing is made before it is sent.
 
 use crate::contract::{ReportFormat, ReportSource, Risk};
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::core::update::objects;
 use crate::dashboard::findings::{export as out, manual};
-use crate::dashboard::forms::field::FieldId;
-use crate::dashboard::forms::{Form, FormOpening};
+use crate::dashboard::forms::{FieldId, Form, FormOpening};
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 
 /// The formats by name.
 const FORMATS: &[&str] = &["pdf", "html", "json", "csv", "xlsx", "docx"];

@@ -1,13 +1,9 @@
 //! Commands about the list with the focus: its order, its marks, its saved queries.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::input::action::{Action, ListAction};
 use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::text::plural;
 
 /// The commands of this area.

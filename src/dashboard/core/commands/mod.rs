@@ -16,17 +16,14 @@ pub mod table;
 pub(crate) mod tests;
 pub mod views;
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::core::commands::table::Ready;
+use crate::dashboard::base::{Effect, Tone};
+use crate::dashboard::core::Ready;
 use crate::dashboard::core::update::actions::handle_action;
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::EditAction;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::modal::command_line::{CommandAbout, CommandLine};
+use crate::dashboard::model::{CommandAbout, CommandLine, Modal, Model};
 use crate::dashboard::palette::Command;
-use crate::dashboard::text::offers::{Ends, Offers, Recall};
+use crate::dashboard::text::{Ends, Offers, Recall};
 
 /// The commands that take arguments, of all areas.
 pub(crate) fn command_table() -> Vec<Command> {

@@ -1,17 +1,13 @@
 //! What could be meant by what is typed up to the cursor: names of commands, then values of their arguments.
 
 use crate::contract::Shared;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
 use crate::dashboard::core::commands::table;
 use crate::dashboard::core::commands::table::split;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::command_line::CommandOffer;
-use crate::dashboard::palette::details::{KEYS, RISKS};
-use crate::dashboard::palette::slot::ArgumentShape;
-use crate::dashboard::palette::{Command, fuzzy, slot, trimmed};
-use crate::query::complete::{Completion, complete};
-use crate::query::field::Values;
-use crate::query::{Field, Kind};
+use crate::dashboard::model::{CommandOffer, Model};
+use crate::dashboard::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
+use crate::query::complete::complete;
+use crate::query::{Completion, Field, Kind, Values};
 use crate::text;
 use crate::triage::Verdict;
 use std::collections::BTreeSet;

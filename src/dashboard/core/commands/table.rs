@@ -1,11 +1,9 @@
 //! The table of all commands, and how a line is read with it.
 
+use crate::dashboard::input::Keymap;
 use crate::dashboard::input::action::{Action, AppAction, ListAction, TextAction, ViewAction};
-use crate::dashboard::input::keymap::Keymap;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::command_line::Fault;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::{Command, places, slot, trimmed};
+use crate::dashboard::model::{Fault, Model};
+use crate::dashboard::palette::{Args, Command, places, slot, trimmed};
 use std::ops::Range;
 use std::sync::LazyLock;
 

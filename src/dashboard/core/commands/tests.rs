@@ -1,8 +1,8 @@
 //! The command line: typed, completed, recalled, run.
 
+pub(crate) use crate::dashboard::core::Msg;
 use crate::dashboard::core::commands::table;
-pub(crate) use crate::dashboard::core::msg::Msg;
-pub(crate) use crate::dashboard::model::modal::command_line::CommandLine;
+pub(crate) use crate::dashboard::model::CommandLine;
 pub(crate) use crate::dashboard::testing::*;
 pub(crate) use crate::triage::{Baseline, Change, Pen};
 

@@ -1,13 +1,10 @@
 //! Commands that show something: the views with a query, and single workspaces, targets, scans, findings.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::{Effect, Pane, Scope};
 use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Model, navigation};
-use crate::dashboard::palette::Command;
-use crate::dashboard::palette::args::Args;
-use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::query::Kind;
 
 /// A view with a query.

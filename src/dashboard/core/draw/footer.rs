@@ -1,21 +1,18 @@
 //! The last line: what the keys do here. It is made from the key table, never written down again.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{
     Action, DecideAction, EditAction, FormAction, ItemAction, ListAction, PayloadAction, ReviewAction, TextAction,
     VerdictAction, ViewAction,
 };
-use crate::dashboard::input::context::Context;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice};
-use crate::dashboard::model::review::Review;
+use crate::dashboard::model::{DecideMenu, MenuChoice, Modal, Review};
 use crate::dashboard::prompts::{Prompt, PromptAnswer};
-use crate::dashboard::ui::context::Cx;
 use crate::dashboard::ui::labels::numbered;
 use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::widgets::hints::{Hint, hint_line};
+use crate::dashboard::ui::widgets::hints::hint_line;
 use crate::dashboard::ui::widgets::lines::draw_line;
+use crate::dashboard::ui::{Cx, Hint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -147,7 +144,7 @@ fn verdicts(cx: &Cx<'_>) -> Hint {
 }
 
 /// With marks a hint carries their number: `scan 12`.
-fn drawn(cx: &Cx<'_>, hint: &crate::dashboard::input::keymap::KeyHint) -> Hint {
+fn drawn(cx: &Cx<'_>, hint: &crate::dashboard::input::KeyHint) -> Hint {
     let does = match marked(cx) {
         marked @ 2.. if takes_marks(hint.action) => format!("{} {marked}", hint.label),
         _ => hint.label.to_owned(),

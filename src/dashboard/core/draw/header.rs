@@ -6,13 +6,10 @@
 //!
 //! The left part gives way in the middle; what is wrong never does before the screen is narrower than it.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::Link;
-use crate::dashboard::base::screen::Layout;
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::format;
+use crate::dashboard::base::{Layout, Link, Pane};
 use crate::dashboard::ui::layout::indented;
 use crate::dashboard::ui::widgets::lines::{draw_line, joined};
+use crate::dashboard::ui::{Cx, format};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -13,22 +13,17 @@ pub mod header;
 pub mod modals;
 pub mod panes;
 
-use crate::dashboard::base::batch::Batch;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::screen::{Measures, Size};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::layout::{LEAST, Places, take_bottom};
+use crate::dashboard::base::{Batch, Measures, Size, Tone};
+use crate::dashboard::model::{Modal, Model};
+use crate::dashboard::ui::layout::take_bottom;
 use crate::dashboard::ui::widgets::lines::draw_line;
-use crate::dashboard::ui::widgets::toast::Toasts;
+use crate::dashboard::ui::{Cx, LEAST, Places, Toasts};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-pub use crate::dashboard::ui::cache::ViewCache;
-pub use crate::dashboard::ui::theme::{Scheme, Theme};
+pub use crate::dashboard::ui::{Scheme, Theme, ViewCache};
 
 /// Draws the whole screen. What it measured is in the cache afterwards.
 pub fn draw(model: &Model, frame: &mut Frame<'_>, cache: &mut ViewCache) {

@@ -3,13 +3,10 @@
 //! The `draw` of a feature has the columns of its list, the cells of a row, and its detail. How a list or a detail is
 //! framed, scrolled and filtered is in `ui/list` and `ui/text`, once for all.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::Cx;
+use crate::dashboard::base::Pane;
 pub(crate) use crate::dashboard::ui::labels::numbered;
-use crate::dashboard::ui::layout::{Slot, SlotPart};
-use crate::dashboard::ui::text::DetailPane;
 use crate::dashboard::ui::widgets::lines::draw_sides;
+use crate::dashboard::ui::{Cx, DetailPane, Slot, SlotPart, ViewCache};
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 

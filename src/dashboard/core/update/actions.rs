@@ -1,17 +1,14 @@
 //! What an action asks for where the keys are: a review comes first, then each area has its function.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Effect, Pane, Tab, Tone};
 use crate::dashboard::core::commands;
 use crate::dashboard::core::update::{copies, groups, links, navigation, objects, steps};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::findings::review;
+use crate::dashboard::input::Prefix;
 use crate::dashboard::input::action::{
     Action, AppAction, DecideAction, GoAction, MoveAction, ReviewAction, TextAction, ViewAction,
 };
-use crate::dashboard::input::prefix::Prefix;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
 

@@ -1,13 +1,10 @@
 //! Every action in every place: a table of what each does, made by pressing one key that stands for the action
 //! everywhere.
 
-use crate::dashboard::base::pane::Focus;
-use crate::dashboard::base::plan::ListKind;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::{Action, Keymap};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::LinePurpose;
+use crate::dashboard::base::{Focus, ListKind};
+use crate::dashboard::core::Msg;
+use crate::dashboard::input::{Action, Context, Keymap};
+use crate::dashboard::model::{LinePurpose, Model};
 use crate::dashboard::testing::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

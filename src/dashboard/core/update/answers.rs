@@ -1,11 +1,8 @@
 //! What came of the effects: calls, copies, files, the editor, the first-start choice.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::effect::{CallAnswer, CopyFailed, Effect, Ticket};
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::session::Session;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::client::Problem;
+use crate::dashboard::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
+use crate::dashboard::model::{Modal, Model};
 use std::path::PathBuf;
 
 /// A call was answered.
@@ -68,7 +65,7 @@ pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Proble
         Ok(session) => {
             model.session = session;
             model.overlay.modals.clear();
-            model.overlay.drafts.remove(&crate::dashboard::base::form_tag::FormTag::Connect);
+            model.overlay.drafts.remove(&crate::dashboard::base::FormTag::Connect);
         }
         Err(problem) => {
             model.overlay.modals.retain(|modal| matches!(modal, Modal::Setup(_) | Modal::Form(_)));

@@ -1,9 +1,8 @@
 //! Lists of an earlier dashboard, taken into the model as stale: what the service told meanwhile is never replaced.
 
 use crate::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::cached::CachedList;
-use crate::dashboard::base::pane::Pane;
 use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{CachedList, Pane};
 use crate::dashboard::core::update::news;
 use crate::dashboard::model::Model;
 use crate::table::Table;

@@ -1,6 +1,6 @@
 //! What an earlier dashboard read: shown at once, marked stale, and never in the place of what the service told.
 
-use crate::dashboard::base::cached::CachedList;
+use crate::dashboard::base::CachedList;
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 use crate::table::Remote;
@@ -90,7 +90,7 @@ fn what_could_not_be_read_from_the_service_is_recalled_with_the_reason() {
     let mut desk = Desk::blank(200, 60);
     desk.recalls_workspaces(Some(1));
     let problem = Arc::new(Problem::local("refused"));
-    desk.feed(PollEvent::Failed(crate::dashboard::base::plan::ListKind::Findings, Arc::clone(&problem)));
+    desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, Arc::clone(&problem)));
     desk.recalls(Snapshot::Findings(findings()));
     assert_eq!(desk.model.data.findings.problem(), Some(&*problem));
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);

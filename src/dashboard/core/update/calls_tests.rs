@@ -1,6 +1,6 @@
 //! Prompts and the calls they guard.
 
-use crate::dashboard::base::plan::ListKind;
+use crate::dashboard::base::ListKind;
 use crate::dashboard::testing::*;
 use crate::oob::ReadOutCounts;
 

@@ -1,15 +1,9 @@
 //! What follows when all calls of a wish are answered: lists are read anew, the form closes or says what was refused.
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::batch::{Batch, Job, JobState};
-use crate::dashboard::base::effect::{Call, CallAnswer};
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Scope;
-use crate::dashboard::base::plan::ListKind;
+use crate::client::Problem;
+use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Scope, Tone};
 use crate::dashboard::forms::Form;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::model::{Modal, Model};
 use crate::oob::ReadOutCounts;
 
 impl Model {

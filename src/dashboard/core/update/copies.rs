@@ -3,16 +3,13 @@
 //! Text from outside passes the door of [`crate::text`] before it leaves: nothing in it acts on a shell or terminal
 //! that it is pasted into.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::input::action::CopyAction;
 use crate::dashboard::model::Model;
 use crate::dashboard::payloads::keys as payloads;
-use crate::oob::out;
-use crate::oob::out::CaptureRecord;
+use crate::oob::{CaptureRecord, out};
 use crate::query::{Expr, Query};
 use crate::text;
 use crate::text::quoted;

@@ -2,10 +2,7 @@
 //! they were when the key was pressed.
 
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
-use crate::dashboard::base::batch::Job;
-use crate::dashboard::base::effect::Call;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Call, Job, Pane, Tone};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;

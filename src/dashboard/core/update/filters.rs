@@ -1,14 +1,11 @@
 //! The filter line of a list: every key shows its result at once, as long as the text is a query; with completion of
 //! what can be written there, and the queries typed before.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::{Line, Modal, QueryHelp};
-use crate::dashboard::text::offers::{Ends, Offers};
-use crate::query::complete::{Completion, complete};
-use crate::query::{Evaluator, Query};
+use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::model::{Line, Modal, Model, QueryHelp};
+use crate::dashboard::text::{Ends, Offers};
+use crate::query::complete::complete;
+use crate::query::{Completion, Evaluator, Query};
 
 /// The text of the line was changed by hand.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {

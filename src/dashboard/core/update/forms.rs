@@ -1,17 +1,12 @@
 //! Keys in forms, and in the first-start question; what is sent, and what comes of it.
 
-use crate::dashboard::base::batch::Batch;
-use crate::dashboard::base::effect::{ConnectionChoice, Effect};
-use crate::dashboard::base::form_tag::FormTag;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::forms::field::{FieldValue, FormField};
-use crate::dashboard::forms::{Form, FormOpening};
+use crate::dashboard::base::{Batch, ConnectionChoice, Effect, FormTag, Tone};
+use crate::dashboard::forms::{FieldValue, Form, FormField, FormOpening};
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{
     Action, EditAction, FormAction, ListAction, MoveAction, SetupAction, ViewAction,
 };
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::{Help, Modal};
+use crate::dashboard::model::{Help, Modal, Model};
 
 /// A key in a form.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {

@@ -1,7 +1,7 @@
 //! Forms from the first key to the answer.
 
 use crate::dashboard::core::update::Msg;
-use crate::dashboard::forms::field::{FieldId, LineNote};
+use crate::dashboard::forms::{FieldId, LineNote};
 use crate::dashboard::testing::*;
 
 #[test]

@@ -1,11 +1,9 @@
 //! `b`, then by what: findings and captures in groups, folding and unfolding them.
 
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::board::BY_NOW;
+use crate::dashboard::base::{Pane, Tone};
+use crate::dashboard::data::BY_NOW;
 use crate::dashboard::input::action::GroupAction;
-use crate::dashboard::list::groups::FindingGroupBy;
-use crate::dashboard::list::stream;
+use crate::dashboard::list::{FindingGroupBy, stream};
 use crate::dashboard::model::Model;
 
 /// Groups the findings or the captures, or no more; the board has an order instead.

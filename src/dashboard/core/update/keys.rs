@@ -1,17 +1,13 @@
 //! From a key to what it asks for: who has the keys, what the key means there, who carries it out.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
 use crate::dashboard::core::update::{forms, lines, prompts};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
-use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, AppAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::input::key::KeyChord;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::input::{Context, KeyChord, KeyEvent};
+use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::settings::alerts;
 
@@ -118,7 +114,7 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.keyboard.pending.take().is_some() || lines::close(model) {
         return;
     }
-    let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::batch::Batch::cancel).sum();
+    let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::Batch::cancel).sum();
     match waiting {
         0 => model.say(Tone::Plain, "nothing is under way; ctrl-c again leaves"),
         _ => model.say(Tone::Plain, format!("{waiting} not sent; what was sent goes on; ctrl-c again leaves")),

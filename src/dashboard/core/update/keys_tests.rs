@@ -1,10 +1,8 @@
 //! Keys that move between views, close layers, copy, and leave.
 
-use crate::dashboard::base::effect::ConnectionChoice;
-use crate::dashboard::base::plan::{ListKind, ScanPart};
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{ConnectionChoice, ListKind, ScanPart, Tab};
 use crate::dashboard::core::update::Msg;
-use crate::dashboard::input::context::Context;
+use crate::dashboard::input::Context;
 use crate::dashboard::testing::*;
 
 #[test]
@@ -239,7 +237,7 @@ fn what_a_capture_holds_cannot_act_on_a_shell_it_is_pasted_into() {
 #[test]
 fn a_copy_that_cannot_leave_shows_its_text() {
     let mut desk = Desk::new();
-    let failed = crate::dashboard::base::effect::CopyFailed { why: "no way out".into(), text: "abc".into() };
+    let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: "abc".into() };
     desk.send(Msg::Copied(Err(failed)));
     assert!(matches!(desk.model.overlay.modals.last(), Some(Modal::Text(text)) if text.body == "abc"));
     desk.keys("q");
@@ -327,7 +325,7 @@ fn a_typed_key_is_not_printed_with_its_form() {
 fn a_text_over_the_panes_is_scrolled_to_its_end_and_not_beyond() {
     let mut desk = Desk::new();
     let body = (0..200).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
-    let failed = crate::dashboard::base::effect::CopyFailed { why: "no way out".into(), text: body };
+    let failed = crate::dashboard::base::CopyFailed { why: "no way out".into(), text: body };
     desk.send(Msg::Copied(Err(failed)));
     let scroll = |desk: &Desk| match desk.model.overlay.modals.last() {
         Some(Modal::Text(text)) => text.scroll,

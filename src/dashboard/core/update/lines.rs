@@ -1,13 +1,11 @@
 //! Lines that are typed over the panes (filter, search, the filter of the help), and texts that are read there.
 
-use crate::dashboard::base::effect::Effect;
+use crate::dashboard::base::Effect;
 use crate::dashboard::core::update::filters;
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, AppAction, EditAction, MoveAction, TextAction, ViewAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::{Line, LinePurpose, Modal, QueryHelp};
-use crate::dashboard::text::Search;
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::model::{Line, LinePurpose, Modal, Model, QueryHelp};
+use crate::dashboard::text::{Search, TextInput};
 
 /// Opens the line for the filter of the focused list.
 pub(crate) fn open_filter(model: &mut Model) {

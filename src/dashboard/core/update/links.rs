@@ -1,7 +1,7 @@
 //! `g`, then where to: from a row to what belongs to it.
 
 use crate::contract::{LoggerId, ScanId, TargetId};
-use crate::dashboard::base::pane::{Pane, Scope};
+use crate::dashboard::base::{Pane, Scope};
 use crate::dashboard::core::update::steps;
 use crate::dashboard::input::action::{GoAction, MoveAction};
 pub(crate) use crate::dashboard::model::navigation::reveal;

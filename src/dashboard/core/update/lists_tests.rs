@@ -1,6 +1,6 @@
 //! Selection, filter, marks, scope, and what updates leave alone.
 
-use crate::dashboard::base::plan::{Link, ListKind};
+use crate::dashboard::base::{Link, ListKind};
 use crate::dashboard::core::update::Msg;
 use crate::dashboard::testing::*;
 

@@ -45,16 +45,10 @@ pub mod prompts;
 pub mod steps;
 
 use crate::contract::ScanId;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::time::Now;
-use crate::dashboard::core::commands;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::seen::SEEN_AFTER;
+use crate::dashboard::base::{Effect, Now, Pane, Tone};
+use crate::dashboard::core::{Msg, commands};
+use crate::dashboard::list::StreamList;
+use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use std::time::Duration;
 
 /// Takes a message: changes the model, says what is wanted from the outside.

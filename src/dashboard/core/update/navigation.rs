@@ -1,15 +1,11 @@
 //! Keys that move between panes, views and tabs.
 
 use crate::contract::WorkspaceId;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::{Pane, Scope};
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Effect, Pane, Scope, Tab, Tone};
 use crate::dashboard::core::update::{prompts, steps};
 use crate::dashboard::input::action::ViewAction;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::{Help, Modal};
 use crate::dashboard::model::navigation::{go, set_scope};
+use crate::dashboard::model::{Help, Modal, Model};
 
 /// Carries out an action on views and panes.
 pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut Vec<Effect>) {

@@ -1,11 +1,10 @@
 //! What the poller learnt, taken into the model. Every list keeps its selection by id.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{Logger, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::{Link, PartData, PollEvent, ScanPart, Snapshot, Update};
-use crate::dashboard::data::snapshots::ScanParts;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Link, Pane, PartData, PollEvent, ScanPart, Tone, Update};
+use crate::dashboard::data::ScanParts;
 use crate::dashboard::model::Model;
 use crate::table::Table;
 use std::sync::Arc;

@@ -2,16 +2,13 @@
 //! form or prompt is up.
 
 use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, WordlistId};
-use crate::dashboard::base::batch::{Batch, Job};
-use crate::dashboard::base::effect::{Call, Effect};
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
 use crate::dashboard::captures::keys as captures;
 use crate::dashboard::core::update::{deletions, steps};
 use crate::dashboard::findings::retest::keys as retest;
 use crate::dashboard::forms::{Form, FormOpening, IdSet};
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::list::cursor::Chosen;
+use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
 use crate::triage::CaseId;
 

@@ -1,14 +1,10 @@
 //! Questions before what cannot be undone: opening, answering, and what is asked before leaving.
 
-use crate::dashboard::base::batch::Batch;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::findings::review;
-use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::EditAction;
-use crate::dashboard::input::key::KeyChord;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::input::{KeyChord, KeyEvent};
+use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, PromptAnswer, PromptReply, Then};
 use crate::text::plural;
 

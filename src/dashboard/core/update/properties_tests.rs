@@ -79,7 +79,7 @@ impl World {
             }
             Step::Fail => {
                 let problem = Arc::new(Problem::local("down"));
-                desk.feed(PollEvent::Failed(crate::dashboard::base::plan::ListKind::Findings, problem));
+                desk.feed(PollEvent::Failed(crate::dashboard::base::ListKind::Findings, problem));
                 vec![]
             }
             Step::Answer(good) => match self.sent.pop() {

@@ -1,8 +1,6 @@
 //! Steps in a list or a detail: the cursor, marks and ranges, sort orders, taking back a filter; scrolling, matches.
 
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
 use crate::dashboard::input::action::{Action, ListAction, MoveAction, TextAction};
 use crate::dashboard::model::Model;

@@ -1,6 +1,6 @@
 //! What holds for deciding, whatever is pressed and whatever arrives meanwhile.
 
-use crate::dashboard::core::msg::Msg;
+use crate::dashboard::core::Msg;
 use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
@@ -83,7 +83,7 @@ proptest! {
         }
         // Everything can be undone.
         desk.model.overlay.modals.clear();
-        desk.model.navigation.focus = crate::dashboard::base::pane::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
+        desk.model.navigation.focus = crate::dashboard::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
         desk.model.keyboard.pending = None;
         for _ in 0..200 {
             desk.keys("u");

@@ -8,21 +8,16 @@
 //! Decisions never ask up to 20: undo takes back. A decided row stays where it is until the filter is applied again.
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::guard::GUARDED;
+use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::data::GUARDED;
 use crate::dashboard::findings::changed;
 use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
 use crate::dashboard::findings::retest::keys as board;
 use crate::dashboard::input::action::{Action, DecideAction, VerdictAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::decide_menu::MenuChoice;
+use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{Deed, Prompt, Then};
 use crate::text::plural;
-use crate::triage::draft::{DecisionScope, Draft};
-use crate::triage::usual::Last;
-use crate::triage::{Case, CaseId, Change, EventId, RuleState, Subject, Verdict};
+use crate::triage::{Case, CaseId, Change, DecisionScope, Draft, EventId, Last, RuleState, Subject, Verdict};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 

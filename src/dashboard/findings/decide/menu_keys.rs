@@ -1,21 +1,15 @@
 //! The keys of the decide menu, of the note (`e`) and of the tags (`T`). The menu itself is a modal of the model.
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::findings::decide::keys as decide;
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, FormAction, ListAction, MoveAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
+use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
 use crate::dashboard::prompts::Deed;
-use crate::dashboard::text::offers::Ends;
+use crate::dashboard::text::Ends;
 use crate::query::{Bits, Kind, Query};
-use crate::triage::case::VerdictSource;
-use crate::triage::draft::DecisionScope;
-use crate::triage::{CaseId, Key, Verdict};
+use crate::triage::{CaseId, DecisionScope, Key, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 
 /// Findings offered as what another one duplicates.

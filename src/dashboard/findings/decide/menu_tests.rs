@@ -1,11 +1,10 @@
 //! `t`, `e` and `T`: options in any order, then a verdict.
 
 use crate::contract::Shared;
-use crate::dashboard::core::msg::Msg;
+use crate::dashboard::core::Msg;
 use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::testing::*;
-use crate::triage::case::VerdictSource;
-use crate::triage::{Change, Reason, Stance, Verdict};
+use crate::triage::{Change, Reason, Stance, Verdict, VerdictSource};
 
 fn stance(desk: &Desk, finding: i64) -> Stance {
     let table = desk.model.data.findings.value().unwrap();
@@ -74,7 +73,7 @@ fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
         let mut desk = desk();
         // One of them was decided by hand: the rule leaves it so.
         let first = desk.model.data.findings.value().unwrap().items()[0].id;
-        desk.model.decide(&[first], &crate::triage::draft::Draft::of(Verdict::Fixed), &mut Vec::new());
+        desk.model.decide(&[first], &crate::triage::Draft::of(Verdict::Fixed), &mut Vec::new());
         let id = desk.model.data.findings.value().unwrap().items()[1].id;
         desk.model.cursor(Pane::Findings).select_id(id.0);
         desk.keys(&format!("t {scope}"));

@@ -15,4 +15,4 @@ mod take_over_tests;
 pub(crate) mod tests;
 pub mod undo;
 
-pub use crate::dashboard::data::guard::Guards;
+pub use crate::dashboard::data::Guards;

@@ -1,18 +1,14 @@
 //! The keys of the list of rules. Every change is an event, so `u` takes it back.
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
+use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::findings::decide::undo;
 use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::model::modal::rules_box::{RuleEdit, RulesBox};
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
+use crate::dashboard::text::TextInput;
 use crate::query::{Kind, Query};
-use crate::triage::draft::Draft;
-use crate::triage::{Change, RuleState, Subject};
+use crate::triage::{Change, Draft, RuleState, Subject};
 
 /// Opens the list.
 pub(crate) fn open(model: &mut Model) {

@@ -2,8 +2,7 @@
 
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
-use crate::triage::case::VerdictSource;
-use crate::triage::{CaseId, Change, Verdict};
+use crate::triage::{CaseId, Change, Verdict, VerdictSource};
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
     Finding { vuln_id: kind.into(), port, protocol: "tcp".into(), ..found(id, scan, 1, kind, Risk::High) }

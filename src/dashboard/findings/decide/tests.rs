@@ -1,9 +1,8 @@
 //! Deciding: verdict keys, marks, rows that stay, undo.
 
-use crate::dashboard::core::msg::Msg;
+use crate::dashboard::core::Msg;
 use crate::dashboard::testing::*;
-use crate::triage::case::VerdictSource;
-use crate::triage::{CaseId, Change, Event, Verdict};
+use crate::triage::{CaseId, Change, Event, Verdict, VerdictSource};
 
 /// The verdict of the finding with this id at the service, if a person gave one.
 fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {
@@ -214,8 +213,7 @@ fn without_a_pen_every_verdict_key_says_why() {
 
 #[test]
 fn reason_and_note_are_those_of_the_last_decision_on_the_class() {
-    use crate::triage::Reason;
-    use crate::triage::draft::{Draft, DraftValue};
+    use crate::triage::{Draft, DraftValue, Reason};
     let mut desk = Desk::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
     desk.feed(Snapshot::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));

@@ -2,11 +2,9 @@
 //! takes the cursor there.
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
-use crate::dashboard::input::context::Context;
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;

@@ -10,17 +10,14 @@
 //!   Where         shop 3, api 2, pay, … 12 more
 //! ```
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Pane, Tab};
 use crate::dashboard::findings::draw::detail as finding;
 use crate::dashboard::findings::draw::detail::{references, standing};
 use crate::dashboard::findings::review::draw::text as card;
-use crate::dashboard::list::groups::{FindingGroup, FindingGroupBy};
-use crate::dashboard::model::review::facts::ReviewFacts;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::list::{FindingGroup, FindingGroupBy};
+use crate::dashboard::model::ReviewFacts;
+use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
 use crate::table::Table;
 use crate::triage::{Case, CaseId, Presence};
 use ratatui::text::{Line, Span};

@@ -7,14 +7,11 @@
 //!     ▲ HIGH +   /db.sql                   api            9m –
 //! ```
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::list::groups::{FindingGroup, FindingGroupBy, GroupRow as Place};
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, draw_list as draw_any_list, filled, pane_of, view_of};
-use crate::dashboard::ui::widgets::table::{TableColumn, TableRow};
+use crate::dashboard::base::Pane;
+use crate::dashboard::list::{FindingGroup, FindingGroupBy, GroupRow as Place};
+use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::list::{draw_list as draw_any_list, filled, pane_of, view_of};
+use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, TableRow, ViewCache, format};
 use crate::table::Table;
 use crate::text;
 use crate::triage::{Case, CaseId, Stance};

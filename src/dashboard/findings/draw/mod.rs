@@ -6,20 +6,14 @@ pub mod groups;
 pub mod detail;
 
 use crate::contract::Finding;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::tabs::Saved;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
-use crate::dashboard::ui::text::DetailPane;
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::base::Pane;
+use crate::dashboard::data::Saved;
+use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::list::{draw_table, pane_of};
 use crate::dashboard::ui::widgets::tabs::tab_line;
+use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::text;
-use crate::triage::case::{Again, VerdictSource};
-use crate::triage::{Case, Stance};
+use crate::triage::{Again, Case, Stance, VerdictSource};
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 

@@ -5,20 +5,14 @@ pub mod proof;
 mod tests;
 
 use crate::contract::{Capture, Shared};
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::form_tag::{FormTag, OwnOf};
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::forms::Form;
-use crate::dashboard::forms::own::ManualFindingDraft as OwnDraft;
-use crate::dashboard::model::Model;
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::base::{Effect, FormTag, OwnOf, Pane, Tone};
+use crate::dashboard::forms::{Form, ManualFindingDraft as OwnDraft};
+use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
-use crate::oob::CaptureSource;
-use crate::oob::out::{CaptureRecord, raw};
+use crate::oob::out::raw;
+use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::event::OwnFinding;
-use crate::triage::{Case, CaseId, Change, EventId, OwnState, Subject};
+use crate::triage::{Case, CaseId, Change, EventId, OwnFinding, OwnState, Subject};
 
 /// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
 pub(crate) fn open(model: &mut Model) {

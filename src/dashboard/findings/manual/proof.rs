@@ -1,10 +1,9 @@
 //! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
 //! it was planted and what it brought in.
 
-use crate::oob::out::CaptureRecord;
-use crate::oob::{Book, Payload, Token};
+use crate::oob::{Book, CaptureRecord, Payload, Token};
 use crate::text::plural;
-use crate::triage::event::OwnFinding;
+use crate::triage::OwnFinding;
 use std::collections::{HashMap, HashSet};
 
 /// Requests of a payload that are told a line each; of more only the first and the last.

@@ -1,7 +1,7 @@
 //! Findings of one's own: made by hand, from captured requests, changed, taken away and brought back.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::forms::field::FieldId;
+use crate::dashboard::base::Pane;
+use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::Desk;
 
 /// Names of the findings of one's own that are shown.
@@ -110,7 +110,7 @@ fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machin
 
 #[test]
 fn a_report_made_here_carries_what_the_service_does_not_know() {
-    use crate::dashboard::base::effect::Effect;
+    use crate::dashboard::base::Effect;
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Mine' ctrl-o");
     desk.keys("3 * R");
@@ -128,7 +128,7 @@ fn a_report_made_here_carries_what_the_service_does_not_know() {
 
 #[test]
 fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_export_has_it() {
-    use crate::dashboard::base::effect::Effect;
+    use crate::dashboard::base::Effect;
     use crate::export::{Export, ExportFormat, write};
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o");

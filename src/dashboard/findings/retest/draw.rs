@@ -1,20 +1,13 @@
 //! The board: findings of a retest, or of two scans, with BEFORE and NOW.
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::board::{Board, BoardRow};
+use crate::dashboard::base::Pane;
+use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::layout::Slot;
-use crate::dashboard::ui::list::{ListPane, draw_table, pane_of};
-use crate::dashboard::ui::text::DetailPane;
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::table::TableColumn;
+use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::list::{draw_table, pane_of};
+use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::text;
-use crate::triage::Verdict;
-use crate::triage::compare::Outcome;
-use crate::triage::retest::RetestStatus;
+use crate::triage::{Outcome, RetestStatus, Verdict};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -1,19 +1,16 @@
 //! Retest and compare: what is asked for is captured here, and the board opens.
 
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
-use crate::dashboard::base::batch::{Batch, Job, JobState};
-use crate::dashboard::base::effect::{Call, CallAnswer, Effect};
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::data::board::{BY_NOW, Board};
+use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
+use crate::dashboard::data::{BY_NOW, Board};
 use crate::dashboard::findings::decide::keys::{ask_or_carry_out, is_early};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::prompts::{Deed, Plan, Prompt, Then};
 use crate::text::plural;
-use crate::triage::compare::{Outcome, differences, occurrences};
-use crate::triage::draft::Draft;
-use crate::triage::retest::{KEPT_AS, Retest, RetestFinding, RetestScan, RetestStatus};
-use crate::triage::{Case, CaseId, Verdict, compare};
+use crate::triage::compare::{differences, occurrences};
+use crate::triage::{
+    Case, CaseId, Draft, KEPT_AS, Outcome, Retest, RetestFinding, RetestScan, RetestStatus, Verdict, compare,
+};
 use std::collections::HashSet;
 
 /// Scans in a question before "… and N more".
@@ -195,7 +192,7 @@ pub(crate) fn tell_difference(model: &mut Model) {
 
 /// Evidence as lines to be compared.
 fn evidence_text(finding: &Finding) -> String {
-    use crate::contract::finding::EvidenceView;
+    use crate::contract::EvidenceView;
     match finding.vuln_evidence.view() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,

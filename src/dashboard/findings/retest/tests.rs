@@ -1,20 +1,17 @@
 //! Retest and compare: what is asked, what is started, and what the board says while scans end.
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{
     Finding, NewScan, ResultSummary, Risk, Scan, ScanCreated, ScanId, ScanStatus, Stamp, TargetId, Workspace,
     WorkspaceId,
 };
-use crate::dashboard::base::effect::{Call, CallAnswer, Effect};
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::plan::{Snapshot, Update};
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::board::{Board, BoardRow};
-use crate::dashboard::data::decisions::{StoredDecisions, TriageNews};
-use crate::dashboard::model::modal::Modal;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Update};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{Board, BoardRow, StoredDecisions, TriageNews};
+use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
-use crate::triage::compare::Outcome;
-use crate::triage::retest::{KEPT_AS, Retest, RetestStatus};
+use crate::triage::{KEPT_AS, Outcome, Retest, RetestStatus};
 use std::sync::Arc;
 
 /// So many findings of high risk and no others.

@@ -1,7 +1,7 @@
 //! Verdicts on the board of a retest: on a row, on what stands under a head, and never on what nobody has seen.
 
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::board::BY_NOW;
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::BY_NOW;
 use crate::dashboard::findings::decide::tests::recorded;
 use crate::dashboard::findings::retest::tests::{before, desk, ended, found, started};
 use crate::dashboard::prompts::{Prompt, Then};

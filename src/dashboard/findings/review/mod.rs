@@ -8,15 +8,10 @@ pub mod draw;
 mod tests;
 
 use crate::contract::Shared;
-use crate::dashboard::base::effect::Effect;
-use crate::dashboard::base::notices::Tone;
-use crate::dashboard::base::pane::{Focus, Pane};
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::action::{Action, MoveAction, ReviewAction};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::review::facts::ReviewFacts;
 use crate::dashboard::model::review::open::{pause, put_away};
-use crate::dashboard::model::review::{Card, Cards, Decided, Review, TABS};
+use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 use crate::triage::{CaseId, Change, EventId, Subject, Verdict};

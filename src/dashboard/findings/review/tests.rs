@@ -1,9 +1,9 @@
 //! A review: cards that are decided one after another, paused, taken up again, summed up and undone.
 
 use crate::contract::Shared;
-use crate::dashboard::base::tab::Tab;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::model::review::{Review, ReviewOutcome};
+use crate::dashboard::base::Tab;
+use crate::dashboard::core::Msg;
+use crate::dashboard::model::{Review, ReviewOutcome};
 use crate::dashboard::testing::*;
 use crate::triage::{CaseId, Change, Event, Subject, Verdict};
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ fn esc_pauses_and_a_restart_goes_on_where_it_was() {
         _ => None,
     });
     let events: Vec<Arc<Event>> = events.flatten().collect();
-    later.send(Msg::Triage(crate::dashboard::data::decisions::TriageNews::Events(events)));
+    later.send(Msg::Triage(crate::dashboard::data::TriageNews::Events(events)));
     for effect in effects.drain(..) {
         if let Effect::Remember { key, workspace, value } = effect {
             later.model.findings.triage.settings.insert((Shared::from(key), workspace), value);

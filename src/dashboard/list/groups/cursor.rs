@@ -1,8 +1,6 @@
 //! Keys on grouped findings: a head stands for the members that are shown.
 
-use crate::dashboard::list::List;
-use crate::dashboard::list::cursor::{Chosen, Cursor};
-use crate::dashboard::list::groups::{FindingGroups, GroupRow};
+use crate::dashboard::list::{Chosen, Cursor, FindingGroups, GroupRow, List};
 use crate::table::Table;
 use crate::triage::{Case, CaseId};
 use std::collections::BTreeSet;

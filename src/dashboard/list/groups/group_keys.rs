@@ -1,7 +1,7 @@
 //! Which group each finding belongs to: counted once a table, used with every filter.
 
 use crate::contract::{Risk, Shared};
-use crate::dashboard::list::groups::FindingGroupBy;
+use crate::dashboard::list::FindingGroupBy;
 use crate::query::{Column, Field};
 use crate::table::Table;
 use crate::triage::{Case, CaseId, Presence};

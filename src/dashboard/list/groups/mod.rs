@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use crate::dashboard::list::groups::group_keys::{Keys, Name, belongs, head_id};
+pub use crate::dashboard::list::groups::group_keys::{belongs, head_id};
+pub use crate::dashboard::list::{Keys, Name};
 
 /// What findings have in common in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

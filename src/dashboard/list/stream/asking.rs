@@ -9,8 +9,8 @@
 //! Nothing outdated is ever under way: another query begins with everything unasked, and the next piece is its own.
 
 use crate::contract::LoggerId;
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::data::stream::Stream;
+use crate::dashboard::base::Caught;
+use crate::dashboard::data::Stream;
 use crate::query::{Bits, Builder, Field, Kind, Query, Source};
 use crate::table::{Others, Row};
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! All captures that a query takes, gathered in pieces: what goes into a file is never a part, and holds no key.
 
 use crate::contract::LoggerId;
-use crate::dashboard::base::capture::{Caught, CaughtId};
-use crate::dashboard::list::stream::asking::{Asking, Ranges};
+use crate::dashboard::base::{Caught, CaughtId};
+use crate::dashboard::list::{Asking, Ranges};
 use crate::query::Query;
 
 /// See the module. It goes by ids, not by rows: what comes late or leaves meanwhile takes nothing away. What is newer than

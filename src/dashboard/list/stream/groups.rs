@@ -10,10 +10,10 @@
 //! A row that comes or leaves touches its own group only; places are counted from the order, never written down. The
 //! groups of findings are counted as a whole with each filter ([`crate::dashboard::list::groups`]): a request that comes
 //! in would then cost a pass over all 100,000. Cursor, marks and folding are the same for both: those of
-//! [`Cursor`](crate::dashboard::list::cursor::Cursor).
+//! [`Cursor`](crate::dashboard::list::Cursor).
 
 use crate::contract::{LoggerId, Shared};
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::Caught;
 use crate::oob::Token;
 use std::collections::vec_deque::Iter;
 use std::collections::{BTreeSet, HashMap, VecDeque};

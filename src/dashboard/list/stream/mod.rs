@@ -8,10 +8,10 @@ pub mod groups;
 #[cfg(test)]
 mod tests;
 
-use crate::dashboard::base::capture::{Caught, CaughtId};
-use crate::dashboard::data::stream::{START, Stream};
-use crate::dashboard::list::stream::asking::{Asking, Ranges, shifted};
-use crate::dashboard::list::stream::groups::{CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups};
+use crate::dashboard::base::{Caught, CaughtId};
+use crate::dashboard::data::{START, Stream};
+use crate::dashboard::list::stream::asking::shifted;
+use crate::dashboard::list::{Asking, CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups, Ranges};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
 //! The open command line: what is typed, what could be meant, and why it cannot be run yet.
 
-use crate::dashboard::text::input::TextInput;
-use crate::dashboard::text::offers::{Offers, Recall};
+use crate::dashboard::text::{Offers, Recall, TextInput};
 use std::ops::Range;
 
 /// The line under `:`.

@@ -8,10 +8,8 @@
 //! ```
 
 use crate::contract::{Risk, Shared};
-use crate::dashboard::text::input::TextInput;
-use crate::dashboard::text::offers::Offers;
-use crate::triage::draft::{DecisionScope, Draft, DraftValue};
-use crate::triage::{CaseId, Key, Reason, Verdict};
+use crate::dashboard::text::{Offers, TextInput};
+use crate::triage::{CaseId, DecisionScope, Draft, DraftValue, Key, Reason, Verdict};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 

@@ -8,18 +8,14 @@ pub mod command_line;
 pub mod decide_menu;
 pub mod rules_box;
 
-use crate::client::problem::Problem;
-use crate::dashboard::base::pane::Pane;
+use crate::client::Problem;
+use crate::dashboard::base::Pane;
 use crate::dashboard::forms::Form;
-use crate::dashboard::list::pop_up::PopUpList;
-use crate::dashboard::model::modal::command_line::CommandLine;
-use crate::dashboard::model::modal::decide_menu::DecideMenu;
-use crate::dashboard::model::modal::rules_box::RulesBox;
+use crate::dashboard::list::PopUpList;
+use crate::dashboard::model::{CommandLine, DecideMenu, RulesBox};
 use crate::dashboard::prompts::Prompt;
-use crate::dashboard::text::input::TextInput;
-use crate::dashboard::text::offers::{Offers, Recall};
-use crate::query::ParseError;
-use crate::query::complete::Completion;
+use crate::dashboard::text::{Offers, Recall, TextInput};
+use crate::query::{Completion, ParseError};
 
 /// One layer over the panes.
 #[derive(Clone, Debug)]

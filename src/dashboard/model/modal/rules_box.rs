@@ -1,8 +1,8 @@
 //! The list of rules (`:rules`, `g r`): what each finds, switched off and on, given another verdict or query.
 
-use crate::dashboard::list::pop_up::PopUpList;
+use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::Model;
-use crate::dashboard::text::input::TextInput;
+use crate::dashboard::text::TextInput;
 use crate::triage::{EventId, RuleState};
 
 /// The list, as long as it is open.

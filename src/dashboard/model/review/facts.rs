@@ -1,9 +1,9 @@
 //! What a card shows of its members now: where they are, how new, which have the same evidence, what was decided before.
 
 use crate::contract::{Shared, Stamp};
-use crate::dashboard::data::decisions::Triage;
+use crate::dashboard::data::Triage;
 use crate::dashboard::list::groups::group_keys::belongs;
-use crate::dashboard::model::review::{Card, Review};
+use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::usual::note_beside;
 use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, State, Subject, Verdict, alike};

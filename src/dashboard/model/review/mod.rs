@@ -12,15 +12,14 @@ pub mod facts;
 pub mod open;
 
 use crate::contract::Shared;
-use crate::dashboard::base::pane::Focus;
-use crate::dashboard::base::tab::Tab;
-use crate::dashboard::list::groups::FindingGroupBy;
+use crate::dashboard::base::{Focus, Tab};
+use crate::dashboard::list::FindingGroupBy;
 use crate::triage::{CaseId, EventId, State, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use crate::dashboard::model::review::facts::ReviewFacts;
+pub use crate::dashboard::model::ReviewFacts;
 
 /// The tabs of a card.
 pub const TABS: [Tab; 5] = [Tab::Overview, Tab::Evidence, Tab::Where, Tab::References, Tab::History];

@@ -1,8 +1,7 @@
 //! The review that is open.
 
-use crate::dashboard::base::pane::{Focus, Pane};
-use crate::dashboard::model::Model;
-use crate::dashboard::model::review::Review;
+use crate::dashboard::base::{Focus, Pane};
+use crate::dashboard::model::{Model, Review};
 
 impl Model {
     /// The review on the screen.

@@ -16,9 +16,9 @@ use crate::contract::{
     Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus, TargetId, Workspace,
     WorkspaceId,
 };
-use crate::dashboard::base::plan::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart, Snapshot};
-use crate::dashboard::poller::fetch::{Fetch, FetchSlot, Fetched};
-use crate::dashboard::poller::scheduler::Scheduler;
+use crate::dashboard::base::plan::Snapshot;
+use crate::dashboard::base::{Link, ListKind, PartData, PollEvent, PollPlan, ScanPart};
+use crate::dashboard::poller::{Fetch, FetchSlot, Fetched, Scheduler};
 use crate::table::Table;
 
 /// A service answered by hand.

@@ -3,10 +3,9 @@
 //! Whatever is wrong with that, captures are archived on.
 
 use crate::contract::Shared;
-use crate::dashboard::data::archive::OobNews;
+use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::archive::{Task, problem};
-use crate::oob::store::{Count, StoreError, Stretch};
-use crate::oob::{Hit, Hits, Token};
+use crate::oob::{Count, Hit, Hits, StoreError, Stretch, Token};
 use std::sync::Arc;
 
 impl Task {

@@ -4,10 +4,10 @@
 //!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, told ─► kept? ─► the call
 //! ```
 
-use crate::client::problem::Problem;
-use crate::client::{Client, ReadOut};
+use crate::client::{Client, Problem, ReadOut};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
-use crate::dashboard::runtime::archive::{ArchiveHandle, ArchiveRequest, Task};
+use crate::dashboard::runtime::archive::Task;
+use crate::dashboard::runtime::{ArchiveHandle, ArchiveRequest};
 use crate::oob::{Archived, ReadOutCounts};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::client::{BaseUrl, ClientSettings};
-    use crate::dashboard::runtime::archive::ArchiveRequest;
+    use crate::dashboard::runtime::ArchiveRequest;
     use crate::dashboard::runtime::archive::tests::{Desk, capture, ids, payload};
 
     /// A service whose logger had two requests when it was asked first, and a third came in meanwhile.

@@ -17,19 +17,16 @@ pub mod recall;
 #[cfg(test)]
 mod tests;
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::{Capture, Logger, Shared, Stamp};
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::plan::Generation;
-use crate::dashboard::core::msg::Msg;
-use crate::dashboard::data::archive::{OobKept, OobNews};
+use crate::dashboard::base::{Caught, Generation};
+use crate::dashboard::core::Msg;
+use crate::dashboard::data::{OobKept, OobNews};
 use crate::dashboard::model::Model;
-use crate::dashboard::runtime::Memory;
-use crate::dashboard::runtime::archive::recall::Recalling;
-use crate::dashboard::runtime::desk::TaskReport;
+use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::recognize::mentions;
-use crate::oob::store::{OpenedArchive, Store, StoreError, Stretch, pieces};
-use crate::oob::{Archived, Book, Hit, Payload};
+use crate::oob::store::pieces;
+use crate::oob::{Archived, Book, Hit, OpenedArchive, Payload, Store, StoreError, Stretch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,10 +1,9 @@
 //! The captures of the workspace worked in, read back a piece at a time, the newest first.
 
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::data::archive::{OobNews, Recalled};
-use crate::dashboard::data::stream::{MOST, MOST_BYTES};
+use crate::dashboard::base::Caught;
+use crate::dashboard::data::{MOST, MOST_BYTES, OobNews, Recalled};
 use crate::dashboard::runtime::archive::Task;
-use crate::oob::store::{ArchivePlace, StoreError};
+use crate::oob::{ArchivePlace, StoreError};
 use std::sync::Arc;
 
 /// Captures recalled at first: a screen many times over, at once.

@@ -1,7 +1,7 @@
 //! What the archive promises, each on an archive of its own.
 
 use crate::contract::{CaptureId, LoggerId};
-use crate::dashboard::data::archive::Recalled;
+use crate::dashboard::data::Recalled;
 use crate::dashboard::runtime::archive::*;
 use crate::oob::Token;
 use jiff::Timestamp;

@@ -13,7 +13,8 @@ mod file;
 mod tests;
 
 use crate::contract::{Shared, Stamp, Workspace, WorkspaceId};
-use crate::dashboard::base::plan::{ListKind, Snapshot};
+use crate::dashboard::base::ListKind;
+use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::runtime::cached_lists::file::{read, time_of, whole, write};
 use crate::table::Table;
 use std::fs::File;

@@ -1,9 +1,8 @@
 //! The list of alert rules: whether each is on, and its query.
 
-use crate::dashboard::data::signals::Alert;
-use crate::dashboard::list::pop_up::PopUpList;
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::widgets::pop_up::PopUp;
+use crate::dashboard::data::Alert;
+use crate::dashboard::list::PopUpList;
+use crate::dashboard::ui::{Cx, PopUp};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -4,10 +4,10 @@
 //!  since Thu 18:40   +14 findings ◆2 ▲5   9 scans done, 2 failed   +12 captures of 3 payloads      < look   esc hide
 //! ```
 
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ViewAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::context::Cx;
+use crate::dashboard::ui::Cx;
 use crate::dashboard::ui::format::risk_counts;
 use crate::dashboard::ui::labels::key;
 use crate::dashboard::ui::layout::indented;

@@ -10,23 +10,21 @@
 
 pub mod query_help;
 
-use crate::client::problem::Problem;
+use crate::client::Problem;
 use crate::contract::Stamp;
-use crate::dashboard::base::pane::Pane;
+use crate::dashboard::base::Pane;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction};
-use crate::dashboard::input::context::Context;
 use crate::dashboard::list::List;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::layout::{Slot, TABS_FROM, indented, take_top};
-use crate::dashboard::ui::widgets::frame::{Edges, draw_frame};
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::layout::{indented, take_top};
+use crate::dashboard::ui::widgets::frame::draw_frame;
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, parts_within, row_of};
-use crate::dashboard::ui::widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths};
+use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths};
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
-use crate::query::explain::Why;
-use crate::table::sort::BY_NEED;
-use crate::table::{Item, Remote, Table};
+use crate::dashboard::ui::{Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, format};
+use crate::query::Why;
+use crate::table::{BY_NEED, Item, Remote, Table};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,15 +1,13 @@
 //! What helps with a query: the line it is typed in, under it why it is none, what can be written, or what each part of
 //! it hides; and for an empty list the parts that hide its rows.
 
-use crate::dashboard::model::modal::{Line as Typed, LinePurpose, Modal};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::{Line as Typed, LinePurpose, Modal};
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::indented;
-use crate::dashboard::ui::list::ListPane;
-use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::input::marked_spans;
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
-use crate::query::explain::Why;
+use crate::dashboard::ui::{Cx, ListPane, Theme, format};
+use crate::query::Why;
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -42,7 +40,7 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
             Line::default(),
         )]
     } else if !help.offers.all.is_empty() {
-        let row = |(at, offer): (usize, &crate::query::complete::Completion)| {
+        let row = |(at, offer): (usize, &crate::query::Completion)| {
             let selected = help.offers.at == Some(at);
             let (mark, style) = if selected { (theme.glyphs.selected, theme.strong()) } else { (" ", theme.text()) };
             (

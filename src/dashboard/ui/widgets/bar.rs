@@ -1,6 +1,6 @@
 //! A progress bar in eighths of a cell: `███████▎░░░░`.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use ratatui::text::Span;
 
 /// A bar of `width` columns at `percent` (clamped to 0..=100). A bar that has begun shows something, one that has

@@ -1,6 +1,6 @@
 //! Frames around panes: title left, a note right, a note in the lower edge. Heavy where the keys go.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use crate::dashboard::ui::widgets::lines::{draw_line, width_of};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,7 +1,7 @@
 //! A small table inside running text, such as evidence: columns side by side, the widest wrapped where it has to be, a
 //! block a row where that leaves too little.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
 use crate::text;
 use ratatui::style::Style;

@@ -1,6 +1,6 @@
 //! Hex dumps, as wide as there is room: `00000000  50 4b 03 04  …  |PK..|`.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use ratatui::text::{Line, Span};
 
 /// Bytes a line shows in `width` columns: 16, 8 or 4.

@@ -1,6 +1,6 @@
 //! The line of key hints: `s scan  n new  ? keys`. What has no room is left out whole, from the end.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::{Line, Span};
 

@@ -3,8 +3,8 @@
 //! The text comes from a keyboard or a paste, so it is cleaned like any other before it is shown. Characters are
 //! cleaned one by one to know which cell the cursor stands on.
 
-use crate::dashboard::text::input::TextInput;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::text::TextInput;
+use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::Span;
 use std::ops::Range;

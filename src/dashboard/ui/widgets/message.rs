@@ -5,7 +5,7 @@
 //!   Host: a.test         name dim      (empty line)         the body begins
 //! ```
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 

@@ -1,11 +1,11 @@
 //! The box of a pop-up, and a short list in one.
 
-use crate::dashboard::list::pop_up::PopUpList;
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::list::PopUpList;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::popup;
-use crate::dashboard::ui::theme::Theme;
-use crate::dashboard::ui::widgets::frame::{Edges, draw_frame};
+use crate::dashboard::ui::widgets::frame::draw_frame;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
+use crate::dashboard::ui::{Cx, Edges, Theme};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -8,8 +8,8 @@
 //!
 //! Numbers, times and counts never give way; names do, in the middle. A column that has no room left is not drawn.
 
-use crate::dashboard::ui::theme::{Theme, UNICODE};
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of, width_of};
+use crate::dashboard::ui::{Theme, UNICODE};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

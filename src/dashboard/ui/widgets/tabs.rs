@@ -1,6 +1,6 @@
 //! The tab line of a detail: `▌Overview▐  Evidence 2  References 3`.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use ratatui::text::{Line, Span};
 
 /// The tabs with the chosen one, if any, between bars; each keeps its place whichever is chosen. When they are wider than

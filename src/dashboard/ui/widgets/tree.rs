@@ -1,6 +1,6 @@
 //! Any JSON value as an indented tree, one line a value.
 
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::Theme;
 use crate::text;
 use ratatui::text::{Line, Span};
 use serde_json::Value;

@@ -97,7 +97,7 @@ pub fn table(headers: &[&str], mut rows: Vec<Vec<String>>) -> Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::finding::EvidenceView;
+    use crate::contract::EvidenceView;
 
     #[test]
     fn every_kind_is_complete_and_has_an_id_of_its_own() {

@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use futures::StreamExt;
-use futures::stream;
+use futures::{StreamExt, stream};
 use scraper::{Html, Selector};
 use url::Url;
 

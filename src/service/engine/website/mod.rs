@@ -7,9 +7,8 @@
 //! Every check reads: GET, HEAD, OPTIONS. Nothing is submitted, injected, guessed or changed. Each check is one test
 //! and gives at most one finding a kind and place; the pages it concerns are the rows of the evidence.
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
-use futures::stream;
+use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::http::Web;

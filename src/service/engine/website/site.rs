@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use url::Url;
 
 use super::crawl;
-use crate::service::engine::NewFinding;
 use crate::service::engine::http::{HttpPage, Web};
-use crate::service::engine::kinds;
 use crate::service::engine::kinds::FindingKind;
+use crate::service::engine::{NewFinding, kinds};
 
 /// A site with the pages that were read.
 pub struct Site<'a> {

@@ -1,14 +1,14 @@
 //! The body: decoded step by step, as it came, or its bytes.
 
 use crate::contract::Capture;
-use crate::dashboard::base::tab::TextMode;
+use crate::dashboard::base::TextMode;
 use crate::dashboard::captures::draw::detail::steps;
 use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::hex::hex_lines;
 use crate::dashboard::ui::widgets::wrap::plain;
-use crate::oob::decode::{BodyHints, chain};
+use crate::dashboard::ui::{Theme, format};
+use crate::oob::BodyHints;
+use crate::oob::decode::chain;
 use crate::oob::request::{content_type, header};
 use crate::text;
 use base64::Engine;

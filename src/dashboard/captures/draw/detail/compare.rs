@@ -1,11 +1,11 @@
 //! A capture beside another one.
 
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::Caught;
 use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::format;
 use crate::dashboard::ui::labels::fact;
-use crate::dashboard::ui::theme::Theme;
-use crate::oob::compare::{ComparedPart, Fate, RequestPart, compare, differing};
+use crate::dashboard::ui::{Theme, format};
+use crate::oob::compare::{compare, differing};
+use crate::oob::{ComparedPart, Fate, RequestPart};
 use crate::text;
 use ratatui::text::{Line, Span};
 

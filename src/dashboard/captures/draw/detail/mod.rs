@@ -13,15 +13,10 @@ pub mod compare;
 pub mod request;
 pub mod steps;
 
-use crate::dashboard::base::capture::Caught;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::text::{DetailPane, DetailText};
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::base::{Caught, Pane, Tab};
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::wrap::wrap;
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format};
 use crate::oob::request::{body_size, headers};
 use crate::oob::{Mention, Payload};
 use crate::text;

@@ -1,15 +1,14 @@
 //! What a request says: where its payload was planted, its target decoded, who sent it.
 
-use crate::dashboard::base::capture::Caught;
+use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::{header_line, known, steps};
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction, PayloadAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::labels::{fact, key};
-use crate::dashboard::ui::theme::Theme;
-use crate::oob::decode::{BodyHints, chain, percent};
-use crate::oob::{CaptureSource, Mention, MentionPlace, Payload, request};
+use crate::dashboard::ui::{Cx, Theme, format};
+use crate::oob::decode::{chain, percent};
+use crate::oob::{BodyHints, CaptureSource, Mention, MentionPlace, Payload, request};
 use crate::text;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;

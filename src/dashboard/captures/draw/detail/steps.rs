@@ -1,9 +1,9 @@
 //! A chain of decoding as lines: what each step was, why it was taken for that, and what came out at the end.
 
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::hex::hex_lines;
-use crate::oob::decode::{DecodeStep, DecodedPart, is_text};
+use crate::dashboard::ui::{Theme, format};
+use crate::oob::decode::is_text;
+use crate::oob::{DecodeStep, DecodedPart};
 use crate::text;
 use ratatui::text::{Line, Span};
 

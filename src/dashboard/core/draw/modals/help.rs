@@ -1,15 +1,15 @@
 //! The help: every key from the key table, every command from theirs, typed to filter.
 
 use crate::dashboard::core::commands::table;
-use crate::dashboard::input::keymap::HelpSection;
-use crate::dashboard::model::modal::Help;
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::input::HelpSection;
+use crate::dashboard::model::Help;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::{popup, take_top};
-use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::input::input_spans;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
 use crate::dashboard::ui::widgets::pop_up::draw_box;
 use crate::dashboard::ui::widgets::wrap::wrap;
+use crate::dashboard::ui::{Cx, Theme};
 use crate::text;
 use crate::text::quoted;
 use ratatui::buffer::Buffer;

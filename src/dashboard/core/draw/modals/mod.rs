@@ -6,8 +6,8 @@ pub mod help;
 pub mod setup;
 pub mod text_box;
 
-use crate::dashboard::model::modal::Modal;
-use crate::dashboard::ui::context::Cx;
+use crate::dashboard::model::Modal;
+use crate::dashboard::ui::Cx;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -1,9 +1,10 @@
 //! The first-start question: where do the scans run?
 
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction, MoveAction, SetupAction, ViewAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::model::modal::Setup;
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::model::Setup;
+use crate::dashboard::ui::Cx;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::labels::key;
 use crate::dashboard::ui::layout::indented;
 use crate::dashboard::ui::list::problem_lines;

@@ -1,12 +1,12 @@
 //! A text to read: the words of a list, or what could not be copied.
 
-use crate::dashboard::model::modal::TextBox;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::TextBox;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::popup;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
 use crate::dashboard::ui::widgets::pop_up::draw_box;
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
+use crate::dashboard::ui::{Cx, format};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -10,17 +10,17 @@
 
 pub mod rules;
 
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction, MoveAction, VerdictAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::model::modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry};
-use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry};
+use crate::dashboard::ui::Cx;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::{sheet, take_left, take_top};
 use crate::dashboard::ui::widgets::input::input_spans_in;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
 use crate::dashboard::ui::widgets::pop_up::draw_head;
 use crate::text;
-use crate::triage::Reason;
-use crate::triage::draft::{DecisionScope, DraftValue};
+use crate::triage::{DecisionScope, DraftValue, Reason};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

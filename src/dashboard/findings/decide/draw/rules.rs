@@ -1,11 +1,10 @@
 //! The list of rules: whether each is on, its verdict, its query, how many findings it decides now, and whose it is.
 
-use crate::dashboard::model::modal::rules_box::{RuleEdit, RulesBox};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::{RuleEdit, RulesBox};
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::input::input_spans_in;
 use crate::dashboard::ui::widgets::lines::{draw_line, row_of};
-use crate::dashboard::ui::widgets::pop_up::PopUp;
+use crate::dashboard::ui::{Cx, PopUp, format};
 use crate::text;
 use crate::triage::RuleState;
 use ratatui::buffer::Buffer;

@@ -1,10 +1,9 @@
 //! Evidence: tables aligned, texts as they are, HTTP messages coloured.
 
-use crate::contract::Finding;
-use crate::contract::finding::EvidenceView;
+use crate::contract::{EvidenceView, Finding};
 use crate::dashboard::findings::draw::detail::indent;
+use crate::dashboard::ui::Theme;
 use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::grid::grid_lines;
 use crate::dashboard::ui::widgets::message::{is_message, message_lines};
 use crate::dashboard::ui::widgets::tree::tree_lines;

@@ -8,9 +8,8 @@
 //! ```
 
 use crate::dashboard::findings::draw::detail::{heading, indent, standing};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::{Cx, Theme, format};
 use crate::text;
 use crate::triage::compare::{differences, occurrences};
 use crate::triage::{Case, Change, Decision, Event};

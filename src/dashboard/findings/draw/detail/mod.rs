@@ -15,13 +15,9 @@ pub mod references;
 pub mod standing;
 
 use crate::contract::Finding;
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
-use crate::dashboard::ui::cache::Counted;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::text::{DetailPane, DetailText};
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::ui::context::words;
+use crate::dashboard::ui::{Counted, Cx, DetailPane, DetailText, Theme, format};
 use crate::text;
 use crate::triage::{Case, CaseId};
 use ratatui::text::{Line, Span};

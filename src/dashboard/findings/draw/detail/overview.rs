@@ -2,10 +2,9 @@
 
 use crate::contract::{Risk, ScanStatus};
 use crate::dashboard::findings::draw::detail::{evidence, heading, indent, standing};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
-use crate::dashboard::ui::theme::Theme;
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::wrap::plain;
+use crate::dashboard::ui::{Cx, Theme, format};
 use crate::query::Field;
 use crate::text;
 use crate::triage::Case;

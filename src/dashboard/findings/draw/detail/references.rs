@@ -2,8 +2,8 @@
 
 use crate::contract::Finding;
 use crate::dashboard::findings::draw::detail::heading;
+use crate::dashboard::ui::Theme;
 use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::theme::Theme;
 use crate::text;
 use ratatui::text::Line;
 

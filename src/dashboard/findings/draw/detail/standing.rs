@@ -1,13 +1,11 @@
 //! Where a finding stands, in words: what scans say about its presence, what persons say about it.
 
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::ui::context::Cx;
-use crate::dashboard::ui::format;
 pub(crate) use crate::dashboard::ui::labels::ago;
+use crate::dashboard::ui::{Cx, format};
 use crate::text;
-use crate::triage::case::{Again, VerdictSource};
-use crate::triage::{Case, Presence, Stance, Verdict};
+use crate::triage::{Again, Case, Presence, Stance, Verdict, VerdictSource};
 use jiff::civil::Date;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;

@@ -1,12 +1,11 @@
 //! The tab Where of a card: its members, and which of them a verdict will decide.
 
 use crate::dashboard::findings::draw as findings;
-use crate::dashboard::model::review::Review;
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, cell, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::Review;
+use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::layout::take_top;
-use crate::dashboard::ui::widgets::table::{GUTTER, TableColumn, TableRow, draw_heads, draw_rows, widths, window};
+use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths, window};
+use crate::dashboard::ui::{Cx, GUTTER, TableColumn, TableRow, ViewCache, format};
 use crate::triage::Case;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

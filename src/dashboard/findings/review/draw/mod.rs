@@ -11,20 +11,17 @@
 pub mod members;
 pub mod text;
 
-use crate::dashboard::base::pane::Pane;
-use crate::dashboard::base::tab::Tab;
+use crate::dashboard::base::{Pane, Tab};
 use crate::dashboard::findings::draw::detail as finding;
+use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
-use crate::dashboard::input::context::Context;
-use crate::dashboard::model::review::facts::ReviewFacts;
-use crate::dashboard::model::review::{Card, Review, ReviewOutcome, TABS};
-use crate::dashboard::ui::cache::ViewCache;
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::{Card, Review, ReviewFacts, ReviewOutcome, TABS};
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::layout::{indented, take_top};
-use crate::dashboard::ui::text::{DetailPane, DetailText, draw_head, draw_search_line, draw_text};
+use crate::dashboard::ui::text::{draw_head, draw_search_line, draw_text};
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, joined};
 use crate::dashboard::ui::widgets::tabs::tab_line;
+use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
 use crate::text::clean;
 use crate::triage::{Case, Presence, Verdict};
 use ratatui::buffer::Buffer;
@@ -115,7 +112,7 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> 
         line.push_span(Span::raw("  "));
     }
     let target = case
-        .filter(|_| card.by == Some(crate::dashboard::list::groups::FindingGroupBy::Target))
+        .filter(|_| card.by == Some(crate::dashboard::list::FindingGroupBy::Target))
         .and_then(|case| cx.finding_target(case));
     let name = target.map_or_else(|| clean(&card.title).into_owned(), |id| cx.target_name(id).into_owned());
     line.push_span(Span::styled(name, cx.theme.strong()));

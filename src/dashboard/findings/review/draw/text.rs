@@ -1,14 +1,14 @@
 //! The texts of a card: what it is, what its evidence has in common, what was decided before; and the summary.
 
 use crate::contract::Shared;
-use crate::dashboard::findings::draw::detail::overview::{Overview, section};
+use crate::dashboard::findings::Overview;
+use crate::dashboard::findings::draw::detail::overview::section;
 use crate::dashboard::findings::draw::detail::{evidence as evidence_of, heading, indent, standing};
 use crate::dashboard::findings::review::draw::outcome_words;
-use crate::dashboard::model::review::facts::{Alike, Before, NOTHING, ReviewEvidence, ReviewFacts};
-use crate::dashboard::model::review::{Card, Review};
-use crate::dashboard::ui::context::{Cx, words};
-use crate::dashboard::ui::format;
+use crate::dashboard::model::{Alike, Before, Card, NOTHING, Review, ReviewEvidence, ReviewFacts};
+use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::widgets::wrap::plain;
+use crate::dashboard::ui::{Cx, format};
 use crate::text::{clean, clean_text, start, width as width_of};
 use crate::triage::Case;
 use ratatui::text::{Line, Span};

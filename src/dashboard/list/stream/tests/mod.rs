@@ -3,18 +3,10 @@
 mod pieces;
 mod properties;
 
-use crate::contract::Capture;
-use crate::contract::CaptureId;
-use crate::contract::LoggerId;
-use crate::contract::Shared;
-use crate::contract::Stamp;
+use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::dashboard::data::stream::*;
-use crate::dashboard::list::cursor::{Cursor, StreamRows};
-use crate::dashboard::list::stream::Asking;
-use crate::dashboard::list::stream::Caught;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::list::stream::asking::PIECE;
-use crate::dashboard::list::stream::asking::StreamContext;
+use crate::dashboard::list::stream::{Asking, Caught};
+use crate::dashboard::list::{Cursor, PIECE, StreamContext, StreamList, StreamRows};
 use crate::oob::Archived;
 use crate::query::{Kind, Query};
 use std::sync::Arc;

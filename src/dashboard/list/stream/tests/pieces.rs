@@ -1,11 +1,9 @@
 //! A query over many captures is asked piece by piece, and nothing on the screen is wrong meanwhile.
 
 use crate::dashboard::list::stream::Asking;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::list::stream::gathering::Gathering;
 use crate::dashboard::list::stream::tests::*;
-use crate::oob::Mention;
-use crate::oob::Token;
+use crate::dashboard::list::{Gathering, StreamList};
+use crate::oob::{Mention, Token};
 use std::sync::Arc;
 
 /// Twenty captures; four of them are a piece, more or less.

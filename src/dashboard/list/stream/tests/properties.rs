@@ -1,14 +1,10 @@
 //! Whatever happens to the ring and its list, in whatever order: the rows and groups are those made from scratch.
 
-use crate::contract::Capture;
-use crate::contract::LoggerId;
-use crate::dashboard::list::stream::Asking;
-use crate::dashboard::list::stream::Caught;
-use crate::dashboard::list::stream::StreamList;
-use crate::dashboard::list::stream::groups::CaptureGroupBy;
+use crate::contract::{Capture, LoggerId};
 use crate::dashboard::list::stream::tests::*;
-use crate::oob::Mention;
-use crate::oob::Token;
+use crate::dashboard::list::stream::{Asking, Caught};
+use crate::dashboard::list::{CaptureGroupBy, StreamList};
+use crate::oob::{Mention, Token};
 use proptest::prelude::*;
 use std::fmt::Debug;
 
