@@ -1,53 +1,60 @@
-//! Configuration: what was asked for (flags, environment, file, first-start answer), checked once.
+//! Configuration: flags, environment, file and choice of the first start, checked once.
 //!
 //! ```text
-//!   flags > environment > profile of config.toml > answer of the first start  ─► Config ─► base URL, key, settings
+//!   flags > environment > profile of config.toml > choice of the first start  ─► Config ─► base URL, key, settings
 //! ```
 //!
-//! A profile named by `--profile` is a wish of the command line: what it says goes before the environment.
+//! A profile named by `--profile` is part of the command line, so it precedes the environment.
 //!
-//! `$XDG_CONFIG_HOME/scandeck/config.toml` is read and never written by the program; what it remembers itself goes to
-//! the state directory ([`state`]). A key that belongs to one base URL is never sent to another: the profile's and
-//! the remembered key count only where their own base URL is used.
+//! The program reads `$XDG_CONFIG_HOME/scandeck/config.toml` and never writes it; its own data is in the state directory
+//! ([`state`]). A key is never sent to another base URL: the keys of the profile and of the first start are used only with
+//! their own base URL.
 
 pub mod error;
 pub mod file;
 pub mod key;
 pub mod state;
 
-pub use state::FirstStartChoice;
-
 use std::path::PathBuf;
 
 pub use error::ConfigError;
 pub use file::Profile;
 pub use key::KeySource;
-pub use state::{ServiceName, StateDir};
+pub use state::{FirstStartChoice, ServiceName, StateDir};
 
 use crate::client::BaseUrl;
 use crate::login::login;
 use crate::oob::Network;
 
-/// What the command line asks for.
-#[derive(Clone, Debug, Default)]
+/// The flags of the dashboard that are settings.
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct Flags {
-    /// Base URL of the service.
+    /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
+    ///
+    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line.
+    #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// File with the API key.
+    /// File with the API key, readable by its owner only
+    #[arg(long, value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
-    /// Profile of the configuration file.
+    /// Profile of the configuration file
+    #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Workspace to begin in, by name or id.
+    /// First workspace, by name or id
+    #[arg(long, value_name = "NAME|ID")]
     pub workspace: Option<String>,
-    /// Actions that leave the machine are off.
+    /// Turn off every action that changes the service
+    #[arg(long)]
     pub read_only: bool,
-    /// Plain http to other machines is allowed.
+    /// Allow plain http to other machines; sends the key in clear text
+    #[arg(long)]
     pub insecure_http: bool,
-    /// Another configuration file.
+    /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
+    #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
-/// The environment, as data, so that tests can set it.
+/// The environment as data, so that tests can set it.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `SCANDECK_BASE_URL`.
@@ -60,17 +67,17 @@ pub struct Environment {
     pub state_home: PathBuf,
     /// `HOME`, for `~/` in paths.
     pub home: PathBuf,
-    /// `login@host`: who decides where the configuration names nobody.
+    /// `login@host`: the person, unless the configuration names one.
     pub login: String,
 }
 
 impl Environment {
-    /// That of this process.
+    /// The environment of this process.
     pub fn of_process() -> Self {
         let text = |name| std::env::var(name).ok().filter(|text: &String| !text.trim().is_empty());
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let folder = |name, fallback: &str| {
-            // A relative path in these variables is to be ignored (XDG base directory specification).
+            // Relative paths in these variables must be ignored (XDG base directory specification).
             let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
             path.unwrap_or_else(|| home.join(fallback))
         };
@@ -84,109 +91,100 @@ impl Environment {
         }
     }
 
-    /// The configuration file, where none is named.
+    /// The default configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.config_home.join("scandeck/config.toml")
     }
 
-    /// Where the program remembers.
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
     }
 }
 
-/// Which service to open.
+/// The service to open.
 #[derive(Clone, Debug)]
 pub enum Connection {
-    /// Nothing is configured: ask.
+    /// Nothing is configured: the dashboard asks.
     Ask,
     /// The local service of this user.
-    Here,
-    /// A service at an address.
-    At {
-        /// Where.
-        base: BaseUrl,
-        /// Where its key comes from.
-        key: KeySource,
-    },
+    Local,
+    /// A service at a base URL.
+    Remote { base: BaseUrl, key: KeySource },
 }
 
 /// The checked configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which service to open.
     pub connection: Connection,
-    /// What the header calls it.
+    /// The name of the service in the header.
     pub name: String,
-    /// Workspace to begin in, by name or id.
+    /// The first workspace, by name or id.
     pub workspace: Option<String>,
-    /// Actions that leave the machine are off.
+    /// Whether actions that change the service are off.
     pub read_only: bool,
-    /// Plain http to other machines is allowed.
+    /// Whether plain http to other machines is allowed.
     pub insecure_http: bool,
-    /// Who decides: `user` of the file, else `login@host`.
+    /// The person: `user` of the file, or else `login@host`.
     pub user: String,
-    /// Addresses that captured requests of one's own come from.
+    /// Source addresses of the analyst's own requests.
     pub own_addresses: Vec<Network>,
-    /// What stands for the workspace in fingerprints; empty unless the profile sets one.
+    /// Replaces the workspace in fingerprints; empty unless the profile sets it.
     pub alias: String,
-    /// The profile whose service this is.
+    /// The profile of the service.
     pub profile: Option<String>,
-    /// Captured requests are kept so many days; for ever without it.
+    /// Days that captured requests are kept; `None` keeps all.
     pub keep_days: Option<u16>,
-    /// Program and arguments that make a signal heard; none where it is empty.
+    /// Program and arguments of the notification command; may be empty.
     pub signal_command: Vec<String>,
 }
 
 impl Config {
-    /// Puts everything together and checks it. No key is read yet.
+    /// Merges and checks all sources. The key is not read yet.
     ///
     /// # Errors
-    /// When the file cannot be read or says something unknown, a profile is missing, the base URL is none, or there
-    /// is no key for it; each with what to do.
+    /// When the file is unreadable or has unknown keys, a profile or key is missing, or a base URL is invalid.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
         let path = flags.config.clone().unwrap_or_else(|| environment.config_file());
         let file = file::ConfigFile::read(&path, flags.config.is_some())?;
         let profile = file.profile(flags.profile.as_deref())?;
         let (profile_name, profile) = profile.unwrap_or_default();
         let insecure_http = flags.insecure_http || profile.insecure_http;
-        let remembered = environment.state_dir().answer()?;
-        let own = |text: &str| base(text, insecure_http);
+        let stored = environment.state_dir().answer()?;
+        let parse = |text: &str| BaseUrl::parse(text, insecure_http);
 
-        let profile_base = profile.base_url.as_deref().map(own).transpose()?;
-        let own_service = flags.profile.is_some() && (profile.local || profile_base.is_some());
-        let of_environment = environment.base_url.as_deref().filter(|_| !own_service);
-        let named = flags.base_url.as_deref().or(of_environment).map(own).transpose()?;
-        let remembered_base = match &remembered {
-            Some(FirstStartChoice::Hosted { base_url }) => Some(base(base_url, true)?),
+        let profile_base = profile.base_url.as_deref().map(parse).transpose()?;
+        let profile_names_service = flags.profile.is_some() && (profile.local || profile_base.is_some());
+        let of_environment = environment.base_url.as_deref().filter(|_| !profile_names_service);
+        let named = flags.base_url.as_deref().or(of_environment).map(parse).transpose()?;
+        let stored_base = match &stored {
+            Some(FirstStartChoice::Hosted { base_url }) => Some(BaseUrl::parse(base_url, true)?),
             _ => None,
         };
-        let chosen =
-            named.or_else(|| profile_base.clone()).or_else(|| remembered_base.clone().filter(|_| !profile.local));
+        let chosen = named.or_else(|| profile_base.clone()).or_else(|| stored_base.clone().filter(|_| !profile.local));
         let connection = match chosen {
-            None if profile.local || matches!(remembered, Some(FirstStartChoice::Here)) => Connection::Here,
+            None if profile.local || matches!(stored, Some(FirstStartChoice::Here)) => Connection::Local,
             None => Connection::Ask,
             Some(base) => {
-                let of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
-                let of_memory = remembered_base.as_ref() == Some(&base);
-                let key = key::source(flags, environment, of_profile.then_some(&profile), of_memory)
+                let is_of_profile = profile_base.as_ref().is_none_or(|own| *own == base);
+                let is_stored = stored_base.as_ref() == Some(&base);
+                let key = key::source(flags, environment, is_of_profile.then_some(&profile), is_stored)
                     .ok_or_else(|| ConfigError::no_key(&base))?;
-                Connection::At { base, key }
+                Connection::Remote { base, key }
             }
         };
-        let of_profile = match &connection {
-            Connection::At { base, .. } => profile_base.as_ref() == Some(base),
-            Connection::Here | Connection::Ask => false,
+        let is_of_profile = match &connection {
+            Connection::Remote { base, .. } => profile_base.as_ref() == Some(base),
+            Connection::Local | Connection::Ask => false,
         };
-        let owner = profile_name.clone().filter(|_| of_profile);
+        let owner = profile_name.clone().filter(|_| is_of_profile);
         let name = match (&connection, profile_name) {
-            // A profile's name over another service would name the wrong one in every prompt.
-            (Connection::At { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
+            // The name of a profile must not be shown for another service.
+            (Connection::Remote { base, .. }, Some(_)) if profile_base.as_ref().is_some_and(|own| own != base) => {
                 base.host().to_owned()
             }
             (_, Some(name)) => name,
-            (Connection::At { base, .. }, None) => base.host().to_owned(),
-            (Connection::Here | Connection::Ask, None) => "local".to_owned(),
+            (Connection::Remote { base, .. }, None) => base.host().to_owned(),
+            (Connection::Local | Connection::Ask, None) => "local".to_owned(),
         };
         Ok(Self {
             connection,
@@ -203,33 +201,29 @@ impl Config {
         })
     }
 
-    /// What makes a signal heard, as the file says: all that it has to say about a demo, which brings its own service.
+    /// The notification command: the only setting for the demo, which has its own service.
     ///
     /// # Errors
-    /// When the file cannot be read or says something unknown.
+    /// When the file is unreadable or has unknown keys.
     pub fn signal_command(environment: &Environment) -> Result<Vec<String>, ConfigError> {
         Ok(file::ConfigFile::read(&environment.config_file(), false)?.signals.command())
     }
 
-    /// What names the service at an address among those of this user: its profile, else the address.
-    pub fn service(&self, base: &BaseUrl) -> ServiceName {
+    /// The name of the service at a base URL: its profile, or else the base URL.
+    pub fn service_at(&self, base: &BaseUrl) -> ServiceName {
         match &self.profile {
             Some(profile) => ServiceName::Profile(profile.clone()),
             None => ServiceName::At(base.to_string()),
         }
     }
 
-    /// What names the service in question, whether it is there or not: the local one where none is named.
-    pub fn service_named(&self) -> ServiceName {
+    /// The name of the configured service; the local one if nothing is configured.
+    pub fn service(&self) -> ServiceName {
         match &self.connection {
-            Connection::At { base, .. } => self.service(base),
-            Connection::Here | Connection::Ask => ServiceName::Local,
+            Connection::Remote { base, .. } => self.service_at(base),
+            Connection::Local | Connection::Ask => ServiceName::Local,
         }
     }
-}
-
-fn base(text: &str, insecure_http: bool) -> Result<BaseUrl, ConfigError> {
-    BaseUrl::parse(text, insecure_http).map_err(|error| ConfigError::new(error.to_string(), error.hint()))
 }
 
 #[cfg(test)]
@@ -240,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// A home of its own with a configuration file.
+    /// A temporary home with a configuration file.
     fn home(config: &str) -> (tempfile::TempDir, Environment) {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name);
@@ -255,9 +249,9 @@ mod tests {
         (home, environment)
     }
 
-    fn at(config: &Config) -> (&str, &KeySource) {
+    fn at(config: &Config) -> (String, &KeySource) {
         match &config.connection {
-            Connection::At { base, key } => (base.as_str(), key),
+            Connection::Remote { base, key } => (base.to_string(), key),
             other => panic!("{other:?}"),
         }
     }
@@ -275,12 +269,12 @@ mod tests {
     "#;
 
     #[test]
-    fn nothing_configured_asks_and_a_remembered_answer_does_not() {
+    fn stored_choice_replaces_the_first_start_question() {
         let (_home, environment) = home("");
         let flags = Flags::default();
         assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Ask));
         environment.state_dir().remember(&FirstStartChoice::Here, None).unwrap();
-        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Here));
+        assert!(matches!(Config::load(&flags, &environment).unwrap().connection, Connection::Local));
         let key = "k1".to_owned().into();
         let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&key)).unwrap();
@@ -290,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn flags_go_before_environment_before_profile() {
+    fn flags_precede_environment_and_profile() {
         let (_home, mut environment) = home(TWO);
         let config = Config::load(&Flags::default(), &environment).unwrap();
         assert_eq!(
-            (at(&config).0, config.name.as_str(), config.read_only),
+            (at(&config).0.as_str(), config.name.as_str(), config.read_only),
             ("https://prod.example.com/api/v2", "prod", true)
         );
         let lab = Flags { profile: Some("lab".into()), ..Flags::default() };
@@ -304,22 +298,29 @@ mod tests {
         environment.base_url = Some("https://env.example.com".into());
         environment.api_key = Some("from-env".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();
-        assert_eq!((at(&config).0, config.name.as_str()), ("https://env.example.com/api/v2", "env.example.com"));
+        assert_eq!(
+            (at(&config).0.as_str(), config.name.as_str()),
+            ("https://env.example.com/api/v2", "env.example.com")
+        );
         assert!(matches!(at(&config).1, KeySource::Given(_)));
         let config = Config::load(&lab, &environment).unwrap();
-        assert_eq!((at(&config).0, config.name.as_str()), ("https://lab.example.com/api/v2", "lab"), "named, so meant");
+        assert_eq!(
+            (at(&config).0.as_str(), config.name.as_str()),
+            ("https://lab.example.com/api/v2", "lab"),
+            "--profile precedes the environment"
+        );
         assert!(matches!(at(&config).1, KeySource::Command(_)), "with its own key");
         let flag = Flags { base_url: Some("https://flag.example.com".into()), ..Flags::default() };
         assert_eq!(at(&Config::load(&flag, &environment).unwrap()).0, "https://flag.example.com/api/v2");
     }
 
     #[test]
-    fn who_decides_and_where_it_is_kept_is_known() {
+    fn user_and_service_name_come_from_file_or_environment() {
         let (_home, mut environment) = home(&format!("user = \"ann\"\nown_addresses = [\"10.0.0.0/8\"]\n{TWO}"));
         environment.login = "root@box".into();
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let elsewhere = BaseUrl::parse("https://other.example.com", false).unwrap();
-        assert_eq!((config.user.as_str(), config.service(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
+        assert_eq!((config.user.as_str(), config.service_at(&elsewhere)), ("ann", ServiceName::Profile("prod".into())));
         assert!(config.own_addresses[0].has("10.1.2.3".parse().unwrap()));
         let (_home, wrong) = home("own_addresses = [\"me\"]");
         assert!(Config::load(&Flags::default(), &wrong).unwrap_err().to_string().contains("is no address"));
@@ -327,14 +328,14 @@ mod tests {
         environment.api_key = Some("k".into());
         let config = Config::load(&Flags::default(), &environment).unwrap();
         let at = ServiceName::At("https://other.example.com/api/v2".into());
-        assert_eq!(config.service(&elsewhere), at, "another service than the profile's");
+        assert_eq!(config.service_at(&elsewhere), at, "not the service of the profile");
         let (_home, mut environment) = home("");
         environment.login = "root@box".into();
         assert_eq!(Config::load(&Flags::default(), &environment).unwrap().user, "root@box");
     }
 
     #[test]
-    fn a_key_is_never_sent_to_another_base_url_than_its_own() {
+    fn key_of_a_profile_is_not_used_for_another_base_url() {
         let (_home, environment) = home(TWO);
         let flag = Flags { base_url: Some("https://other.example.com".into()), ..Flags::default() };
         let error = Config::load(&flag, &environment).unwrap_err();
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_the_file_is_told_with_file_and_line() {
+    fn unknown_key_is_an_error_with_file_and_line() {
         let (_home, environment) = home("[profiles.a]\nbase_url = \"https://a\"\nbase_ulr = 1\n");
         let error = Config::load(&Flags::default(), &environment).unwrap_err().to_string();
         assert!(error.contains("config.toml:3") && error.contains("base_ulr"), "{error}");
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_file_must_be_there_and_the_usual_one_need_not() {
+    fn only_a_named_file_must_exist() {
         let (home, mut environment) = home("");
         environment.config_home = home.path().join("nowhere");
         assert!(Config::load(&Flags::default(), &environment).is_ok());
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_file_that_others_can_read_is_refused() {
+    async fn key_file_readable_by_others_is_rejected() {
         let (home, environment) = home(TWO);
         let file = home.path().join("prod.key");
         fs::write(&file, "secret-1\n").unwrap();
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_command_runs_without_a_shell_and_its_failure_is_told() {
+    async fn key_command_runs_without_a_shell_and_reports_failure() {
         let words = |text: &[&str]| KeySource::Command(text.iter().map(|word| (*word).to_owned()).collect());
         let key = words(&["echo", "a;b$(c)"]).read().await.unwrap();
         assert_eq!(secrecy::ExposeSecret::expose_secret(&key), "a;b$(c)");
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remembered_key_is_closed_to_others() {
+    fn stored_key_is_readable_by_its_owner_only() {
         let (_home, environment) = home("");
         let answer = FirstStartChoice::Hosted { base_url: "https://a.example.com".into() };
         environment.state_dir().remember(&answer, Some(&"k".to_owned().into())).unwrap();

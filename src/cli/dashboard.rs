@@ -113,10 +113,10 @@ pub async fn show(
 async fn open(config: &Config, environment: &Environment) -> Result<Option<Connected>, Problem> {
     match &config.connection {
         Connection::Ask => Ok(None),
-        Connection::Here => local(config, environment).await.map(Some),
-        Connection::At { base, key } => {
+        Connection::Local => local(config, environment).await.map(Some),
+        Connection::Remote { base, key } => {
             let key = key.read().await.map_err(|error| config_problem(&error))?;
-            let memory = memory(config, environment, &config.service(base), base);
+            let memory = memory(config, environment, &config.service_at(base), base);
             // Where something is known, it is shown at once; the screen tells what is wrong with the service.
             let client = match memory.has_cached_lists() {
                 true => Client::new(ClientSettings::new(base.clone(), key))?,

@@ -16,7 +16,7 @@ use crate::text;
 /// # Errors
 /// When no such bundle was taken up for the service in question.
 pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, Advised> {
-    let directory = environment.state_dir().of_service(&config.service_named());
+    let directory = environment.state_dir().of_service(&config.service());
     let memory = Memory { directory, cache: None, who: config.user.clone(), keep_days: config.keep_days };
     let mut all = bundles::all(&memory);
     let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {

@@ -1,24 +1,25 @@
 //! The address of a service, checked once: `{scheme}://{host}[:port][/prefix]/api/v2`.
 //!
-//! Typed by people, so it is taken with or without `/api/v2` and a trailing slash. Everything the client sends goes
-//! below it. Plain `http` is for loopback; elsewhere the key would travel in the clear, and that has to be asked for.
+//! People type it, so `/api/v2` and a trailing slash are optional. The client sends requests only below it. Plain `http` is
+//! for loopback; to other machines it would send the key in clear text, so it must be allowed explicitly.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// What every path of the API stands below (`api-v2.md §1`).
+/// Prefix of every path of the API (`api-v2.md §1`).
 const PREFIX: &str = "/api/v2";
+const EXAMPLE: &str = "example: https://api.example.com/api/v2";
 
-/// The checked base of a service, ending in `/api/v2` without a slash after it.
+/// A checked base URL; ends in `/api/v2` without a slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
     loopback: bool,
 }
 
-/// Why a text is no base URL, with what to write instead.
+/// Why a text is not a base URL, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("base URL {given:?}: {why}")]
 pub struct BaseUrlError {
@@ -29,7 +30,7 @@ pub struct BaseUrlError {
 
 impl BaseUrlError {
     fn new(given: &str, why: impl Into<String>, hint: impl Into<String>) -> Self {
-        // User info can hold a password; it is not repeated.
+        // User info may contain a password, so it is not repeated.
         let given = match given.rsplit_once('@') {
             Some((_, rest)) => format!("…@{rest}"),
             None => given.to_owned(),
@@ -37,7 +38,7 @@ impl BaseUrlError {
         Self { given, why: why.into(), hint: hint.into() }
     }
 
-    /// What to do next.
+    /// The remedy.
     pub fn hint(&self) -> &str {
         &self.hint
     }
@@ -47,59 +48,50 @@ impl BaseUrl {
     /// Checks and completes an address.
     ///
     /// # Errors
-    /// When it is no `http` or `https` URL, carries user info, a query or a fragment, or is plain `http` to a host
-    /// that is not loopback while `insecure_http` is false.
+    /// When it is not an `http` or `https` URL, contains user info, a query or a fragment, or is plain `http` to another
+    /// machine while `insecure_http` is false.
     pub fn parse(text: &str, insecure_http: bool) -> Result<Self, BaseUrlError> {
         let given = without_doubled_scheme(text.trim());
-        let refuse = |why: &str, hint: String| Err(BaseUrlError::new(given, why, hint));
+        let invalid = |why: &str, hint: &str| Err(BaseUrlError::new(given, why, hint));
         if given.is_empty() {
-            return refuse("it is empty", "write it like https://api.example.com/api/v2".into());
+            return invalid("empty", EXAMPLE);
         }
         if !given.contains("://") {
-            return refuse("the scheme is missing", format!("write https://{given}"));
+            return invalid("scheme is missing", &format!("enter https://{given}"));
         }
         let url = match Url::parse(given) {
             Ok(url) => url,
-            Err(error) => {
-                return refuse(&error.to_string(), "write it like https://api.example.com/api/v2".into());
-            }
+            Err(error) => return invalid(&error.to_string(), EXAMPLE),
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return refuse("only http and https are spoken here", "begin it with https://".into());
+            return invalid("only http and https are supported", "start the URL with https://");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            let hint =
-                "leave out what stands before the @; the key comes from SCANDECK_API_KEY, api_key_command or a file";
-            return refuse("it carries user info", hint.into());
+            let hint = "remove everything before the @; set the key in SCANDECK_API_KEY, api_key_command or a key file";
+            return invalid("contains user info", hint);
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refuse("it carries a query or a fragment", "end it at the path".into());
+            return invalid("contains a query or a fragment", "end the URL after the path");
         }
         let loopback = is_loopback(&url);
         if url.scheme() == "http" && !loopback && !insecure_http {
-            let hint =
-                "use https, or allow plain http by name with --insecure-http (insecure_http = true in the profile)";
-            return refuse("plain http to another machine would send the key in the clear", hint.into());
+            let hint = "use https, or allow plain http with --insecure-http (insecure_http = true in the profile)";
+            return invalid("plain http to another machine would send the key in clear text", hint);
         }
         Ok(Self { text: completed(&url), loopback })
     }
 
-    /// The base, ending in `/api/v2`.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether the host is this machine: then no proxy is asked.
+    /// Whether the host is this machine, for which no proxy is used.
     pub fn is_loopback(&self) -> bool {
         self.loopback
     }
 
-    /// Whether it is `https`.
+    /// Whether the scheme is `https`.
     pub fn is_tls(&self) -> bool {
         self.text.starts_with("https:")
     }
 
-    /// The host and port, for titles.
+    /// Host and port, for titles.
     pub fn host(&self) -> &str {
         let rest = self.text.split_once("://").map_or(self.text.as_str(), |(_, rest)| rest);
         rest.split('/').next().unwrap_or(rest)
@@ -112,7 +104,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// A whole URL pasted behind a scheme that stood there already.
+/// Removes a scheme that was typed before a whole URL was pasted.
 fn without_doubled_scheme(text: &str) -> &str {
     match text.split_once("://") {
         Some((_, rest)) if rest.starts_with("http://") || rest.starts_with("https://") => rest,
@@ -144,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_prefix_and_the_slash_may_be_there_or_not() {
+    fn prefix_and_trailing_slash_are_optional() {
         for (given, base) in [
             ("http://127.0.0.1:8765", "http://127.0.0.1:8765/api/v2"),
             (" http://127.0.0.1:8765/ ", "http://127.0.0.1:8765/api/v2"),
@@ -154,12 +146,12 @@ mod tests {
             ("https://api.example.com", "https://api.example.com/api/v2"),
             ("https://gw.example.com/scanner//", "https://gw.example.com/scanner/api/v2"),
         ] {
-            assert_eq!(BaseUrl::parse(given, false).unwrap().as_str(), base, "{given}");
+            assert_eq!(BaseUrl::parse(given, false).unwrap().to_string(), base, "{given}");
         }
     }
 
     #[test]
-    fn what_is_refused_says_why_and_what_to_write() {
+    fn invalid_url_has_a_cause_and_a_remedy() {
         for (given, why, hint) in [
             ("", "empty", "https://"),
             ("api.example.com", "scheme", "https://api.example.com"),
@@ -180,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_elsewhere_has_to_be_allowed_by_name() {
+    fn plain_http_to_another_machine_needs_permission() {
         assert!(BaseUrl::parse("http://10.0.0.1", true).is_ok_and(|base| !base.is_loopback()));
         for loopback in ["http://localhost.", "http://127.9.9.9", "http://[::1]", "http://[::ffff:127.0.0.1]"] {
             assert!(BaseUrl::parse(loopback, false).is_ok_and(|base| base.is_loopback()), "{loopback}");

@@ -1,25 +1,25 @@
-//! What the service says about time and the rate budget in the headers of its answers.
+//! Clock and rate budget of the service, from the headers of its responses.
 //!
 //! ```text
 //!   Date                              ─► offset of the service's clock
 //!   X-RateLimit-Limit, -Remaining     ─► budget of that lane
-//!   X-RateLimit-Reset, Retry-After    ─► when a spent lane is refilled
+//!   X-RateLimit-Reset, Retry-After    ─► end of the pause of a spent lane
 //! ```
 //!
-//! The hosted service counts three kinds of calls apart (`hosted-service.md`, Rate limits), so a spent output budget
-//! does not stop the lists.
+//! The hosted service counts three lanes separately (`hosted-service.md`, Rate limits), so a spent output budget does not
+//! stop the lists.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// Longest wait believed of a header.
+/// Longest pause accepted from a header.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// How long a spent lane rests when no header says: the limits are per minute.
+/// Pause of a spent lane without such a header: the limits are per minute.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Calls that are counted together.
+/// Calls that share a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// GET.
@@ -30,20 +30,20 @@ pub enum Lane {
     Output,
 }
 
-/// The rate budget of one lane as last announced. Nothing is known until a service with limits has answered.
+/// The last announced rate budget of one lane; empty until a service with limits responds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateBudget {
-    /// Calls a minute.
+    /// Calls per minute.
     pub limit: Option<u32>,
     /// Calls left now.
     pub remaining: Option<u32>,
-    /// When a spent budget is refilled.
+    /// When a spent budget is renewed.
     pub reset: Option<Timestamp>,
 }
 
 impl RateBudget {
-    /// Takes over what an answer announced.
-    pub(super) fn learn(&mut self, headers: &HeaderMap, status: u16, now: Timestamp, offset: SignedDuration) {
+    /// Updates the budget from a response.
+    pub(super) fn update(&mut self, headers: &HeaderMap, status: u16, now: Timestamp, offset: SignedDuration) {
         let limit = number(headers, "x-ratelimit-limit");
         let remaining = number(headers, "x-ratelimit-remaining");
         if limit.is_some() || remaining.is_some() {
@@ -59,12 +59,12 @@ impl RateBudget {
         };
     }
 
-    /// When the budget is refilled, if nothing is left of it now.
+    /// When the budget is renewed, if it is spent now.
     pub fn spent_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.reset.filter(|until| self.remaining == Some(0) && *until > now)
     }
 
-    /// The part that is left, 0.0 to 1.0, where both numbers are known.
+    /// The share that is left, 0.0 to 1.0, if both numbers are known.
     pub fn share_left(&self) -> Option<f64> {
         match (self.limit, self.remaining) {
             (Some(limit), Some(remaining)) if limit > 0 => Some((f64::from(remaining) / f64::from(limit)).min(1.0)),
@@ -73,7 +73,7 @@ impl RateBudget {
     }
 }
 
-/// `Retry-After` in either form (RFC 9110 §10.2.3); at most an hour is believed.
+/// `Retry-After` in either form (RFC 9110 §10.2.3); capped at one hour.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp, offset: SignedDuration) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse::<u64>() {
@@ -83,9 +83,9 @@ pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp, offset: SignedDur
     Some(wait.min(LONGEST_WAIT))
 }
 
-/// How far the service's clock is ahead of ours.
+/// How far the service's clock is ahead of this machine's.
 pub(super) fn clock_offset(headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
-    // The header is cut to the second: half a second is the middle of what it can mean.
+    // The header is truncated to seconds, so the mean error is half a second.
     let date = http_date(headers.get(DATE)?.to_str().ok()?)? + Duration::from_millis(500);
     Some(date.duration_since(now))
 }
@@ -102,7 +102,7 @@ fn refill(headers: &HeaderMap, now: Timestamp, offset: SignedDuration) -> Durati
     }
 }
 
-/// From now to a moment of the service's clock; zero when it has passed.
+/// Time until a point of the service's clock; zero if it has passed.
 fn until(at: Timestamp, now: Timestamp, offset: SignedDuration) -> Duration {
     let wait = at.duration_since(now).saturating_sub(offset);
     Duration::try_from(wait).unwrap_or_default()
@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_with_nothing_left_rests_until_its_reset_and_no_longer() {
+    fn spent_lane_pauses_until_its_reset() {
         let mut budget = RateBudget::default();
         let answer =
             headers(&[("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1030")]);
-        // The service's clock is 10 s ahead: its 1030 is our 1020.
-        budget.learn(&answer, 200, at(1000), SignedDuration::from_secs(10));
+        // The service's clock is 10 s ahead: its 1030 is 1020 here.
+        budget.update(&answer, 200, at(1000), SignedDuration::from_secs(10));
         assert_eq!(budget.spent_until(at(1019)), Some(at(1020)));
         assert_eq!(budget.spent_until(at(1020)), None);
-        budget.learn(
+        budget.update(
             &headers(&[("x-ratelimit-limit", "250"), ("x-ratelimit-remaining", "200")]),
             200,
             at(1001),
@@ -151,16 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_reset_a_spent_lane_rests_a_minute_and_absurd_waits_are_cut() {
+    fn spent_lane_without_reset_pauses_a_minute_and_an_hour_at_most() {
         let mut budget = RateBudget::default();
-        budget.learn(&headers(&[("x-ratelimit-remaining", "0")]), 200, at(0), SignedDuration::ZERO);
+        budget.update(&headers(&[("x-ratelimit-remaining", "0")]), 200, at(0), SignedDuration::ZERO);
         assert_eq!(budget.spent_until(at(1)), Some(at(60)));
-        budget.learn(&headers(&[("retry-after", "99999999999")]), 429, at(0), SignedDuration::ZERO);
+        budget.update(&headers(&[("retry-after", "99999999999")]), 429, at(0), SignedDuration::ZERO);
         assert_eq!(budget.spent_until(at(1)), Some(at(3600)));
     }
 
     #[test]
-    fn retry_after_is_seconds_or_a_date() {
+    fn retry_after_accepts_seconds_and_dates() {
         let wait = |text| retry_after(&headers(&[("retry-after", text)]), at(784_111_770), SignedDuration::ZERO);
         assert_eq!(wait("7"), Some(Duration::from_secs(7)));
         assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(7)));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_services_clock_is_read_from_the_date() {
+    fn clock_offset_comes_from_the_date_header() {
         let offset = clock_offset(&headers(&[("date", "Sun, 06 Nov 1994 08:49:37 GMT")]), at(784_111_770)).unwrap();
         assert_eq!(offset.as_secs(), 7);
     }

@@ -1,60 +1,63 @@
-//! One call: attempts, retries, limits, and what every answer teaches.
+//! One call: attempts, retries, limits, and the announcements in the headers of every response.
 //!
-//! Retried: what never left this machine; anything answered 429 with `Retry-After`; and, where sending twice does no
-//! more than sending once, broken connections and 502–504. All attempts share one time limit, so a retry never makes
-//! a person wait longer than the total timeout.
+//! Retried are requests that never left this machine, requests rejected with 429 and `Retry-After`, and idempotent
+//! requests after a broken connection or 502–504. All attempts share one time limit, so that a retry never exceeds the
+//! total timeout.
 
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder};
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-use super::calls::CallRecord;
-use super::request::{ApiRequest, Body};
+use super::raw::RequestBody;
+use super::request::ApiRequest;
 use super::{Client, ClientResult, Error, ErrorKind, budget};
 use crate::contract::{ErrorBody, envelope};
 
-/// Answers above this are decoded on a thread of their own.
+/// Larger responses are decoded on a blocking thread.
 const DECODE_INLINE: usize = 256 << 10;
-/// How much of an error answer is read.
+/// Bytes that are read of an error response.
 const ERROR_LIMIT: usize = 64 << 10;
 
-/// A successful answer, read whole.
+/// A successful response.
+#[derive(Default)]
 pub(super) struct HttpAnswer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
+    /// The body, where the caller reads it.
+    pub unread: Option<Response>,
 }
 
-/// A failed attempt, with what decides about the next one.
-struct Failure {
+struct FailedAttempt {
     error: Error,
-    /// Whether the service may have begun to act on it.
-    sent: bool,
+    /// Whether the service may have processed the request.
+    is_sent: bool,
 }
 
 impl Client {
-    /// Sends, and reads the whole answer.
+    /// Sends the request and reads the whole response.
     pub(super) async fn send(&self, request: ApiRequest) -> ClientResult<HttpAnswer> {
-        self.exchange(&request, true).await.map(|(answer, _)| answer)
+        self.exchange(&request, true).await
     }
 
-    /// Sends, and hands over the answer with its body still to be read.
-    pub(super) async fn open(&self, request: ApiRequest) -> ClientResult<(HttpAnswer, Option<Response>)> {
+    /// Sends the request and leaves the body of the response unread.
+    pub(super) async fn open(&self, request: ApiRequest) -> ClientResult<HttpAnswer> {
         self.exchange(&request, false).await
     }
 
-    /// Sends, and decodes the answer.
+    /// Sends the request and decodes the response.
     pub(super) async fn fetch<T: DeserializeOwned + Send + 'static>(&self, request: ApiRequest) -> ClientResult<T> {
         let answer = self.send(request).await?;
         decode(answer.body).await
     }
 
-    /// Sends, and decodes a list. Null is an empty list and null elements are skipped.
+    /// Sends the request and decodes a list. Null is an empty list; null elements are skipped.
     pub(super) async fn fetch_list<T: DeserializeOwned + Send + 'static>(
         &self,
         request: ApiRequest,
@@ -63,102 +66,77 @@ impl Client {
         Ok(list.unwrap_or_default().into_iter().flatten().collect())
     }
 
-    /// Sends what has no answer but its status.
+    /// Sends a request whose response has no content.
     pub(super) async fn perform(&self, request: ApiRequest) -> ClientResult<()> {
         self.send(request).await.map(|_| ())
     }
 
-    async fn exchange(&self, request: &ApiRequest, whole: bool) -> ClientResult<(HttpAnswer, Option<Response>)> {
-        let (began, at) = (Instant::now(), Self::now());
-        let total = self.settings.total_timeout * request.size.patience();
+    async fn exchange(&self, request: &ApiRequest, whole: bool) -> ClientResult<HttpAnswer> {
+        let began = Instant::now();
+        let total = self.settings.total_timeout * request.size.timeout_factor();
         let mut delays = ExponentialBuilder::new()
             .with_min_delay(self.settings.retry_delay)
             .with_max_delay(self.settings.retry_delay * 16)
             .with_max_times(self.settings.retries)
             .with_jitter()
             .build();
-        let mut retries = 0;
-        let result = loop {
+        let mut is_retry = false;
+        loop {
             let left = total.saturating_sub(began.elapsed());
             let failure = match self.attempt(request, whole, left).await {
-                Ok(answer) => break Ok(answer),
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            if retries > 0 && request.method == Method::DELETE && failure.error.kind == ErrorKind::NotFound {
-                // An earlier attempt did it, and only its answer was lost.
-                break Ok((HttpAnswer::empty(StatusCode::NO_CONTENT), None));
+            if is_retry && request.method == Method::DELETE && failure.error.kind == ErrorKind::NotFound {
+                // An earlier attempt succeeded, and only its response was lost.
+                return Ok(HttpAnswer { status: StatusCode::NO_CONTENT, ..HttpAnswer::default() });
             }
             match failure.retry_in(request, delays.next()) {
                 Some(delay) if began.elapsed() + delay < total => tokio::time::sleep(delay).await,
-                _ => break Err(failure.error),
+                _ => return Err(failure.error),
             }
-            retries += 1;
-        };
-        self.seen().calls.push(CallRecord {
-            number: 0,
-            at,
-            method: request.method.to_string(),
-            path: request.shown_path(),
-            status: match &result {
-                Ok((answer, _)) => Some(answer.status.as_u16()),
-                Err(error) => error.status,
-            },
-            took: began.elapsed(),
-            retries,
-            error: result.as_ref().err().map(ToString::to_string),
-        });
-        result
+            is_retry = true;
+        }
     }
 
-    async fn attempt(
-        &self,
-        request: &ApiRequest,
-        whole: bool,
-        time: Duration,
-    ) -> Result<(HttpAnswer, Option<Response>), Failure> {
-        if let Some(until) = self.seen().lane(request.lane).spent_until(Self::now()) {
-            return Err(Failure::unsent(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent")));
+    async fn attempt(&self, request: &ApiRequest, whole: bool, time: Duration) -> Result<HttpAnswer, FailedAttempt> {
+        let unsent = |error| FailedAttempt { error, is_sent: false };
+        if let Some(until) = self.budget(request.lane).spent_until(Timestamp::now()) {
+            return Err(unsent(Error::new(ErrorKind::BudgetSpent { until }, "the rate budget is spent")));
         }
-        let built = self.build(request, time).map_err(Failure::unsent)?;
+        let built = self.build(request, time).map_err(unsent)?;
         let response = self.http.execute(built).await.map_err(|error| {
-            let sent = !error.is_connect();
-            Failure { error: error.into(), sent }
+            let is_sent = !error.is_connect();
+            FailedAttempt { error: error.into(), is_sent }
         })?;
-        self.learn(request, &response);
-        self.accept(request, response, whole).await.map_err(|error| Failure { error, sent: true })
+        self.record_announced(request, &response);
+        self.accept(request, response, whole).await.map_err(|error| FailedAttempt { error, is_sent: true })
     }
 
     fn build(&self, request: &ApiRequest, time: Duration) -> ClientResult<reqwest::Request> {
         let mut url = Url::parse(&format!("{}{}", self.settings.base, request.path))
-            .map_err(|error| Error::new(ErrorKind::Invalid, format!("no URL: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid URL: {error}")))?;
         if !request.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.query);
         }
         let mut builder = self.http.request(request.method.clone(), url).header(ACCEPT, request.accept).timeout(time);
         builder = match &request.body {
-            Body::Nothing => builder,
-            Body::Form(fields) => builder.form(fields),
-            Body::Json(value) => builder.json(value),
+            RequestBody::Empty => builder,
+            RequestBody::Form(fields) => builder.form(fields),
+            RequestBody::Json(value) => builder.json(value),
         };
         Ok(builder.build()?)
     }
 
-    fn learn(&self, request: &ApiRequest, response: &Response) {
-        let (headers, now) = (response.headers(), Self::now());
-        let mut seen = self.seen();
-        if let Some(offset) = budget::clock_offset(headers, now) {
-            seen.clock = Some(offset);
-        }
-        let offset = seen.clock.unwrap_or_default();
-        seen.lane(request.lane).learn(headers, response.status().as_u16(), now, offset);
+    fn record_announced(&self, request: &ApiRequest, response: &Response) {
+        let (headers, now) = (response.headers(), Timestamp::now());
+        let mut announced = self.announced();
+        announced.clock_offset = budget::clock_offset(headers, now).or(announced.clock_offset);
+        let offset = announced.clock_offset.unwrap_or_default();
+        announced.budget(request.lane).update(headers, response.status().as_u16(), now, offset);
     }
 
-    async fn accept(
-        &self,
-        request: &ApiRequest,
-        response: Response,
-        whole: bool,
-    ) -> ClientResult<(HttpAnswer, Option<Response>)> {
+    async fn accept(&self, request: &ApiRequest, response: Response, whole: bool) -> ClientResult<HttpAnswer> {
         let status = response.status();
         if status.is_redirection() {
             return Err(redirected(&response));
@@ -167,40 +145,34 @@ impl Client {
             return Err(self.refusal(response).await);
         }
         if is_html(response.headers()) && !request.any_content {
-            return Err(not_this_api(status, "a web page answers there, not the API"));
+            return Err(not_this_api(status, "the server sent a web page, not an API response"));
         }
-        let mut answer = HttpAnswer { status, headers: response.headers().clone(), body: Vec::new() };
+        let headers = response.headers().clone();
         if !whole {
-            return Ok((answer, Some(response)));
+            return Ok(HttpAnswer { status, headers, unread: Some(response), ..HttpAnswer::default() });
         }
-        answer.body = read(response, request.size.limit()).await?;
-        Ok((answer, None))
+        let body = read(response, request.size.limit()).await?;
+        Ok(HttpAnswer { status, headers, body, unread: None })
     }
 
     async fn refusal(&self, response: Response) -> Error {
         let status = response.status();
-        let retry_after = {
-            let offset = self.seen().clock.unwrap_or_default();
-            budget::retry_after(response.headers(), Self::now(), offset)
-        };
+        let offset = self.clock_offset().unwrap_or_default();
+        let retry_after = budget::retry_after(response.headers(), Timestamp::now(), offset);
         let html = is_html(response.headers());
-        // Without its words a refusal is still that refusal.
+        // A rejection without a readable body is still a rejection.
         let text = read(response, ERROR_LIMIT).await.unwrap_or_default();
-        let said = error_body(&text);
-        if said.is_none() && matches!(status.as_u16(), 404 | 405) {
-            return not_this_api(status, "there is no such path: something else answers there");
+        let body = error_body(&text);
+        if body.is_none() && matches!(status.as_u16(), 404 | 405) {
+            return not_this_api(status, "path not found: the server is not this API");
         }
         let body =
-            said.unwrap_or_else(|| ErrorBody { message: reason(status, html).as_str().into(), ..Default::default() });
-        Error::refused(kind_of(status, retry_after), status.as_u16(), &body)
+            body.unwrap_or_else(|| ErrorBody { message: reason(status, html).as_str().into(), ..Default::default() });
+        Error::rejected(kind_of(status, retry_after), status.as_u16(), &body)
     }
 }
 
 impl HttpAnswer {
-    fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Vec::new() }
-    }
-
     /// The file name of `Content-Disposition`, as sent.
     pub fn file_name(&self) -> Option<String> {
         let value = self.headers.get(CONTENT_DISPOSITION)?.to_str().ok()?;
@@ -213,40 +185,26 @@ impl HttpAnswer {
         name.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
     }
 
-    /// The media type without parameters, lower case; empty when there is none.
+    /// The media type in lower case, without parameters; empty if missing.
     pub fn content_type(&self) -> String {
         content_type(&self.headers)
     }
 }
 
-impl Failure {
-    fn unsent(error: Error) -> Self {
-        Self { error, sent: false }
-    }
-
-    /// When to try again; nothing when that is not safe, or would not help.
+impl FailedAttempt {
+    /// Delay before the next attempt; `None` when a retry is unsafe or pointless.
     fn retry_in(&self, request: &ApiRequest, delay: Option<Duration>) -> Option<Duration> {
         let delay = delay?;
         match self.error.kind {
             ErrorKind::RateLimited { retry_after } => Some(retry_after? + delay),
-            ErrorKind::Connect if !self.sent || request.is_idempotent() => Some(delay),
+            ErrorKind::Connect if !self.is_sent || request.is_idempotent() => Some(delay),
             ErrorKind::Server if request.is_idempotent() && matches!(self.error.status, Some(502..=504)) => Some(delay),
             _ => None,
         }
     }
 }
 
-impl ApiRequest {
-    fn shown_path(&self) -> String {
-        if self.query.is_empty() {
-            return self.path.clone();
-        }
-        let query: Vec<String> = self.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("{}?{}", self.path, query.join("&"))
-    }
-}
-
-/// Reads a body up to `limit` decoded bytes; beyond, the connection is dropped.
+/// Reads a body of at most `limit` decoded bytes; drops the connection of a longer one.
 pub(super) async fn read(mut response: Response, limit: usize) -> ClientResult<Vec<u8>> {
     let status = response.status().as_u16();
     let mut body = Vec::new();
@@ -260,25 +218,24 @@ pub(super) async fn read(mut response: Response, limit: usize) -> ClientResult<V
 }
 
 pub(super) fn too_large(limit: usize) -> Error {
-    Error::new(ErrorKind::TooLarge, format!("the answer is larger than {} MB", limit >> 20))
+    Error::new(ErrorKind::TooLarge, format!("the response is larger than {} MB", limit >> 20))
 }
 
 async fn decode<T: DeserializeOwned + Send + 'static>(body: Vec<u8>) -> ClientResult<T> {
     let small = body.len() <= DECODE_INLINE;
     let work = move || {
         if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(Error::new(ErrorKind::Decode, "the answer is empty"));
+            return Err(Error::new(ErrorKind::Decode, "the response is empty"));
         }
-        envelope::decode(&body)
-            .map_err(|error| Error::new(ErrorKind::Decode, format!("the answer cannot be read: {error}")))
+        envelope::decode(&body).map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable response: {error}")))
     };
     if small {
         return work();
     }
-    // Megabytes of JSON on an async thread would hold up every other call.
+    // Decoding megabytes of JSON on an async thread would block every other call.
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => Err(Error::new(ErrorKind::Decode, format!("reading the answer broke off: {error}"))),
+        Err(error) => Err(Error::new(ErrorKind::Decode, format!("decoding the response failed: {error}"))),
     }
 }
 
@@ -296,7 +253,7 @@ fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
     }
 }
 
-/// The service's words, if these bytes are any: `{status, message, details}`, also wrapped or under another name.
+/// The error body of the service: `{status, message, details}`, wrapped or bare, or with the message under another name.
 fn error_body(text: &[u8]) -> Option<ErrorBody> {
     let value: Value = envelope::decode(text).ok()?;
     let body: ErrorBody = serde_json::from_value(value.clone()).ok()?;
@@ -308,13 +265,13 @@ fn error_body(text: &[u8]) -> Option<ErrorBody> {
 }
 
 fn reason(status: StatusCode, html: bool) -> String {
-    let reason = status.canonical_reason().unwrap_or("refused without a word");
-    if html { format!("{reason} (a web page, perhaps of a proxy in front)") } else { reason.to_owned() }
+    let reason = status.canonical_reason().unwrap_or("rejected without a message");
+    if html { format!("{reason} (a web page, perhaps from a proxy)") } else { reason.to_owned() }
 }
 
 fn redirected(response: &Response) -> Error {
     let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-    not_this_api(response.status(), &format!("it redirects to {to}, and redirects are not followed with a key"))
+    not_this_api(response.status(), &format!("redirect to {to} not followed: it would leak the key"))
 }
 
 fn not_this_api(status: StatusCode, why: &str) -> Error {

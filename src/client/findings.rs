@@ -1,6 +1,6 @@
 //! Findings: list and look up (`api-v2.md §4`).
 
-use super::request::{AnswerSize, ApiRequest};
+use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult};
 use crate::contract::{Finding, FindingId, ScanId, TargetId, WorkspaceId};
 
@@ -28,7 +28,7 @@ impl Client {
             .with("target_id", query.target_id)
             .with("task_id", query.task_id)
             .with("group_duplicates", query.group_duplicates)
-            .with_size(AnswerSize::Big);
+            .with_size(ResponseSize::Large);
         self.fetch_list(request).await
     }
 

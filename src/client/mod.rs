@@ -1,24 +1,23 @@
-//! The client of the API: contract types in, HTTP out, and the only place of this wing that names reqwest.
+//! The client of the API: contract types in, HTTP out. The only module of this wing that names reqwest.
 //!
 //! ```text
-//!   scans.list(query) ─► Request ─► exchange ──attempt──► service
-//!                                    │  ▲ retry: only what is safe to send twice
-//!                                    ▼  │
-//!                                   limits, errors, budget, clock, calls ─► decode (off the async threads when big)
+//!   list_scans(query) ─► ApiRequest ─► exchange ──attempt──► service
+//!                                       │  ▲ retry: only requests that are safe to send twice
+//!                                       ▼  │
+//!                                      limits, errors, budget, clock ─► decode (large responses on a blocking thread)
 //! ```
 //!
-//! One file a noun, one async fn an endpoint (`api-v2.md §4`). Dropping a future cancels its call. The key lives in one
-//! header that is marked sensitive; no error, record or debug text can hold it.
+//! One file per noun, one async function per endpoint (`api-v2.md §4`). Dropping a future cancels its call. The key is
+//! in one header that is marked sensitive, so no error and no debug text contains it.
 
 #![warn(missing_docs)]
 
-mod any;
 mod base_url;
 mod budget;
-mod calls;
 mod error;
 mod exchange;
-pub mod problem;
+mod problem;
+mod raw;
 mod replay;
 mod request;
 
@@ -30,50 +29,46 @@ mod targets;
 mod wordlists;
 mod workspaces;
 
-pub use problem::{Problem, ProblemKind};
-
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-pub use any::{AskAnswer, AskBody, AskRequest};
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
-pub use calls::CallRecord;
 pub use error::{Error, ErrorKind};
 pub use findings::FindingQuery;
-pub use loggers::ReadOut;
+pub use problem::Problem;
+pub use raw::{Fields, RawRequest, RequestBody};
 pub use replay::replay;
 pub use reports::{Download, ReportFile};
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
 
-use calls::Calls;
 use request::ApiRequest;
 
-/// Shorthand for what every endpoint returns.
+/// The result of every endpoint.
 pub type ClientResult<T> = Result<T, Error>;
 
-/// How a [`Client`] is set up.
+/// Settings of a [`Client`].
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
-    /// Where the service is.
+    /// Base URL of the service.
     pub base: BaseUrl,
     /// The API key.
     pub key: SecretString,
-    /// Longest wait for a connection.
+    /// Limit for the connection.
     pub connect_timeout: Duration,
-    /// Longest wait for a whole answer, retries included; lists of findings, captures and downloads get four times that.
+    /// Limit for a whole response, retries included; four times that for findings, captures and downloads.
     pub total_timeout: Duration,
-    /// Least wait before the first retry; doubled for each, with jitter.
+    /// Delay before the first retry; doubled for each further one, with jitter.
     pub retry_delay: Duration,
     /// Retries after the first attempt.
     pub retries: usize,
-    /// What the service's log shows.
+    /// `User-Agent` header.
     pub user_agent: String,
 }
 
@@ -92,31 +87,24 @@ impl ClientSettings {
     }
 }
 
-/// A connection to one service with one key. Cheap to clone; clones share budget, clock and the record of calls.
+/// A connection to one service with one key. Cheap to clone; clones share rate budget and clock.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
     settings: Arc<ClientSettings>,
-    seen: Arc<Mutex<AnswerHistory>>,
+    announced: Arc<Mutex<Announced>>,
 }
 
-/// What the answers so far have told.
+/// Rate budgets and clock, as the headers of the responses announced them.
 #[derive(Debug, Default)]
-struct AnswerHistory {
-    read: RateBudget,
-    write: RateBudget,
-    output: RateBudget,
-    clock: Option<SignedDuration>,
-    calls: Calls,
+struct Announced {
+    budgets: [RateBudget; 3],
+    clock_offset: Option<SignedDuration>,
 }
 
-impl AnswerHistory {
-    fn lane(&mut self, lane: Lane) -> &mut RateBudget {
-        match lane {
-            Lane::Read => &mut self.read,
-            Lane::Write => &mut self.write,
-            Lane::Output => &mut self.output,
-        }
+impl Announced {
+    fn budget(&mut self, lane: Lane) -> &mut RateBudget {
+        &mut self.budgets[lane as usize]
     }
 }
 
@@ -124,35 +112,35 @@ impl Client {
     /// Prepares a client; nothing is sent.
     ///
     /// # Errors
-    /// When the key cannot stand in a header, or no trusted certificates are found on this machine (`https` only).
+    /// When the key is not a valid header value, or this machine has no trusted certificates (`https` only).
     pub fn new(settings: ClientSettings) -> ClientResult<Self> {
         let mut http = reqwest::Client::builder()
             .user_agent(settings.user_agent.as_str())
             .default_headers(authorization(&settings.key)?)
             .connect_timeout(settings.connect_timeout)
-            // A redirect would carry the key elsewhere, and no endpoint answers with one.
+            // A redirect would send the key elsewhere, and no endpoint redirects.
             .redirect(reqwest::redirect::Policy::none())
-            // Retries are decided here, where it is known what is safe to send twice.
+            // `exchange` decides on retries: it knows which requests are safe to send twice.
             .retry(reqwest::retry::never());
         if settings.base.is_loopback() {
             http = http.no_proxy();
         }
         if !settings.base.is_tls() {
-            // Plain http must work on machines without a single trusted certificate.
+            // Plain http must work on machines without any trusted certificate.
             http = http.tls_certs_only(Vec::new());
         }
-        Ok(Self { http: http.build()?, settings: Arc::new(settings), seen: Arc::default() })
+        Ok(Self { http: http.build()?, settings: Arc::new(settings), announced: Arc::default() })
     }
 
-    /// Where the service is.
+    /// Base URL of the service.
     pub fn base(&self) -> &BaseUrl {
         &self.settings.base
     }
 
-    /// Whether address and key are good: `GET /scans/0`, which a good key answers with a 404 in JSON.
+    /// Checks address and key with `GET /scans/0`, for which a valid key gets a 404 in JSON.
     ///
     /// # Errors
-    /// What is wrong with address, key or service.
+    /// When address, key or service is not usable.
     pub async fn check(&self) -> ClientResult<()> {
         match self.send(ApiRequest::get("/scans/0")).await {
             Ok(_) => Ok(()),
@@ -161,29 +149,19 @@ impl Client {
         }
     }
 
-    /// The rate budget of a lane as last announced.
+    /// The last announced rate budget of a lane.
     pub fn budget(&self, lane: Lane) -> RateBudget {
-        *self.seen().lane(lane)
+        *self.announced().budget(lane)
     }
 
-    /// How far the service's clock is ahead of ours; nothing before its first answer.
+    /// How far the service's clock is ahead of this machine's; `None` before the first response.
     pub fn clock_offset(&self) -> Option<SignedDuration> {
-        self.seen().clock
+        self.announced().clock_offset
     }
 
-    /// The last calls, oldest first.
-    pub fn calls(&self) -> Vec<CallRecord> {
-        self.seen().calls.to_vec()
-    }
-
-    /// A panic elsewhere while it was held leaves only counters behind: the values stay usable.
-    fn seen(&self) -> MutexGuard<'_, AnswerHistory> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Our clock, in one place.
-    fn now() -> Timestamp {
-        Timestamp::now()
+    /// The lock protects plain numbers, which stay usable after a panic of another holder.
+    fn announced(&self) -> MutexGuard<'_, Announced> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -196,10 +174,7 @@ impl fmt::Debug for Client {
 fn authorization(key: &SecretString) -> ClientResult<HeaderMap> {
     let bearer = format!("Bearer {}", key.expose_secret());
     let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| {
-        Error::new(
-            ErrorKind::Unauthorized,
-            "the API key holds a line break or another character that no header can carry",
-        )
+        Error::new(ErrorKind::Unauthorized, "the API key contains a character that is invalid in a header")
     })?;
     bearer.set_sensitive(true);
     Ok(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))

@@ -1,4 +1,4 @@
-//! A captured request sent again, for a person: not to the service, without its key, once, and no redirect is followed.
+//! Sends a captured request again, once: not to the service, without the API key, and without following redirects.
 
 use std::time::Duration;
 
@@ -8,29 +8,28 @@ use reqwest::{Method, redirect};
 use super::{ClientResult, Error, ErrorKind};
 use crate::oob::Replay;
 
-/// Longest wait for a connection, and for an answer.
-const CONNECT: Duration = Duration::from_secs(5);
-const TOTAL: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends it; the status of the answer, whose body is not read.
+/// Sends the request and returns the status of the response, whose body is not read.
 ///
 /// # Errors
-/// When it cannot be sent, or nothing answers.
+/// When the request cannot be sent, or nothing responds.
 pub async fn replay(replay: &Replay) -> ClientResult<u16> {
     let mut http = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .referer(false)
         .no_gzip()
-        .connect_timeout(CONNECT)
-        .timeout(TOTAL);
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TOTAL_TIMEOUT);
     if replay.is_here() {
         http = http.no_proxy();
     }
-    let http = http.build().map_err(|error| unsent(&error))?;
-    let method = Method::from_bytes(replay.method.as_bytes()).map_err(|error| unsent(&error))?;
+    let http = http.build().map_err(|error| invalid(&error))?;
+    let method = Method::from_bytes(replay.method.as_bytes()).map_err(|error| invalid(&error))?;
     let mut headers = HeaderMap::new();
     for (name, value) in &replay.headers {
-        // What was no header when it came is none now.
+        // A captured line that is not a valid header is left out.
         let read = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
         if let Some((name, mut value)) = read {
             value.set_sensitive(true);
@@ -41,6 +40,6 @@ pub async fn replay(replay: &Replay) -> ClientResult<u16> {
     Ok(request.send().await?.status().as_u16())
 }
 
-fn unsent(error: &dyn std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Invalid, format!("it cannot be sent: {error}"))
+fn invalid(error: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Invalid, format!("request not sent: {error}"))
 }

@@ -4,53 +4,46 @@ use reqwest::{Response, StatusCode};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::exchange::too_large;
-use super::request::{AnswerSize, ApiRequest};
+use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind};
 use crate::contract::{NewReport, Report, ReportCreated, ReportId};
 
-/// What a download found.
+/// The result of a download request.
 #[derive(Debug)]
 pub enum Download {
-    /// The file.
+    /// 200: the file.
     Ready(ReportFile),
-    /// 202: still being made.
+    /// 202: the service is still writing the report.
     Pending,
-    /// 204: there is no data for it, possibly because making it failed.
+    /// 204: the report is empty, possibly because it failed.
     NoData,
 }
 
-/// A file on its way.
+/// A file whose content is still to be read.
 #[derive(Debug)]
 pub struct ReportFile {
-    /// The name the service gives it in this answer, uncleaned; `download_name` of the report is the other source.
+    /// The file name in this response, not cleaned; `download_name` of the report is the other source.
     pub name: Option<String>,
-    /// Media type, lower case, without parameters.
-    pub content_type: String,
     response: Response,
 }
 
 impl ReportFile {
-    /// Writes it out as it arrives and returns its length in bytes.
+    /// Writes the content as it arrives and returns its length in bytes.
     ///
     /// # Errors
-    /// When the connection breaks, the disk refuses, or it is larger than 512 MB.
+    /// When the connection breaks, the file cannot be written, or the content is larger than 512 MB.
     pub async fn save_to(mut self, mut to: impl AsyncWrite + Unpin) -> ClientResult<u64> {
-        let mut length = 0;
+        let failed = |error: std::io::Error| Error::new(ErrorKind::Invalid, format!("file not written: {error}"));
+        let (mut length, limit) = (0, ResponseSize::Large.limit());
         while let Some(chunk) = self.response.chunk().await? {
             length += chunk.len();
-            if length > AnswerSize::Big.limit() {
-                return Err(too_large(AnswerSize::Big.limit()));
+            if length > limit {
+                return Err(too_large(limit));
             }
-            to.write_all(&chunk).await.map_err(|error| Error::disk(&error))?;
+            to.write_all(&chunk).await.map_err(failed)?;
         }
-        to.flush().await.map_err(|error| Error::disk(&error))?;
+        to.flush().await.map_err(failed)?;
         Ok(length as u64)
-    }
-}
-
-impl Error {
-    fn disk(error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Invalid, format!("cannot write the file: {error}"))
     }
 }
 
@@ -94,18 +87,16 @@ impl Client {
     /// 404 unknown or expired.
     pub async fn download_report(&self, id: ReportId) -> ClientResult<Download> {
         let request = ApiRequest::get(format!("/reports/{id}/download"))
-            // The service sends the report's own type; JSON is named first because the contract asks for it (§1).
+            // The service sends the report's own type; JSON is named first because the contract requires it (§1).
             .accepting("application/json, */*")
-            .with_size(AnswerSize::Big)
+            .with_size(ResponseSize::Large)
             .for_a_file();
-        let (answer, response) = self.open(request).await?;
-        Ok(match (answer.status, response) {
+        let answer = self.open(request).await?;
+        let name = answer.file_name();
+        Ok(match (answer.status, answer.unread) {
             (StatusCode::ACCEPTED, _) => Download::Pending,
             (StatusCode::NO_CONTENT, _) | (_, None) => Download::NoData,
-            (_, Some(response)) => {
-                let name = answer.file_name();
-                Download::Ready(ReportFile { name, content_type: answer.content_type(), response })
-            }
+            (_, Some(response)) => Download::Ready(ReportFile { name, response }),
         })
     }
 }

@@ -1,6 +1,5 @@
 //! A request as plain data: built by the endpoints, sent by `exchange`.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hash;
@@ -8,55 +7,51 @@ use std::hash::Hash;
 use reqwest::Method;
 use serde::Serialize;
 
-use super::Lane;
+use super::raw::{Fields, RequestBody};
+use super::{ClientResult, Lane};
 
-/// What an endpoint asks for.
+/// Items per page of a list.
+const PAGE_LIMIT: u32 = 1000;
+/// Pages that are read of one list: a service that invents pages must not fill the memory.
+const MOST_PAGES: u32 = 500;
+
 #[derive(Clone, Debug)]
 pub(super) struct ApiRequest {
     pub method: Method,
-    /// Below the base URL, beginning with a slash.
+    /// Path below the base URL, with a leading slash.
     pub path: String,
-    pub query: Vec<(Cow<'static, str>, String)>,
-    pub body: Body,
+    pub query: Fields,
+    pub body: RequestBody,
     pub accept: &'static str,
     pub lane: Lane,
-    pub size: AnswerSize,
-    /// A file is expected, so a page of HTML is as good as anything.
+    pub size: ResponseSize,
+    /// The response is a file, so HTML is acceptable too.
     pub any_content: bool,
 }
 
-/// What is sent along.
-#[derive(Clone, Debug)]
-pub(super) enum Body {
-    Nothing,
-    /// `application/x-www-form-urlencoded`.
-    Form(Vec<(Cow<'static, str>, String)>),
-    Json(serde_json::Value),
-}
-
-/// How much of an answer is read, and how long that may take (`quality.md`: limits of one answer).
+/// How much of a response is read, and how long that may take (`quality.md`: limits of one answer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnswerSize {
-    /// Single things and short lists.
+pub(super) enum ResponseSize {
+    /// Single objects and short lists.
     Small,
     /// Findings, captures and files.
-    Big,
+    Large,
 }
 
-impl AnswerSize {
-    /// Decoded bytes.
+impl ResponseSize {
+    /// Limit in decoded bytes.
     pub fn limit(self) -> usize {
         match self {
-            AnswerSize::Small => 32 << 20,
-            AnswerSize::Big => 512 << 20,
+            ResponseSize::Small => 32 << 20,
+            ResponseSize::Large => 512 << 20,
         }
     }
 
-    /// Times the total timeout.
-    pub fn patience(self) -> u32 {
+    /// Factor of the total timeout.
+    pub fn timeout_factor(self) -> u32 {
         match self {
-            AnswerSize::Small => 1,
-            AnswerSize::Big => 4,
+            ResponseSize::Small => 1,
+            ResponseSize::Large => 4,
         }
     }
 }
@@ -67,10 +62,10 @@ impl ApiRequest {
             method,
             path: path.into(),
             query: Vec::new(),
-            body: Body::Nothing,
+            body: RequestBody::Empty,
             accept: "application/json",
             lane,
-            size: AnswerSize::Small,
+            size: ResponseSize::Small,
             any_content: false,
         }
     }
@@ -91,7 +86,7 @@ impl ApiRequest {
         Self::new(Method::DELETE, path, Lane::Write)
     }
 
-    /// Adds a parameter where there is a value.
+    /// Adds a query parameter if it has a value.
     pub fn with(mut self, name: &'static str, value: Option<impl Display>) -> Self {
         self.query.extend(value.map(|value| (name.into(), value.to_string())));
         self
@@ -99,13 +94,14 @@ impl ApiRequest {
 
     /// A form body of the fields that have a value.
     pub fn with_form<const N: usize>(mut self, fields: [(&'static str, Option<String>); N]) -> Self {
-        self.body = Body::Form(fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect());
+        let filled = fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
+        self.body = RequestBody::Form(filled.collect());
         self
     }
 
     /// A JSON body. The bodies of the contract are maps with string keys, so they always have a JSON form.
     pub fn with_json(mut self, body: &impl Serialize) -> Self {
-        self.body = Body::Json(serde_json::to_value(body).unwrap_or_default());
+        self.body = RequestBody::Json(serde_json::to_value(body).unwrap_or_default());
         self
     }
 
@@ -114,7 +110,7 @@ impl ApiRequest {
         self
     }
 
-    pub fn with_size(mut self, size: AnswerSize) -> Self {
+    pub fn with_size(mut self, size: ResponseSize) -> Self {
         self.size = size;
         self
     }
@@ -124,80 +120,57 @@ impl ApiRequest {
         self
     }
 
-    /// Takes any kind of content as the answer.
+    /// Accepts every content type.
     pub fn for_a_file(mut self) -> Self {
         self.any_content = true;
         self
     }
 
-    /// Whether sending it twice does no more than sending it once (RFC 9110 §9.2.2).
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
     pub fn is_idempotent(&self) -> bool {
         self.method != Method::POST
     }
 }
 
-/// Walks a paged list: a page shorter than its limit is the last, and a page that brings nothing new ends the walk
-/// too, for services that do not know `page` (`hosted-service.md`, Lists). A service that never comes to an end is left
-/// after [`MOST_PAGES`](Self::MOST_PAGES): what it makes up must not fill the memory.
-pub(super) struct Pages<T, I> {
-    items: Vec<T>,
-    ids: HashSet<I>,
-    next: Option<u32>,
-}
-
-impl<T, I: Eq + Hash> Pages<T, I> {
-    const LIMIT: u32 = 1000;
-    const MOST_PAGES: u32 = 500;
-
-    pub fn new() -> Self {
-        Self { items: Vec::new(), ids: HashSet::new(), next: Some(1) }
-    }
-
-    /// Limit and number of the next page to ask for.
-    pub fn next(&self) -> Option<(u32, u32)> {
-        self.next.map(|page| (Self::LIMIT, page))
-    }
-
-    pub fn take(&mut self, page: Vec<T>, id: impl Fn(&T) -> I) {
-        let full = page.len() >= Self::LIMIT as usize;
-        let before = self.items.len();
-        for item in page {
-            if self.ids.insert(id(&item)) {
-                self.items.push(item);
-            }
+/// Reads all pages of a list; `fetch` gets limit and number of a page. A page shorter than the limit is the last one.
+/// So is a page without new items, for services that ignore `page` (`hosted-service.md`, Lists).
+pub(super) async fn all_pages<T, I: Eq + Hash, F: Future<Output = ClientResult<Vec<T>>>>(
+    id: impl Fn(&T) -> I,
+    mut fetch: impl FnMut(u32, u32) -> F,
+) -> ClientResult<Vec<T>> {
+    let (mut items, mut ids) = (Vec::new(), HashSet::new());
+    for number in 1..=MOST_PAGES {
+        let page = fetch(PAGE_LIMIT, number).await?;
+        let is_full = page.len() >= PAGE_LIMIT as usize;
+        let before = items.len();
+        items.extend(page.into_iter().filter(|item| ids.insert(id(item))));
+        if !is_full || items.len() == before {
+            break;
         }
-        let grew = self.items.len() > before;
-        self.next = self.next.filter(|page| full && grew && *page < Self::MOST_PAGES).map(|page| page + 1);
     }
-
-    pub fn into_items(self) -> Vec<T> {
-        self.items
-    }
+    Ok(items)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_short_page_is_the_last_and_a_service_that_repeats_its_page_ends_the_walk() {
-        let mut pages = Pages::new();
-        assert_eq!(pages.next(), Some((1000, 1)));
-        pages.take((0..1000).collect(), |item| *item);
-        assert_eq!(pages.next(), Some((1000, 2)));
-        pages.take((900..1100).collect(), |item| *item);
-        assert_eq!((pages.next(), pages.into_items().len()), (None, 1100));
+    /// The number of items and the number of pages read from a service whose page N is `page(N)`.
+    async fn read(page: impl Fn(u32) -> std::ops::Range<u32>) -> (usize, u32) {
+        let mut pages = 0;
+        let fetch = |limit, number| {
+            assert_eq!((limit, number), (1000, pages + 1));
+            pages = number;
+            std::future::ready(Ok(page(number).collect()))
+        };
+        let items: Vec<u32> = all_pages(|item| *item, fetch).await.unwrap();
+        (items.len(), pages)
+    }
 
-        let mut same = Pages::new();
-        same.take((0..1000).collect(), |item| *item);
-        same.take((0..1000).collect(), |item| *item);
-        assert_eq!((same.next(), same.into_items().len()), (None, 1000));
-
-        let mut endless = Pages::new();
-        while let Some((limit, page)) = endless.next() {
-            assert!(page < 10_000, "it never ends");
-            endless.take((page * limit..(page + 1) * limit).collect(), |item| *item);
-        }
-        assert_eq!(endless.into_items().len(), 500_000);
+    #[tokio::test]
+    async fn pages_short_repeated_or_endless_end_the_list() {
+        assert_eq!(read(|number| if number == 1 { 0..1000 } else { 900..1100 }).await, (1100, 2));
+        assert_eq!(read(|_| 0..1000).await, (1000, 2));
+        assert_eq!(read(|number| number * 1000..(number + 1) * 1000).await, (500_000, 500));
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::request::{AnswerSize, ApiRequest, Pages};
+use super::request::{ApiRequest, ResponseSize, all_pages};
 use super::{Client, ClientResult, Lane};
 use crate::contract::{
     NewScan, ResourceType, Scan, ScanCreated, ScanId, ScanOutput, ScanStatus, Stamp, TargetId, Test, Tool, WorkspaceId,
 };
 
-/// Query of `GET /scans`. Without a workspace the service answers for the one last chosen in a browser.
+/// Query of `GET /scans`. Without a workspace the service lists the workspace last selected in a browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanQuery {
     /// Only of this tool.
@@ -23,11 +23,11 @@ pub struct ScanQuery {
     pub limit: Option<u32>,
     /// From 1.
     pub page: Option<u32>,
-    /// Only scans that started within.
+    /// Only scans that started in this interval.
     pub start_time: Option<Interval>,
 }
 
-/// A span of time, open at a side that is not given. Sent as `start_time[from]` and `start_time[to]`.
+/// An interval; a missing bound is open. Sent as `start_time[from]` and `start_time[to]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
     /// Not before.
@@ -41,7 +41,7 @@ pub struct Interval {
 pub struct TestQuery {
     /// Only tests that led to a finding, or only those that did not. Required with `resource_id`.
     pub resource_type: Option<ResourceType>,
-    /// Only of this scan or finding, as `resource_type` says.
+    /// Only of this scan or finding, depending on `resource_type`.
     pub resource_id: Option<i64>,
 }
 
@@ -69,27 +69,26 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_all_scans(&self, query: &ScanQuery) -> ClientResult<Vec<Scan>> {
-        let mut all = Pages::new();
-        while let Some((limit, page)) = all.next() {
+        let fetch = |limit, page| {
             let query = ScanQuery { limit: Some(limit), page: Some(page), ..query.clone() };
-            all.take(self.list_scans(&query).await?, |scan| scan.id);
-        }
-        Ok(all.into_items())
+            async move { self.list_scans(&query).await }
+        };
+        all_pages(|scan| scan.id, fetch).await
     }
 
-    /// `POST /scans`. Where the service does not tell the new id, it is looked up: the newest scan of that tool and
-    /// target. Both ids stay absent only when even that finds none.
+    /// `POST /scans`. If the response lacks the id of the new scan, the newest scan of this tool and target is looked
+    /// up. The ids are missing only when that scan is not found either.
     ///
     /// # Errors
-    /// 400 and 422 invalid, 403 it may not be scanned, 404 unknown target or workspace.
+    /// 400 and 422 invalid, 403 not in scope, 404 unknown target or workspace.
     pub async fn create_scan(&self, new: &NewScan) -> ClientResult<ScanCreated> {
         let answer = self.send(ApiRequest::post("/scans").with_json(new)).await?;
-        // `{}` and an empty body both mean "started, find it yourself".
+        // `{}` and an empty body both mean that the scan was started, without its id.
         let created: ScanCreated = crate::contract::envelope::decode(&answer.body).unwrap_or_default();
         if created.created_id.is_some() {
             return Ok(created);
         }
-        // It was started: failing to find it must not read as if it was not.
+        // The scan was started: a failed look-up must not be reported as a failed start.
         Ok(self.newest_scan(new).await.unwrap_or_default().unwrap_or(created))
     }
 
@@ -115,7 +114,7 @@ impl Client {
     /// `DELETE /scans/{id}`.
     ///
     /// # Errors
-    /// 404 unknown, 409 it is active.
+    /// 404 unknown, 409 the scan is active.
     pub async fn delete_scan(&self, id: ScanId) -> ClientResult<()> {
         self.perform(ApiRequest::delete(format!("/scans/{id}"))).await
     }
@@ -123,7 +122,7 @@ impl Client {
     /// `GET /scans/{id}/output` as JSON; partial while the scan runs.
     ///
     /// # Errors
-    /// 404 unknown or none yet, 406 this tool has no such output.
+    /// 404 unknown or no output yet, 406 this tool has no such output.
     pub async fn scan_output(&self, id: ScanId) -> ClientResult<ScanOutput> {
         self.fetch(ApiRequest::get(format!("/scans/{id}/output")).in_lane(Lane::Output)).await
     }
@@ -131,23 +130,23 @@ impl Client {
     /// `GET /scans/{id}/output` as a PDF document.
     ///
     /// # Errors
-    /// 404 unknown or none yet, 406 this service or tool makes none.
+    /// 404 unknown or no output yet, 406 not supported by this service or tool.
     pub async fn scan_output_pdf(&self, id: ScanId) -> ClientResult<Vec<u8>> {
         let request = ApiRequest::get(format!("/scans/{id}/output"))
             .accepting("application/pdf")
             .in_lane(Lane::Output)
-            .with_size(AnswerSize::Big);
+            .with_size(ResponseSize::Large);
         Ok(self.send(request).await?.body)
     }
 
-    /// `GET /scans/{id}/raw`: what the tool wrote, line by line or piece by piece.
+    /// `GET /scans/{id}/raw`: the raw output of the tool, in lines or chunks.
     ///
     /// # Errors
     /// 404 unknown.
     pub async fn scan_raw(&self, id: ScanId) -> ClientResult<Vec<String>> {
-        let pieces: Value = self.fetch(ApiRequest::get(format!("/scans/{id}/raw"))).await?;
-        Ok(match pieces {
-            Value::Array(pieces) => pieces.into_iter().map(as_text).collect(),
+        let output: Value = self.fetch(ApiRequest::get(format!("/scans/{id}/raw"))).await?;
+        Ok(match output {
+            Value::Array(chunks) => chunks.into_iter().map(as_text).collect(),
             Value::Null => Vec::new(),
             other => vec![as_text(other)],
         })

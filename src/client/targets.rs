@@ -1,6 +1,6 @@
 //! Targets: list, create, look up, delete (`api-v2.md §4`).
 
-use super::request::ApiRequest;
+use super::request::{ApiRequest, all_pages};
 use super::{Client, ClientResult};
 use crate::contract::{Created, NewTarget, Target, TargetId, TargetType, WorkspaceId};
 
@@ -9,7 +9,7 @@ use crate::contract::{Created, NewTarget, Target, TargetId, TargetType, Workspac
 pub struct TargetQuery {
     /// Only of this workspace.
     pub workspace_id: Option<WorkspaceId>,
-    /// Only of this form.
+    /// Only of this type.
     pub kind: Option<TargetType>,
     /// 1 to 1000.
     pub limit: Option<u32>,
@@ -36,18 +36,17 @@ impl Client {
     /// # Errors
     /// 400 invalid parameters.
     pub async fn list_all_targets(&self, query: &TargetQuery) -> ClientResult<Vec<Target>> {
-        let mut all = super::request::Pages::new();
-        while let Some((limit, page)) = all.next() {
+        let fetch = |limit, page| {
             let query = TargetQuery { limit: Some(limit), page: Some(page), ..query.clone() };
-            all.take(self.list_targets(&query).await?, |target| target.id);
-        }
-        Ok(all.into_items())
+            async move { self.list_targets(&query).await }
+        };
+        all_pages(|target| target.id, fetch).await
     }
 
     /// `POST /targets`.
     ///
     /// # Errors
-    /// 400 invalid, 403 it may not be scanned or there are too many, 404 unknown workspace, 409 it exists.
+    /// 400 invalid, 403 not in scope or too many targets, 404 unknown workspace, 409 exists already.
     pub async fn create_target(&self, new: &NewTarget) -> ClientResult<TargetId> {
         let form = [
             ("name", Some(new.name.clone())),
@@ -69,7 +68,7 @@ impl Client {
     /// `DELETE /targets/{id}`: the target and its scans.
     ///
     /// # Errors
-    /// 404 unknown, 409 it has running scans.
+    /// 404 unknown, 409 the target has running scans.
     pub async fn delete_target(&self, id: TargetId) -> ClientResult<()> {
         self.perform(ApiRequest::delete(format!("/targets/{id}"))).await
     }

@@ -24,13 +24,13 @@ impl Client {
     /// `DELETE /wordlists/{id}`.
     ///
     /// # Errors
-    /// 403 it is a predefined one, 404 unknown.
+    /// 403 the word list is predefined, 404 unknown.
     pub async fn delete_wordlist(&self, id: WordlistId) -> ClientResult<()> {
         self.perform(ApiRequest::delete(format!("/wordlists/{id}"))).await
     }
 
-    /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. Taken as a JSON string, wrapped or bare,
-    /// or as plain text (`hosted-service.md`, Lists).
+    /// `GET /wordlists/{id}/contents`: the words, separated by line feeds. The response may be a JSON string, wrapped
+    /// or bare, or plain text (`hosted-service.md`, Lists).
     ///
     /// # Errors
     /// 404 unknown.
@@ -39,7 +39,7 @@ impl Client {
         let answer = self.send(request).await?;
         if answer.content_type() == "application/json" {
             return envelope::decode(&answer.body)
-                .map_err(|error| Error::new(ErrorKind::Decode, format!("the words cannot be read: {error}")));
+                .map_err(|error| Error::new(ErrorKind::Decode, format!("unreadable word list: {error}")));
         }
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         Ok(envelope::decode(text.as_bytes()).unwrap_or(text))

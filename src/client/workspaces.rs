@@ -39,10 +39,10 @@ impl Client {
         self.perform(ApiRequest::put(format!("/workspaces/{id}")).with_json(edit)).await
     }
 
-    /// `DELETE /workspaces/{id}`: the workspace and all of its assets.
+    /// `DELETE /workspaces/{id}`: the workspace with everything in it.
     ///
     /// # Errors
-    /// 404 unknown, 409 it is the current workspace.
+    /// 404 unknown, 409 the workspace is the current one.
     pub async fn delete_workspace(&self, id: WorkspaceId) -> ClientResult<()> {
         self.perform(ApiRequest::delete(format!("/workspaces/{id}"))).await
     }

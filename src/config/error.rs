@@ -1,10 +1,10 @@
-//! A mistake in the configuration, with what to do about it.
+//! An error of the configuration, with its remedy.
 
 use std::path::Path;
 
-use crate::client::BaseUrl;
+use crate::client::{BaseUrl, BaseUrlError, Problem};
 
-/// What is wrong and what to do. Never holds a key.
+/// Cause and remedy. Never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ConfigError {
@@ -17,20 +17,31 @@ impl ConfigError {
         Self { message: message.into(), hint: hint.into() }
     }
 
-    pub(super) fn io(what: &str, path: &Path, error: &std::io::Error) -> Self {
-        Self::new(format!("cannot {what} {}: {error}", path.display()), "check the path and its permissions")
+    pub(super) fn io(verb: &str, path: &Path, error: &std::io::Error) -> Self {
+        Self::new(format!("cannot {verb} {}: {error}", path.display()), "check the path and its permissions")
     }
 
     pub(super) fn no_key(base: &BaseUrl) -> Self {
         Self::new(
-            format!("there is no API key for {base}"),
-            "set SCANDECK_API_KEY, or api_key_command or api_key_file in the profile that has this base URL, \
-             or give --api-key-file",
+            format!("no API key for {base}"),
+            "set SCANDECK_API_KEY, --api-key-file, or api_key_command or api_key_file in the profile of this base URL",
         )
     }
 
-    /// What to do next.
+    /// The remedy.
     pub fn hint(&self) -> &str {
         &self.hint
+    }
+}
+
+impl From<BaseUrlError> for ConfigError {
+    fn from(error: BaseUrlError) -> Self {
+        Self::new(error.to_string(), error.hint())
+    }
+}
+
+impl From<ConfigError> for Problem {
+    fn from(error: ConfigError) -> Self {
+        Self::local(error.message).with_hint(error.hint)
     }
 }

@@ -1,4 +1,4 @@
-//! `config.toml`: profiles by name. Unknown keys are mistakes, told with file and line.
+//! `config.toml`: settings and profiles by name. Unknown keys are errors with file and line.
 //!
 //! ```toml
 //! default_profile = "prod"
@@ -20,81 +20,76 @@ use serde::Deserialize;
 use super::ConfigError;
 use crate::oob::Network;
 
-/// The file as written.
+/// The parsed file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfigFile {
     default_profile: Option<String>,
-    /// Who decides, in the events of triage.
+    /// The person in the events of triage.
     pub user: Option<String>,
-    /// Addresses that captured requests of one's own come from.
+    /// Source addresses of the analyst's own requests.
     pub own_addresses: Vec<Network>,
-    /// What is kept of captured requests.
     pub captures: Captures,
-    /// What is done when something comes in.
     pub signals: SignalSettings,
     profiles: BTreeMap<String, Profile>,
     #[serde(skip)]
     path: String,
 }
 
-/// How long captured requests are kept.
+/// Retention of captured requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Captures {
-    /// Older ones are deleted from the archive when it is opened; for ever without it.
+    /// Older captures are deleted when the archive is opened; `None` keeps all.
     pub keep_days: Option<u16>,
 }
 
-/// What is done when something comes in, beside the bell.
+/// Notifications in addition to the bell.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SignalSettings {
-    /// A program that is told; no shell is involved.
+    /// A program that is started without a shell.
     pub command: Option<CommandWords>,
 }
 
 impl SignalSettings {
-    /// Program and arguments; none where it is empty.
+    /// Program and arguments; empty without a command.
     pub fn command(&self) -> Vec<String> {
         self.command.as_ref().map(CommandWords::split).unwrap_or_default()
     }
 }
 
-/// One service and how to work with it.
+/// A service and the settings for it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// With or without `/api/v2`.
     pub base_url: Option<String>,
-    /// The local service of this user, in place of a base URL.
+    /// The local service of this user instead of a base URL.
     pub local: bool,
-    /// A program that prints the key; no shell is involved.
+    /// A program that prints the key; started without a shell.
     pub api_key_command: Option<CommandWords>,
-    /// A file (0600) with the key.
+    /// A file with the key, mode 0600.
     pub api_key_file: Option<String>,
-    /// Workspace to begin in, by name or id.
+    /// The first workspace, by name or id.
     pub workspace: Option<String>,
-    /// What stands for the workspace in fingerprints, where a file of decisions is shared between services.
+    /// Replaces the workspace in fingerprints, for decisions that are shared between services.
     pub workspace_alias: Option<String>,
-    /// Actions that leave the machine are off.
+    /// Turns off every action that changes the service.
     pub read_only: bool,
-    /// Plain http to other machines is allowed.
+    /// Allows plain http to other machines.
     pub insecure_http: bool,
 }
 
-/// A command: a list of words, or one string that is split at blanks.
+/// A command: a list of words, or one string that is split at spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum CommandWords {
-    /// Split already.
     List(Vec<String>),
-    /// To be split at blanks.
     Line(String),
 }
 
 impl CommandWords {
-    /// Program and arguments.
     pub fn split(&self) -> Vec<String> {
         match self {
             CommandWords::List(words) => words.clone(),
@@ -104,59 +99,58 @@ impl CommandWords {
 }
 
 impl ConfigFile {
-    /// Reads the file; one that is not there is empty, unless it was named.
+    /// Reads the file. A missing file is an empty one, unless the user named it.
     ///
     /// # Errors
-    /// When it cannot be read, is no TOML, or has unknown keys.
-    pub fn read(path: &Path, named: bool) -> Result<Self, ConfigError> {
+    /// When the file is unreadable, is not TOML, or has unknown keys.
+    pub fn read(path: &Path, is_named: bool) -> Result<Self, ConfigError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound && !named => return Ok(Self::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(Self::default()),
             Err(error) => return Err(ConfigError::io("read", path, &error)),
         };
         let mut file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let why = error.message().lines().next().unwrap_or_default().to_owned();
-            ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct that line, or take it out")
+            ConfigError::new(format!("{}:{line}: {why}", path.display()), "correct or remove this line")
         })?;
         file.path = path.display().to_string();
         file.check()
     }
 
     fn check(self) -> Result<Self, ConfigError> {
-        if self.signals.command.as_ref().is_some_and(|words| words.split().is_empty()) {
-            let message = format!("{}: command of [signals] is empty", self.path);
-            return Err(ConfigError::new(message, "name a program, or take the line out"));
-        }
+        let not_empty = |command: &Option<CommandWords>, setting: String| match command {
+            Some(words) if words.split().is_empty() => {
+                let message = format!("{}: {setting} is empty", self.path);
+                Err(ConfigError::new(message, "name a program, or remove the line"))
+            }
+            _ => Ok(()),
+        };
+        not_empty(&self.signals.command, "command of [signals]".to_owned())?;
         for (name, profile) in &self.profiles {
             if profile.local && profile.base_url.is_some() {
-                let message = format!("{}: profile {name} has local and base_url", self.path);
-                return Err(ConfigError::new(message, "keep one of them"));
+                let message = format!("{}: profile {name} has both local and base_url", self.path);
+                return Err(ConfigError::new(message, "remove one of them"));
             }
-            if profile.api_key_command.as_ref().is_some_and(|words| words.split().is_empty()) {
-                let message = format!("{}: api_key_command of profile {name} is empty", self.path);
-                return Err(ConfigError::new(message, "name a program, or take the line out"));
-            }
+            not_empty(&profile.api_key_command, format!("api_key_command of profile {name}"))?;
         }
         Ok(self)
     }
 
-    /// The profile of this name, or the default one.
+    /// The profile of this name, or the default profile.
     ///
     /// # Errors
-    /// When it is named and not there.
+    /// When a named profile does not exist.
     pub fn profile(&self, name: Option<&str>) -> Result<Option<(Option<String>, Profile)>, ConfigError> {
         let Some(name) = name.or(self.default_profile.as_deref()) else { return Ok(None) };
-        match self.profiles.get(name) {
-            Some(profile) => Ok(Some((Some(name.to_owned()), profile.clone()))),
-            None => {
-                let names: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
-                let hint = match names.as_slice() {
-                    [] => "no profile is configured yet: add [profiles.NAME] to config.toml".to_owned(),
-                    names => format!("there are: {}", names.join(", ")),
-                };
-                Err(ConfigError::new(format!("there is no profile {name:?}"), hint))
-            }
+        if let Some(profile) = self.profiles.get(name) {
+            return Ok(Some((Some(name.to_owned()), profile.clone())));
         }
+        let names: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+        let hint = match names.as_slice() {
+            [] => "add [profiles.NAME] to config.toml".to_owned(),
+            names => format!("profiles: {}", names.join(", ")),
+        };
+        Err(ConfigError::new(format!("profile {name:?} not found"), hint))
     }
 }

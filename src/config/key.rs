@@ -1,4 +1,4 @@
-//! Where the API key comes from, and reading it: never from argv, never into a log, never through a shell.
+//! Source of the API key: never a command-line argument, a log or a shell.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,27 +11,25 @@ use tokio::process::Command;
 
 use super::{ConfigError, Environment, Flags, Profile};
 
-/// Longest a key command may take.
-const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a key comes from.
 #[derive(Clone, Debug)]
 pub enum KeySource {
-    /// `SCANDECK_API_KEY`, or typed.
+    /// From `SCANDECK_API_KEY`, or typed.
     Given(SecretString),
-    /// Program and arguments; the key is what it prints.
+    /// Program and arguments of a command that prints the key.
     Command(Vec<String>),
-    /// A file that only its owner can read.
+    /// A file that only its owner may read.
     File(PathBuf),
 }
 
-/// The first source there is, in the order of precedence. The profile's and the remembered key are offered only where
-/// they belong to the base URL in use.
+/// The first source in the order of precedence. The caller passes the profile and the stored key only when they belong to
+/// the base URL in use.
 pub(super) fn source(
     flags: &Flags,
     environment: &Environment,
     profile: Option<&Profile>,
-    remembered: bool,
+    has_stored_key: bool,
 ) -> Option<KeySource> {
     if let Some(file) = &flags.api_key_file {
         return Some(KeySource::File(file.clone()));
@@ -39,10 +37,7 @@ pub(super) fn source(
     let of_profile = profile.and_then(|profile| of_profile(profile, environment));
     let of_environment = environment.api_key.as_ref().map(|key| KeySource::Given(key.trim().to_owned().into()));
     let found = if flags.profile.is_some() { of_profile.or(of_environment) } else { of_environment.or(of_profile) };
-    if found.is_some() {
-        return found;
-    }
-    remembered.then(|| KeySource::File(environment.state_dir().key_file()))
+    found.or_else(|| has_stored_key.then(|| KeySource::File(environment.state_dir().key_file())))
 }
 
 fn of_profile(profile: &Profile, environment: &Environment) -> Option<KeySource> {
@@ -57,10 +52,10 @@ fn of_profile(profile: &Profile, environment: &Environment) -> Option<KeySource>
 }
 
 impl KeySource {
-    /// Reads the key. A command gets the terminal for its own questions, and 10 s.
+    /// Reads the key. A command may use the terminal and has 10 s.
     ///
     /// # Errors
-    /// When there is none, others could read the file, or the command fails.
+    /// When the key is missing, other users can read the file, or the command fails.
     pub async fn read(&self) -> Result<SecretString, ConfigError> {
         match self {
             KeySource::Given(key) => Ok(key.clone()),
@@ -74,18 +69,18 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
     let io = |error| ConfigError::io("read the API key in", path, &error);
     let mode = fs::metadata(path).map_err(io)?.permissions().mode();
     if mode & 0o077 != 0 {
-        let message = format!("others can read the API key in {} (mode {:04o})", path.display(), mode & 0o7777);
+        let message = format!("other users can read the API key in {} (mode {:04o})", path.display(), mode & 0o7777);
         return Err(ConfigError::new(message, format!("chmod 600 {}", path.display())));
     }
     let key = fs::read_to_string(path).map_err(io)?;
     parse(&key).ok_or_else(|| {
-        let message = format!("{} holds no API key", path.display());
-        ConfigError::new(message, "write the key into it, alone on one line")
+        let message = format!("{} contains no API key", path.display());
+        ConfigError::new(message, "write the key into this file, on a line of its own")
     })
 }
 
 async fn from_command(words: &[String]) -> Result<SecretString, ConfigError> {
-    let hint = "run it by hand to see what it says";
+    let hint = "run it in a shell to see the error";
     let fail = |why: String| ConfigError::new(format!("api_key_command `{}` {why}", words.join(" ")), hint);
     let Some((program, arguments)) = words.split_first() else { return Err(fail("is empty".into())) };
     let child = Command::new(program)
@@ -95,18 +90,18 @@ async fn from_command(words: &[String]) -> Result<SecretString, ConfigError> {
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|error| fail(format!("cannot be started: {error}")))?;
-    let output = match tokio::time::timeout(COMMAND_LIMIT, child.wait_with_output()).await {
-        Ok(output) => output.map_err(|error| fail(format!("broke off: {error}")))?,
-        Err(_) => return Err(fail(format!("took longer than {} s", COMMAND_LIMIT.as_secs()))),
+        .map_err(|error| fail(format!("not started: {error}")))?;
+    let output = match tokio::time::timeout(COMMAND_TIMEOUT, child.wait_with_output()).await {
+        Ok(output) => output.map_err(|error| fail(format!("failed: {error}")))?,
+        Err(_) => return Err(fail(format!("did not end within {} s", COMMAND_TIMEOUT.as_secs()))),
     };
     if !output.status.success() {
         return Err(fail(format!("failed ({})", output.status)));
     }
-    parse(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| fail("printed nothing that is a key".into()))
+    parse(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| fail("printed nothing".into()))
 }
 
-/// The first line, trimmed; nothing when it is empty.
+/// The first line, trimmed; `None` if it is empty.
 fn parse(text: &str) -> Option<SecretString> {
     let key = text.lines().next().unwrap_or_default().trim();
     (!key.is_empty()).then(|| key.to_owned().into())

@@ -1,9 +1,9 @@
-//! The state directory, `$XDG_STATE_HOME/scandeck` (0700): what the program remembers by itself.
+//! The state directory, `$XDG_STATE_HOME/scandeck` (0700): data that the program stores itself.
 //!
 //! ```text
-//!   connection.toml   the answer of the first start      key    the key typed there (0600)
-//!   dashboard.log     what went wrong                    service/   the local service's data directory
-//!   of/local, of/profile-NAME, of/at-URL                 what is kept about one service: decisions, last known data
+//!   connection.toml   choice of the first start          key        API key typed there (0600)
+//!   dashboard.log     errors                             service/   data directory of the local service
+//!   of/local, of/profile-NAME, of/at-URL                 data about one service: decisions, captures, cache
 //! ```
 
 use std::fs::{self, DirBuilder};
@@ -17,46 +17,43 @@ use sha2::{Digest, Sha256};
 
 use super::ConfigError;
 
-/// The answer of the first start.
+/// The choice of the first start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "lowercase")]
 pub enum FirstStartChoice {
     /// The local service.
     Here,
-    /// A service elsewhere; its key is in the file beside.
-    Hosted {
-        /// As typed.
-        base_url: String,
-    },
+    /// A service at a base URL; its key is in the key file.
+    Hosted { base_url: String },
 }
 
-/// Which service something is kept about.
+/// The name of a service in the state directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceName {
     /// The local service of this user.
     Local,
-    /// That of a profile, wherever it moves.
+    /// The service of a profile, at any base URL.
     Profile(String),
-    /// One at a base URL.
+    /// A service at a base URL without a profile.
     At(String),
 }
 
-/// See the module.
+/// The path of the state directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// At a path; it is made when something is written.
+    /// The directory is created by the first write.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// The key typed at the first start.
+    /// The file of the API key from the first start.
     pub fn key_file(&self) -> PathBuf {
         self.0.join("key")
     }
 
-    /// What the dashboard logs.
+    /// The log of the dashboard.
     pub fn log_file(&self) -> PathBuf {
         self.0.join("dashboard.log")
     }
@@ -66,7 +63,7 @@ impl StateDir {
         self.0.join("service")
     }
 
-    /// What is kept about a service.
+    /// The directory with the data about a service.
     pub fn of_service(&self, service: &ServiceName) -> PathBuf {
         let folder = match service {
             ServiceName::Local => "local".to_owned(),
@@ -76,8 +73,8 @@ impl StateDir {
         self.0.join("of").join(folder)
     }
 
-    /// Where the lists of a service are kept as they were read last. A profile may come to name another service, whose
-    /// ids mean other things: there the base URL counts too.
+    /// The directory with the cached lists of a service. A profile may change to another service with other ids, so its
+    /// directory depends on the base URL too.
     pub fn cached_lists(&self, service: &ServiceName, base: &str) -> PathBuf {
         let folder = match service {
             ServiceName::Profile(_) => format!("last-known-{}", digest(base)),
@@ -90,22 +87,22 @@ impl StateDir {
         self.0.join("connection.toml")
     }
 
-    /// Makes the directory, closed to others.
+    /// Creates the directory with mode 0700.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the directory cannot be created.
     pub fn make(&self) -> Result<(), ConfigError> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&self.0)
-            .map_err(|error| ConfigError::io("make", &self.0, &error))
+            .map_err(|error| ConfigError::io("create", &self.0, &error))
     }
 
-    /// The answer of the first start, if one was given.
+    /// The choice of the first start.
     ///
     /// # Errors
-    /// When the file is there and cannot be read.
+    /// When the file exists but is unreadable.
     pub fn answer(&self) -> Result<Option<FirstStartChoice>, ConfigError> {
         let path = self.answer_file();
         let text = match fs::read_to_string(&path) {
@@ -114,18 +111,18 @@ impl StateDir {
             Err(error) => return Err(ConfigError::io("read", &path, &error)),
         };
         toml::from_str(&text).map(Some).map_err(|_| {
-            let message = format!("{} does not hold an answer of the first start", path.display());
-            ConfigError::new(message, "remove the file to be asked again")
+            let message = format!("{} is not a choice of the first start", path.display());
+            ConfigError::new(message, "delete the file to choose again")
         })
     }
 
-    /// Remembers an answer, and the key that was typed with it.
+    /// Stores the choice of the first start, with the key that was typed.
     ///
     /// # Errors
-    /// When the files cannot be written.
+    /// When a file cannot be written.
     pub fn remember(&self, answer: &FirstStartChoice, key: Option<&SecretString>) -> Result<(), ConfigError> {
         self.make()?;
-        // The key first: an address without its key would be asked for in vain at the next start.
+        // The key first: a base URL without its key would fail at the next start.
         if let Some(key) = key {
             self.write(&self.key_file(), key.expose_secret())?;
         }
@@ -133,17 +130,16 @@ impl StateDir {
         self.write(&self.answer_file(), &text)
     }
 
-    /// Writes a file whole or not at all; temporary files are made 0600.
+    /// Writes a file atomically; temporary files have mode 0600.
     fn write(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
-        let io = |error: &std::io::Error| ConfigError::io("write", path, error);
-        let mut file = tempfile::NamedTempFile::new_in(&self.0).map_err(|error| io(&error))?;
-        writeln!(file, "{}", text.trim_end()).map_err(|error| io(&error))?;
-        file.persist(path).map_err(|error| io(&error.error))?;
-        Ok(())
+        let io = |error: std::io::Error| ConfigError::io("write", path, &error);
+        let mut file = tempfile::NamedTempFile::new_in(&self.0).map_err(io)?;
+        writeln!(file, "{}", text.trim_end()).map_err(io)?;
+        file.persist(path).map(drop).map_err(|error| io(error.error))
     }
 }
 
-/// A name that any file system takes; one that had to be changed carries a digest, so that two never become one.
+/// A valid name for any file system. A changed name gets a digest, so that two names never become the same file.
 pub(crate) fn file_name(name: &str) -> String {
     let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_.".contains(letter);
     let fitting: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
@@ -162,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_service_has_a_directory_of_its_own_below_the_state_directory() {
+    fn service_directories_are_distinct_and_below_the_state_directory() {
         let state = StateDir::new("/s");
         let at = |service: ServiceName| state.of_service(&service).display().to_string();
         assert_eq!(at(ServiceName::Local), "/s/of/local");

@@ -1,4 +1,4 @@
-//! A table for spreadsheets: a row a finding, RFC 4180, UTF-8. Cells that would start a formula are neutralised.
+//! A table for spreadsheets: one row per finding, RFC 4180, UTF-8. Cells that start a formula are neutralised.
 
 use csv::{Terminator, WriterBuilder};
 
@@ -7,96 +7,58 @@ use crate::contract::Stamp;
 use crate::report::{evidence_cell, neutral};
 use crate::text;
 
-const HEADS: [&str; 37] = [
-    "id",
-    "fingerprint",
-    "workspace",
-    "target",
-    "risk",
-    "own_severity",
-    "name",
-    "verdict",
-    "undecided",
-    "again",
-    "reason",
-    "until",
-    "decided_by",
-    "decided_at",
-    "presence",
-    "retest_before",
-    "retest_now",
-    "retested_at",
-    "first_seen",
-    "last_seen",
-    "port",
-    "protocol",
-    "service",
-    "vuln_id",
-    "cve",
-    "cwe",
-    "owasp_2021",
-    "in_cisa_catalog",
-    "epss_score",
-    "scanner_confirmed",
-    "service_status",
-    "tags",
-    "notes",
-    "description",
-    "recommendation",
-    "evidence",
-    "references",
+/// Name and cell of a column.
+type Column = (&'static str, fn(&ExportRow) -> String);
+
+const COLUMNS: [Column; 37] = [
+    ("id", |row| if row.case.own.is_some() { String::new() } else { row.case.finding.id.to_string() }),
+    ("fingerprint", |row| row.case.key().to_string()),
+    ("workspace", |row| row.workspace.to_string()),
+    ("target", |row| row.target.to_string()),
+    ("risk", |row| row.case.risk_level.to_string()),
+    ("own_severity", |row| or_empty(row.stance.severity)),
+    ("name", |row| row.case.name.to_string()),
+    ("verdict", |row| row.stance.verdict.to_string()),
+    ("undecided", |row| row.stance.is_undecided().to_string()),
+    ("again", |row| or_empty(row.stance.again.map(json::again))),
+    ("reason", |row| or_empty(row.stance.reason)),
+    ("until", |row| or_empty(row.stance.until)),
+    ("decided_by", |row| or_empty(row.stance.who.as_ref())),
+    ("decided_at", |row| or_empty(row.stance.at)),
+    ("presence", |row| row.case.presence.as_str().to_owned()),
+    ("retest_before", |row| or_empty(row.retest.as_ref().map(|retest| &retest.before))),
+    ("retest_now", |row| or_empty(row.retest.as_ref().map(|retest| json::retest_status(retest.now)))),
+    ("retested_at", |row| or_empty::<Stamp>(row.retest.as_ref().and_then(|retest| retest.at))),
+    ("first_seen", |row| or_empty(row.case.first_seen)),
+    ("last_seen", |row| or_empty(row.case.last_seen)),
+    ("port", ExportRow::port),
+    ("protocol", |row| row.case.protocol.to_string()),
+    ("service", |row| row.case.service.to_string()),
+    ("vuln_id", |row| row.case.vuln_id.to_string()),
+    ("cve", |row| row.case.cve.join(" ")),
+    ("cwe", |row| row.case.cwe.to_string()),
+    ("owasp_2021", |row| row.case.owasp.owasp_2021.to_string()),
+    ("in_cisa_catalog", |row| row.case.in_cisa_catalog.to_string()),
+    ("epss_score", |row| or_empty(row.case.epss_score)),
+    ("scanner_confirmed", |row| row.case.confirmed.to_string()),
+    ("service_status", |row| row.case.status.to_string()),
+    ("tags", |row| row.stance.tags.join(" ")),
+    ("notes", |row| row.joined_notes("\n")),
+    ("description", |row| row.case.vuln_description.to_string()),
+    ("recommendation", |row| row.case.recommendation.to_string()),
+    ("evidence", |row| evidence_cell(&row.case.vuln_evidence)),
+    ("references", |row| row.case.references.join(" ")),
 ];
 
 pub(super) fn write(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(HEADS)?;
+    writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for row in export.rows {
-        writer.write_record(cells(row).iter().map(|cell| neutral(&text::clean_text(cell))))?;
+        writer.write_record(COLUMNS.map(|(_, cell)| neutral(&text::clean_text(&cell(row)))))?;
     }
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }
 
-fn cells(row: &ExportRow) -> [String; HEADS.len()] {
-    let (case, stance, retest) = (&row.case, &row.stance, row.retest.as_ref());
-    let stamp = |at: Option<Stamp>| at.map(|at| at.to_string()).unwrap_or_default();
-    let shown = |value: Option<String>| value.unwrap_or_default();
-    [
-        if case.own.is_some() { String::new() } else { case.finding.id.to_string() },
-        case.key().to_string(),
-        row.workspace.to_string(),
-        row.target.to_string(),
-        case.risk_level.to_string(),
-        shown(stance.severity.map(|risk| risk.to_string())),
-        case.name.to_string(),
-        stance.verdict.to_string(),
-        stance.is_undecided().to_string(),
-        shown(stance.again.map(|again| json::again(again).to_owned())),
-        shown(stance.reason.map(|reason| reason.to_string())),
-        shown(stance.until.map(|day| day.to_string())),
-        shown(stance.who.as_ref().map(ToString::to_string)),
-        stamp(stance.at),
-        case.presence.as_str().to_owned(),
-        shown(retest.map(|retest| retest.before.to_string())),
-        shown(retest.map(|retest| json::now(retest.now))),
-        stamp(retest.and_then(|retest| retest.at)),
-        stamp(case.first_seen),
-        stamp(case.last_seen),
-        if case.port > 0 { case.port.to_string() } else { String::new() },
-        case.protocol.to_string(),
-        case.service.to_string(),
-        case.vuln_id.to_string(),
-        case.cve.join(" "),
-        case.cwe.to_string(),
-        case.owasp.owasp_2021.to_string(),
-        case.in_cisa_catalog.to_string(),
-        shown(case.epss_score.map(|score| score.to_string())),
-        case.confirmed.to_string(),
-        case.status.to_string(),
-        stance.tags.join(" "),
-        row.note_texts().map(|note| note.to_string()).collect::<Vec<_>>().join("\n"),
-        case.vuln_description.to_string(),
-        case.recommendation.to_string(),
-        evidence_cell(&case.vuln_evidence),
-        case.references.join(" "),
-    ]
+fn or_empty<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }

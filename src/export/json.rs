@@ -1,18 +1,19 @@
-//! A finding as one JSON object: the contract's fields under their names first, ours after.
+//! A finding as one JSON object: first the fields of the contract, then the fields of scandeck.
 
 use serde_json::{Value, json};
 
 use super::ExportRow;
 use crate::contract::Stamp;
-use crate::triage::{Again, Change, Event, RetestStatus, VerdictSource};
+use crate::triage::{Again, RetestStatus, VerdictSource};
 
 /// The object of a row.
 pub fn row(row: &ExportRow) -> Value {
     let (case, stance) = (&row.case, &row.stance);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
-    // Every finding has a JSON form: it came as one.
+    let notes = row.noted().map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
+    // Every finding has a JSON form, because it was parsed from JSON.
     let mut value = serde_json::to_value(&*case.finding).unwrap_or_else(|_| json!({}));
-    let ours = json!({
+    let added = json!({
         "target_name": row.target,
         "workspace_name": row.workspace,
         "tool_id": row.tool,
@@ -33,40 +34,29 @@ pub fn row(row: &ExportRow) -> Value {
         "decided_by": stance.who,
         "severity": stance.severity,
         "tags": stance.tags,
-        "notes": notes(row),
+        "notes": notes.collect::<Vec<_>>(),
         "duplicate_of": stance.duplicate_of,
         "retest": retest(row),
     });
-    if let (Value::Object(fields), Value::Object(ours)) = (&mut value, ours) {
-        fields.extend(ours);
+    if let (Value::Object(fields), Value::Object(added)) = (&mut value, added) {
+        fields.extend(added);
     }
     value
 }
 
-fn notes(row: &ExportRow) -> Vec<Value> {
-    let told = |event: &std::sync::Arc<Event>| match &event.change {
-        Change::Note(text) => Some(json!({"text": text, "who": event.who, "at": event.at})),
-        _ => None,
-    };
-    row.notes.iter().filter_map(told).collect()
+/// The result of the last retest, or null.
+pub(super) fn retest(row: &ExportRow) -> Value {
+    let Some(retest) = &row.retest else { return Value::Null };
+    let at = retest.at.map(|at| at.to_string());
+    json!({"at": at, "before": retest.before, "now": retest_status(retest.now), "scan_id": retest.scan})
 }
 
-/// What the last retest came to; null where there was none.
-pub fn retest(row: &ExportRow) -> Value {
-    let told = |retest: &crate::triage::RetestResult| {
-        let at = retest.at.map(|at| at.to_string());
-        json!({"at": at, "before": retest.before, "now": now(retest.now), "scan_id": retest.scan})
-    };
-    row.retest.as_ref().map(told).unwrap_or_default()
+pub(super) fn retest_status(status: RetestStatus) -> String {
+    status.word().replace(' ', "_")
 }
 
-/// What is known since a retest.
-pub fn now(now: RetestStatus) -> String {
-    now.word().replace(' ', "_")
-}
-
-/// Why a decision holds no more.
-pub fn again(again: Again) -> &'static str {
+/// The reason why a decision is no longer valid.
+pub(super) fn again(again: Again) -> &'static str {
     match again {
         Again::Regression => "regression",
         Again::Expired => "expired",
@@ -74,8 +64,7 @@ pub fn again(again: Again) -> &'static str {
     }
 }
 
-/// Whose word a verdict is.
-pub fn source(source: VerdictSource) -> &'static str {
+fn source(source: VerdictSource) -> &'static str {
     match source {
         VerdictSource::Person => "person",
         VerdictSource::Rule(_) => "rule",

@@ -1,8 +1,8 @@
-//! The hand-over: for the person who goes on. What is left first, then what was decided by whom, then what has no
-//! reason.
+//! The hand-over for the next person: undecided findings, decisions, decisions without a reason, decisions per person.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use super::{Export, ExportRow, json};
 use crate::contract::Risk;
@@ -15,21 +15,21 @@ pub(super) fn write(export: &Export<'_>) -> String {
     head(&mut out, export);
     let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) =
         export.rows.iter().partition(|row| row.stance.is_undecided());
-    what_is_left(&mut out, &left);
-    what_was_decided(&mut out, &decided);
-    our_own(&mut out, export.rows);
-    without_reason(&mut out, &decided);
-    by_whom(&mut out, &decided);
+    list_undecided(&mut out, &left);
+    list_decided(&mut out, &decided);
+    list_manual(&mut out, export.rows);
+    list_without_reason(&mut out, &decided);
+    count_by_person(&mut out, &decided);
     out
 }
 
-// Writing into a String cannot fail, so the results below are dropped.
+// Writing to a String cannot fail, so the results below are dropped.
 
 fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "# Hand-over: {}\n", escaped(export.title));
     let _ = writeln!(out, "Made {} UTC by scandeck. {}.", export.made, text::plural(export.rows.len(), "finding"));
     if !export.query.is_empty() {
-        let _ = writeln!(out, "\nOnly what matches: {}", escaped(export.query));
+        let _ = writeln!(out, "\nQuery: {}", escaped(export.query));
     }
     let counts = Risk::DOWN.map(|risk| {
         let all = export.rows.iter().filter(|row| row.risk() == risk);
@@ -39,45 +39,43 @@ fn head(out: &mut String, export: &Export<'_>) {
     let _ = writeln!(out, "\n| risk | findings | undecided |\n|---|---:|---:|\n{}\n", counts.join("\n"));
 }
 
-fn what_is_left(out: &mut String, left: &[&ExportRow]) {
-    let _ = writeln!(out, "## What is left: {}\n", left.len());
+fn list_undecided(out: &mut String, left: &[&ExportRow]) {
+    let _ = writeln!(out, "## Undecided: {}\n", left.len());
     if left.is_empty() {
         let _ = writeln!(out, "Nothing: every finding is decided.\n");
         return;
     }
-    let _ = writeln!(out, "| risk | target | finding | where | now | state | notes |\n|---|---|---|---|---|---|---|");
+    let _ =
+        writeln!(out, "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|");
     for row in left {
         let cells = [risk(row), row.target.to_string(), row.case.name.to_string(), place(row)];
-        let notes = [now(row), state(row), notes(row)];
+        let notes = [presence(row), verdict(row), row.joined_notes(" / ")];
         table_row(out, cells.iter().chain(&notes));
     }
     out.push('\n');
 }
 
-/// Why it is still to be decided.
-fn state(row: &ExportRow) -> String {
+/// The verdict, and the reason why it is no longer valid.
+fn verdict(row: &ExportRow) -> String {
     let stance = &row.stance;
     match stance.again {
         None => stance.verdict.phrase(),
         Some(again) => {
-            let mut said: Vec<String> = row.decisions.iter().filter_map(|event| told(event)).collect();
-            if said.is_empty() {
-                said.push(format!("{} by {}", row.stance.verdict, who(row)));
+            let decision = |event: &Arc<Event>| match &event.change {
+                Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
+                _ => None,
+            };
+            let mut decisions: Vec<String> = row.decisions.iter().filter_map(decision).collect();
+            if decisions.is_empty() {
+                decisions.push(format!("{} by {}", stance.verdict, who(row)));
             }
-            format!("{} ({})", json::again(again), said.join(", "))
+            format!("{} ({})", json::again(again), decisions.join(", "))
         }
     }
 }
 
-fn told(event: &Event) -> Option<String> {
-    match &event.change {
-        Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
-        _ => None,
-    }
-}
-
-fn what_was_decided(out: &mut String, decided: &[&ExportRow]) {
-    let _ = writeln!(out, "## What was decided: {}\n", decided.len());
+fn list_decided(out: &mut String, decided: &[&ExportRow]) {
+    let _ = writeln!(out, "## Decided: {}\n", decided.len());
     for verdict in Verdict::ALL {
         let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.stance.verdict == verdict).collect();
         if of.is_empty() {
@@ -86,22 +84,22 @@ fn what_was_decided(out: &mut String, decided: &[&ExportRow]) {
         let _ = writeln!(out, "### {}: {}\n", verdict.phrase(), of.len());
         let _ = writeln!(
             out,
-            "| risk | target | finding | where | now | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"
+            "| risk | target | finding | port | presence | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"
         );
         for row in of {
             let stance = &row.stance;
-            let recheck = if stance.recheck { " (risk rose since: look again)" } else { "" };
+            let recheck = if stance.recheck { " (risk has risen: check again)" } else { "" };
             let cells = [
                 risk(row),
                 row.target.to_string(),
                 row.case.name.to_string(),
                 place(row),
-                now(row),
+                presence(row),
                 stance.reason.map(Reason::phrase).unwrap_or_default() + recheck,
                 who(row),
                 stance.at.map(|at| at.to_string()).unwrap_or_default(),
                 stance.until.map(|day| day.to_string()).unwrap_or_default(),
-                notes(row),
+                row.joined_notes(" / "),
             ];
             table_row(out, &cells);
         }
@@ -109,24 +107,24 @@ fn what_was_decided(out: &mut String, decided: &[&ExportRow]) {
     }
 }
 
-/// What persons proved, with the proof: no scanner can be asked for it again.
-fn our_own(out: &mut String, rows: &[ExportRow]) {
+/// Manual findings with their evidence, which no scanner reports again.
+fn list_manual(out: &mut String, rows: &[ExportRow]) {
     let own: Vec<&ExportRow> = rows.iter().filter(|row| row.case.own.is_some()).collect();
     if own.is_empty() {
         return;
     }
-    let _ = writeln!(out, "## Findings of our own: {}\n", own.len());
+    let _ = writeln!(out, "## Manual findings: {}\n", own.len());
     for row in own {
         let case = &row.case;
         let _ = writeln!(out, "### {} on {}\n", escaped(&case.name), escaped(&row.target));
         for part in [case.vuln_description.to_string(), evidence_cell(&case.vuln_evidence)] {
-            as_it_is(out, &part);
+            verbatim(out, &part);
         }
     }
 }
 
-/// Text set in by four blanks: no line of it can end the block or be taken for markup.
-fn as_it_is(out: &mut String, given: &str) {
+/// Text indented by four spaces, so that no line ends the block or is parsed as markup.
+fn verbatim(out: &mut String, given: &str) {
     if given.trim().is_empty() {
         return;
     }
@@ -136,16 +134,15 @@ fn as_it_is(out: &mut String, given: &str) {
     out.push('\n');
 }
 
-/// Decisions that somebody will be asked about.
-fn without_reason(out: &mut String, decided: &[&ExportRow]) {
-    let needs = |row: &&&ExportRow| {
+fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
+    let lacks_reason = |row: &&&ExportRow| {
         !row.stance.verdict.reasons().is_empty() && row.stance.reason.is_none() && row.notes.is_empty()
     };
-    let bare: Vec<&&ExportRow> = decided.iter().filter(needs).collect();
+    let bare: Vec<&&ExportRow> = decided.iter().filter(lacks_reason).collect();
     if bare.is_empty() {
         return;
     }
-    let _ = writeln!(out, "## Decided without a reason or a note: {}\n", bare.len());
+    let _ = writeln!(out, "## Decided without reason or note: {}\n", bare.len());
     for row in bare {
         let name = escaped(&row.case.name);
         let verdict = row.stance.verdict.phrase();
@@ -154,7 +151,7 @@ fn without_reason(out: &mut String, decided: &[&ExportRow]) {
     out.push('\n');
 }
 
-fn by_whom(out: &mut String, decided: &[&ExportRow]) {
+fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
     let mut counts: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in decided {
         *counts.entry(who(row)).or_default().entry(row.stance.verdict).or_default() += 1;
@@ -162,7 +159,7 @@ fn by_whom(out: &mut String, decided: &[&ExportRow]) {
     if counts.is_empty() {
         return;
     }
-    let _ = writeln!(out, "## Who decided\n");
+    let _ = writeln!(out, "## Decisions by person\n");
     for (who, verdicts) in counts {
         let each: Vec<String> =
             verdicts.iter().map(|(verdict, count)| format!("{count} {}", verdict.phrase())).collect();
@@ -181,22 +178,18 @@ fn place(row: &ExportRow) -> String {
     if row.case.port > 0 { format!("{}/{}", row.case.port, row.case.protocol) } else { String::new() }
 }
 
-/// Its presence, and what a retest saw.
-fn now(row: &ExportRow) -> String {
+/// The presence, and the result of the retest.
+fn presence(row: &ExportRow) -> String {
     let presence = row.case.presence.word();
-    row.retested().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
+    row.retest_summary().map_or_else(|| presence.to_owned(), |retest| format!("{presence}; {retest}"))
 }
 
 fn who(row: &ExportRow) -> String {
     match (&row.stance.who, row.stance.source) {
-        (Some(who), crate::triage::VerdictSource::Rule(_)) => format!("{who}, by a rule"),
+        (Some(who), crate::triage::VerdictSource::Rule(_)) => format!("rule of {who}"),
         (Some(who), _) => who.to_string(),
         (None, _) => "the service".to_owned(),
     }
-}
-
-fn notes(row: &ExportRow) -> String {
-    row.note_texts().map(|note| note.to_string()).collect::<Vec<_>>().join(" / ")
 }
 
 fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) {
@@ -207,7 +200,7 @@ fn table_row<'a>(out: &mut String, cells: impl IntoIterator<Item = &'a String>) 
     out.push('\n');
 }
 
-/// Text that no Markdown reader takes for markup, a link or HTML.
+/// Escapes markup, links and HTML.
 fn escaped(given: &str) -> String {
     let given = text::clean(given);
     let mut out = String::with_capacity(given.len() + 8);
@@ -215,7 +208,7 @@ fn escaped(given: &str) -> String {
         match c {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
-            // With the slash escaped no reader makes a link of an address by itself.
+            // An escaped slash keeps readers from turning an address into a link.
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '>' | '#' | '~' | '|' | '!' | '/' | '@' => {
                 out.push('\\');
                 out.push(c);
@@ -231,7 +224,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn no_text_of_a_finding_becomes_markup() {
+    fn markup_in_a_finding_is_escaped() {
         assert_eq!(escaped("a|b <img> [x](http://e) `c`\nd"), "a\\|b &lt;img\\> \\[x\\](http:\\/\\/e) \\`c\\`␊d");
     }
 }

@@ -1,17 +1,17 @@
-//! What leaves the program: findings with what was decided about them, in the forms that other tools read.
+//! Exports: findings with their decisions in the formats of other tools.
 //!
 //! ```text
-//!   Case + Stance + State + names ─► Row ─► csv        a spreadsheet
-//!                                          markdown    a hand-over for people
-//!                                          jsonl       one object a finding
-//!                                          defectdojo  Generic Findings Import
-//!                                          sarif       SARIF 2.1.0
-//!                                          vex         CycloneDX 1.6
-//!                                          html, json  the report, with the decisions
+//!   Case + Stance + State + names ─► ExportRow ─► csv        a spreadsheet
+//!                                                 markdown    a hand-over for people
+//!                                                 jsonl       one object per finding
+//!                                                 defectdojo  Generic Findings Import
+//!                                                 sarif       SARIF 2.1.0
+//!                                                 vex         CycloneDX 1.6
+//!                                                 html, json  the report, with decisions
 //! ```
 //!
-//! Everything here is pure: rows in, bytes out. Texts for people pass the one door for outside text; JSON keeps every
-//! value as it is and only escapes what would act on a terminal.
+//! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every value and escapes only
+//! characters that would act on a terminal.
 
 pub mod csv;
 pub mod defectdojo;
@@ -22,6 +22,7 @@ pub mod row;
 pub mod sarif;
 pub mod vex;
 
+use serde_json::Value;
 use thiserror::Error;
 
 pub use row::ExportRow;
@@ -30,7 +31,7 @@ use crate::contract::{ReportFormat, Stamp};
 use crate::report::RenderError;
 use crate::text;
 
-/// Forms of an export.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     Csv,
@@ -43,8 +44,19 @@ pub enum ExportFormat {
     Json,
 }
 
+/// Name on command lines and file extension of every format, in the order of the variants.
+const FORMATS: [(&str, &str); 8] = [
+    ("csv", "csv"),
+    ("markdown", "md"),
+    ("jsonl", "jsonl"),
+    ("defectdojo", "defectdojo.json"),
+    ("sarif", "sarif"),
+    ("vex", "cdx.json"),
+    ("html", "html"),
+    ("json", "json"),
+];
+
 impl ExportFormat {
-    /// All.
     pub const ALL: [ExportFormat; 8] = [
         ExportFormat::Csv,
         ExportFormat::Markdown,
@@ -56,61 +68,43 @@ impl ExportFormat {
         ExportFormat::Json,
     ];
 
-    /// Its name on command lines.
+    /// The name on command lines.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Markdown => "markdown",
-            Self::Jsonl => "jsonl",
-            Self::DefectDojo => "defectdojo",
-            Self::Sarif => "sarif",
-            Self::Vex => "vex",
-            Self::Html => "html",
-            Self::Json => "json",
-        }
+        FORMATS[self as usize].0
     }
 
-    /// The form of this name.
+    /// The format of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// How a file of this form ends, without the dot.
+    /// The file extension, without the leading dot.
     pub fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Markdown => "md",
-            Self::Jsonl => "jsonl",
-            Self::DefectDojo => "defectdojo.json",
-            Self::Sarif => "sarif",
-            Self::Vex => "cdx.json",
-            Self::Html => "html",
-            Self::Json => "json",
-        }
+        FORMATS[self as usize].1
     }
 }
 
-/// What an export is about.
+/// The content of an export.
 #[derive(Clone, Debug)]
 pub struct Export<'a> {
-    /// The findings, in the order they are to stand.
+    /// The findings, in the order of the output.
     pub rows: &'a [ExportRow],
-    /// What they are of: the workspace, or the service where there are several.
+    /// The workspace, or the service if there are several workspaces.
     pub title: &'a str,
-    /// When it is made.
+    /// The time of the export.
     pub made: Stamp,
-    /// The query that chose them; empty where all are meant.
+    /// The query that selected the rows; empty for all.
     pub query: &'a str,
 }
 
-/// Why an export could not be written.
+/// The reason why an export failed.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    #[error("the table could not be written")]
+    #[error("table not written")]
     Table(#[from] ::csv::Error),
-    #[error("the text could not be written")]
+    #[error("JSON not written")]
     Json(#[from] serde_json::Error),
-    #[error("the report could not be written")]
+    #[error("report not written")]
     Report(#[from] RenderError),
 }
 
@@ -132,16 +126,23 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
 }
 
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
-    let mut out = Vec::new();
+    let mut out = String::new();
     for row in export.rows {
-        let line = serde_json::to_string(&json::row(row))?;
-        out.extend_from_slice(text::escaped_json(&line).as_bytes());
-        out.push(b'\n');
+        out += &text::escaped_json(&serde_json::to_string(&json::row(row))?);
+        out.push('\n');
     }
-    Ok(out)
+    Ok(out.into_bytes())
 }
 
-fn pretty(value: &serde_json::Value) -> Result<Vec<u8>, ExportError> {
+fn pretty(value: &Value) -> Result<Vec<u8>, ExportError> {
     let text = serde_json::to_string_pretty(value)?;
     Ok(format!("{}\n", text::escaped_json(&text)).into_bytes())
+}
+
+/// Removes the empty fields of an object.
+fn without_empty(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null() && value != "" && !value.as_array().is_some_and(Vec::is_empty));
+    }
+    object
 }

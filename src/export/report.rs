@@ -1,39 +1,36 @@
-//! The report with the decisions: the same writers as the service's, told what was decided.
+//! The report with decisions, by the writers that the service uses too.
 
 use super::{Export, ExportRow, json};
-use crate::contract::{GroupBy, ReportFilters, ReportFormat, Stamp, Tool};
+use crate::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
 use crate::report::{
     Document, Earlier, Remark, RenderError, ReportData, ReportDecision, ReportFinding, ReportRetest, render,
 };
+use crate::triage::Reason;
 use crate::triage::compare::occurrences;
-use crate::triage::{Change, Reason};
 
-/// Writes the report, a chapter a target.
+/// Writes the report, with one chapter per target.
 ///
 /// # Errors
-/// When the format is none that is made (`html`, `json`, `csv`), or a writer fails.
+/// When the format is not `html`, `json` or `csv`, or a writer fails.
 pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
-    render(&Document::new(&data(export, GroupBy::Target)), format)
-}
-
-/// What the report is made of. Nothing is filtered: the rows are what was asked for.
-pub fn data(export: &Export<'_>, group_by: GroupBy) -> ReportData {
+    // The rows are the selection already, so nothing is filtered.
     let filters = ReportFilters {
         include_finding_history: true,
         include_false_positives: true,
         include_ignored: true,
         ..ReportFilters::default()
     };
-    ReportData {
+    let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
-        group_by,
+        group_by: GroupBy::Target,
         filters,
         findings: export.rows.iter().map(finding).collect(),
         with_decisions: true,
         targets: Vec::new(),
         scans: Vec::new(),
-    }
+    };
+    render(&Document::new(&data), format)
 }
 
 fn finding(row: &ExportRow) -> ReportFinding {
@@ -45,25 +42,24 @@ fn finding(row: &ExportRow) -> ReportFinding {
         tool: Tool(row.tool.unwrap_or(0)),
         found_at: case.last_seen,
         history: history.map(|(old, seen)| Earlier { id: old.id, found_at: seen.at, risk: old.risk_level }).collect(),
-        decided: Some(decided(row)),
+        decided: Some(decision(row)),
     }
 }
 
-fn decided(row: &ExportRow) -> ReportDecision {
+fn decision(row: &ExportRow) -> ReportDecision {
     let (case, stance) = (&row.case, &row.stance);
-    let note = |event: &std::sync::Arc<crate::triage::Event>| match &event.change {
-        Change::Note(text) => {
-            Some(Remark { text: text.to_string(), who: event.who.to_string(), at: event.at.to_string() })
-        }
-        _ => None,
-    };
+    let notes = row.noted().map(|(text, event)| Remark {
+        text: text.to_string(),
+        who: event.who.to_string(),
+        at: event.at.to_string(),
+    });
     ReportDecision {
         verdict: stance.verdict.phrase(),
         again: stance.again.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
         reason: stance.reason.map(Reason::phrase).unwrap_or_default(),
         until: stance.until.map(|day| day.to_string()).unwrap_or_default(),
         who: stance.who.as_ref().map(ToString::to_string).unwrap_or_default(),
-        at: stance.at.map(|at: Stamp| at.to_string()).unwrap_or_default(),
+        at: stance.at.map(|at| at.to_string()).unwrap_or_default(),
         severity: stance.severity,
         now: case.presence.word().to_owned(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
@@ -73,7 +69,7 @@ fn decided(row: &ExportRow) -> ReportDecision {
         }),
         own: case.own.is_some(),
         tags: stance.tags.iter().map(ToString::to_string).collect(),
-        notes: row.notes.iter().filter_map(note).collect(),
+        notes: notes.collect(),
         fingerprint: case.key().to_string(),
     }
 }

@@ -1,4 +1,4 @@
-//! One finding as it leaves the program.
+//! A finding with its decisions and the names that exports need.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,34 +8,32 @@ use url::{Host, Position, Url};
 use crate::contract::{Risk, Shared};
 use crate::triage::{Case, Change, Event, Key, RetestResult, Stance, State, Verdict};
 
-/// Duplicates of duplicates are followed so far.
-const FAR: usize = 8;
+/// Limit of a chain of duplicates.
+const MOST_DUPLICATES: usize = 8;
 
-/// A finding, what is said about it, and the names of what it refers to.
+/// One row of an export.
 #[derive(Clone, Debug)]
 pub struct ExportRow {
-    /// The finding.
     pub case: Arc<Case>,
-    /// What was decided.
     pub stance: Stance,
-    /// Name of its target.
+    /// Name of the target.
     pub target: Shared,
-    /// Tool that saw it last.
+    /// The tool of the last scan that saw the finding.
     pub tool: Option<i64>,
-    /// Name of its workspace.
+    /// Name of the workspace.
     pub workspace: Shared,
     /// Notes, oldest first.
     pub notes: Vec<Arc<Event>>,
-    /// The decisions that hold: several where persons did not know of each other.
+    /// The decisions in force; concurrent decisions are a conflict.
     pub decisions: Vec<Arc<Event>>,
-    /// The verdict on what it duplicates.
+    /// The verdict on the original of a duplicate.
     pub original: Option<Verdict>,
-    /// What its last retest came to.
+    /// The result of the last retest.
     pub retest: Option<RetestResult>,
 }
 
 impl ExportRow {
-    /// Takes from the state what the stance leaves out.
+    /// Adds the notes and decisions of the state to the stance.
     pub fn new(
         case: Arc<Case>,
         stance: Stance,
@@ -51,17 +49,26 @@ impl ExportRow {
         Self { case, stance, target, tool, workspace, notes, decisions, original, retest: None }
     }
 
-    /// The risk it counts as: a person's before the scanner's.
+    /// The severity override, or else the risk of the scanner.
     pub fn risk(&self) -> Risk {
         self.stance.severity.unwrap_or(self.case.risk_level)
     }
 
-    /// The verdict that counts now: one that holds no more leaves the finding open.
+    /// The verdict in force: open when the decision is no longer valid, that of the original for a duplicate.
     pub fn verdict(&self) -> Verdict {
-        if self.stance.again.is_some() { Verdict::Open } else { self.stance.verdict }
+        match self.stance.verdict {
+            _ if self.stance.again.is_some() => Verdict::Open,
+            Verdict::Duplicate => self.original.unwrap_or(Verdict::Open),
+            verdict => verdict,
+        }
     }
 
-    /// Kind of finding; never empty.
+    /// The port; empty if the finding has none.
+    pub fn port(&self) -> String {
+        if self.case.port > 0 { self.case.port.to_string() } else { String::new() }
+    }
+
+    /// The class of the finding; never empty.
     pub fn class(&self) -> &str {
         [&**self.case.class(), &*self.case.vuln_id, &*self.case.name]
             .into_iter()
@@ -69,7 +76,7 @@ impl ExportRow {
             .unwrap_or("unnamed")
     }
 
-    /// Where it is, as a URI: the target where that is one, else its address with scheme and port.
+    /// The location as a URI: the target if it is a URL, else its address with scheme and port.
     pub fn place(&self) -> String {
         let (case, target) = (&self.case, self.target.trim());
         if let Some(url) = web_address(target) {
@@ -84,7 +91,7 @@ impl ExportRow {
         let port = if (1..=65535).contains(&case.port) { format!(":{}", case.port) } else { String::new() };
         match host {
             Some(host) => format!("{scheme}://{host}{port}"),
-            // What is no host at all is named where everything can be encoded.
+            // A target that is not a host name is encoded as a whole.
             None => {
                 let mut uri = String::from("target:");
                 uri.extend(url::form_urlencoded::byte_serialize(target.as_bytes()));
@@ -93,51 +100,54 @@ impl ExportRow {
         }
     }
 
-    /// Why it was decided so, in one line: reason, notes, who and when, until when, and what a retest saw. Empty where
-    /// there is none of it.
-    pub fn told(&self) -> String {
+    /// Reason, notes, person, time, expiry and result of the retest, in one line.
+    pub fn justification(&self) -> String {
         let stance = &self.stance;
         let mut parts: Vec<String> = Vec::new();
         parts.extend(stance.reason.map(|reason| format!("reason: {reason}")));
-        parts.extend(self.note_texts().map(|note| note.to_string()));
+        parts.extend(self.noted().map(|(note, _)| note.to_string()));
         if let Some(who) = &stance.who {
             let at = stance.at.map(|at| format!(" on {at}")).unwrap_or_default();
             parts.push(format!("{} by {who}{at}", stance.verdict));
         }
         parts.extend(stance.until.map(|day| format!("until {day}")));
-        parts.extend(self.retested());
+        parts.extend(self.retest_summary());
         parts.join("; ")
     }
 
-    /// What its last retest saw, in words.
-    pub fn retested(&self) -> Option<String> {
+    /// The result of the last retest, as a phrase.
+    pub fn retest_summary(&self) -> Option<String> {
         let RetestResult { at, before, now, .. } = self.retest.as_ref()?;
         let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
         Some(format!("retest{at}: {} (before: {before})", now.word()))
     }
 
-    /// Texts of the notes, oldest first.
-    pub fn note_texts(&self) -> impl Iterator<Item = &Shared> {
+    /// Texts of the notes with their events, oldest first.
+    pub fn noted(&self) -> impl Iterator<Item = (&Shared, &Event)> {
         self.notes.iter().filter_map(|event| match &event.change {
-            Change::Note(text) => Some(text),
+            Change::Note(text) => Some((text, &**event)),
             _ => None,
         })
     }
 
-    /// Numbers of the CWEs it names.
+    /// Texts of the notes, oldest first.
+    pub fn joined_notes(&self, separator: &str) -> String {
+        self.noted().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(separator)
+    }
+
+    /// CWE numbers of the finding.
     pub fn cwes(&self) -> Vec<u64> {
         let numbers = self.case.cwe.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
         numbers.filter(|number| *number > 0).collect()
     }
 
-    /// References that are addresses of the web.
+    /// References that are web addresses.
     pub fn links(&self) -> Vec<String> {
         self.case.references.iter().filter_map(|text| web_address(text)).collect()
     }
 }
 
-/// An address of the web as a URI that the strictest reader takes. Who is named in it is left out: that can hold a
-/// password.
+/// A web address as a URI that strict readers accept. User info is removed, because it may contain a password.
 fn web_address(text: &str) -> Option<String> {
     let mut url = Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let plain = url.host().is_some_and(|host| match host {
@@ -151,20 +161,20 @@ fn is_host_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
 }
 
-/// URLs allow more in path, query and fragment than RFC 3986 does; the rest is encoded.
+/// Encodes characters that URLs allow in path, query and fragment, but RFC 3986 does not.
 fn strict(url: &Url) -> String {
     let text = url.as_str();
     let (head, tail) = text.split_at(url[..Position::BeforePath].len());
     let mut out = head.to_owned();
     let mut in_fragment = false;
     for (at, byte) in tail.bytes().enumerate() {
-        let encoded = tail.as_bytes()[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2;
-        let stays = match byte {
-            b'%' => encoded,
+        let is_encoded = tail.as_bytes()[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2;
+        let is_valid = match byte {
+            b'%' => is_encoded,
             b'#' => !std::mem::replace(&mut in_fragment, true),
             _ => byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte),
         };
-        if stays {
+        if is_valid {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -173,9 +183,9 @@ fn strict(url: &Url) -> String {
     out
 }
 
-/// The verdict at the end of a chain of duplicates.
+/// The verdict on the finding at the end of a chain of duplicates.
 fn original(state: &State, mut key: Key) -> Option<Verdict> {
-    for _ in 0..FAR {
+    for _ in 0..MOST_DUPLICATES {
         let standing = state.standing(key)?;
         let Some((_, decision)) = standing.shown() else { return Some(Verdict::Open) };
         match decision.duplicate_of {

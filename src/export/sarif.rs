@@ -1,11 +1,11 @@
-//! SARIF 2.1.0: one run, a rule a class, a result a finding. `baselineState` tells presence, `suppressions` what persons
-//! decided (OASIS SARIF 2.1.0 §3.27.23, §3.27.24, §3.35).
+//! SARIF 2.1.0: one run, one rule per class, one result per finding. `baselineState` is the presence, `suppressions` are
+//! the decisions (OASIS SARIF 2.1.0 §3.27.23, §3.27.24, §3.35).
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Export, ExportRow, json as plain};
+use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Risk;
 use crate::report::evidence_cell;
 use crate::triage::{Case, Presence, Verdict};
@@ -14,14 +14,7 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 
 pub(super) fn document(export: &Export<'_>) -> Value {
     let mut rules = Rules::default();
-    let results: Vec<Value> = export
-        .rows
-        .iter()
-        .map(|row| {
-            let at = rules.of(row);
-            result(row, at)
-        })
-        .collect();
+    let results: Vec<Value> = export.rows.iter().map(|row| result(row, rules.index_of(row))).collect();
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -38,50 +31,44 @@ pub(super) fn document(export: &Export<'_>) -> Value {
     })
 }
 
-/// Rules in the order they are met, the worst finding of each telling how severe it is.
+/// One rule per class, in the order of the rows; the first finding of a class describes its rule.
 #[derive(Default)]
 struct Rules {
     all: Vec<Value>,
-    at: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
 }
 
 impl Rules {
-    fn of(&mut self, row: &ExportRow) -> usize {
-        if let Some(at) = self.at.get(row.class()) {
-            return *at;
-        }
-        self.all.push(rule(row));
-        self.at.insert(row.class().to_owned(), self.all.len() - 1);
-        self.all.len() - 1
+    fn index_of(&mut self, row: &ExportRow) -> usize {
+        *self.indexes.entry(row.class().to_owned()).or_insert_with(|| {
+            self.all.push(rule(row));
+            self.all.len() - 1
+        })
     }
 }
 
 fn rule(row: &ExportRow) -> Value {
     let case = &row.case;
-    let mut rule = Map::new();
-    rule.insert("id".into(), json!(row.class()));
-    rule.insert("shortDescription".into(), text(&case.name));
-    // The text of one of our own is about that one, not about its class: its result tells it.
-    if case.own.is_none() && !case.vuln_description.trim().is_empty() {
-        rule.insert("fullDescription".into(), text(&case.vuln_description));
-    }
-    if !case.recommendation.trim().is_empty() {
-        rule.insert("help".into(), text(&case.recommendation));
-    }
-    if let Some(link) = row.links().first() {
-        rule.insert("helpUri".into(), json!(link));
-    }
+    let optional = |given: &str| if given.trim().is_empty() { Value::Null } else { text(given) };
     let mut tags = vec!["security".to_owned()];
     tags.extend(row.cwes().iter().map(|cwe| format!("external/cwe/cwe-{cwe}")));
-    rule.insert("properties".into(), json!({"tags": tags}));
-    Value::Object(rule)
+    // The text of a manual finding describes that finding, not its class, so it belongs to the result.
+    let description = if case.own.is_some() { Value::Null } else { optional(&case.vuln_description) };
+    without_empty(json!({
+        "id": row.class(),
+        "shortDescription": text(&case.name),
+        "fullDescription": description,
+        "help": optional(&case.recommendation),
+        "helpUri": row.links().first(),
+        "properties": {"tags": tags},
+    }))
 }
 
 fn text(text: &str) -> Value {
     json!({"text": if text.trim().is_empty() { "-" } else { text }})
 }
 
-/// Its name; of one of our own what was written about it too, and the evidence.
+/// The name; for a manual finding also its description and evidence.
 fn message(row: &ExportRow) -> String {
     let case = &row.case;
     let mut parts = vec![case.name.to_string()];
@@ -92,7 +79,7 @@ fn message(row: &ExportRow) -> String {
     parts.join("\n\n")
 }
 
-/// The asset, and the service on it where there is one.
+/// The asset, with the service if there is one.
 fn asset(case: &Case) -> String {
     match &*case.identity.service {
         "" | "-" => case.identity.asset.to_string(),
@@ -136,8 +123,8 @@ fn result(row: &ExportRow, rule: usize) -> Value {
     })
 }
 
-/// SARIF knows four states. What an earlier run did not have is new to it, also what came back; what nobody looked
-/// for again is as it was.
+/// SARIF has four states. A finding that the earlier run lacks is new, also a reappeared one; a finding that was not
+/// retested is unchanged.
 fn baseline(presence: Presence) -> &'static str {
     match presence {
         Presence::New | Presence::Reappeared => "new",
@@ -147,12 +134,12 @@ fn baseline(presence: Presence) -> &'static str {
     }
 }
 
-/// Always an array: where one result of a run has it, all must. Empty says that nothing is suppressed.
+/// Always an array: if one result of a run has suppressions, all must. An empty array means not suppressed.
 fn suppressions(row: &ExportRow) -> Value {
     let verdict = row.stance.verdict;
     let status = match verdict {
         Verdict::FalsePositive | Verdict::NotApplicable | Verdict::RiskAccepted | Verdict::Duplicate => {
-            // One that holds no more waits for its review.
+            // A decision that is no longer valid waits for a review.
             if row.stance.again.is_some() { "underReview" } else { "accepted" }
         }
         Verdict::InReview => "underReview",
@@ -161,7 +148,7 @@ fn suppressions(row: &ExportRow) -> Value {
     json!([{
         "kind": "external",
         "status": status,
-        "justification": row.told(),
+        "justification": row.justification(),
         "properties": {"verdict": verdict.as_str(), "reason": row.stance.reason.map(|reason| reason.as_str())},
     }])
 }
@@ -174,12 +161,12 @@ fn level(risk: Risk) -> &'static str {
     }
 }
 
-/// 0 to 100, as SARIF ranks.
+/// The rank of SARIF, 0 to 100.
 fn rank(risk: Risk) -> f64 {
     risk.level() as f64 * 25.0
 }
 
-/// A number within the band that readers of SARIF give each word.
+/// A number in the range that SARIF readers assign to each severity.
 fn severity(risk: Risk) -> &'static str {
     match risk {
         Risk::Critical => "9.5",

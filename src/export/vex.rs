@@ -1,11 +1,11 @@
-//! CycloneDX 1.6 VEX: a component a target, a vulnerability a finding, its analysis what was decided (`triage.md`, Out).
+//! CycloneDX 1.6 VEX: a component per target, a vulnerability per finding, its analysis is the decision (`triage.md`, Out).
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Export, ExportRow, json as plain};
+use super::{Export, ExportRow, json as plain, without_empty};
 use crate::contract::Stamp;
 use crate::report::evidence_cell;
 use crate::triage::{Case, Presence, Verdict};
@@ -34,7 +34,7 @@ pub(super) fn document(export: &Export<'_>) -> Value {
     })
 }
 
-/// Names a target within the document.
+/// The reference to a target within the document.
 fn target(row: &ExportRow) -> String {
     format!("target:{}", row.case.identity.asset)
 }
@@ -45,45 +45,39 @@ fn time(at: Stamp) -> String {
 
 fn vulnerability(row: &ExportRow) -> Value {
     let case = &row.case;
-    let mut fields = Map::new();
-    let mut put = |name: &str, value: Value| {
-        let empty = value.is_null() || value == "" || value.as_array().is_some_and(Vec::is_empty);
-        if !empty {
-            fields.insert(name.to_owned(), value);
-        }
-    };
-    // One finding is one vulnerability here: the same CVE on two targets can be decided differently.
-    put("bom-ref", json!(format!("finding:{}:{}", case.key(), row.workspace)));
-    put("id", json!(case.cve.first().map_or(row.class(), |cve| &**cve)));
-    put("references", json!(others(row)));
-    put("ratings", json!(ratings(row)));
-    put("cwes", json!(row.cwes()));
-    put("description", json!(case.name));
-    put("detail", json!(case.vuln_description));
-    put("recommendation", json!(case.recommendation));
-    put("advisories", row.links().iter().map(|link| json!({"url": link})).collect());
-    put("created", json!(case.first_seen.map(time)));
-    put("updated", json!(case.last_seen.map(time)));
-    put("analysis", analysis(row));
-    put("affects", json!([{"ref": target(row)}]));
-    put("properties", json!(properties(row)));
-    put("proofOfConcept", proof(case));
-    Value::Object(fields)
+    let advisories: Value = row.links().iter().map(|link| json!({"url": link})).collect();
+    without_empty(json!({
+        // One vulnerability per finding: the same CVE on two targets can have different decisions.
+        "bom-ref": format!("finding:{}:{}", case.key(), row.workspace),
+        "id": case.cve.first().map_or(row.class(), |cve| &**cve),
+        "references": other_cves(row),
+        "ratings": ratings(row),
+        "cwes": row.cwes(),
+        "description": case.name,
+        "detail": case.vuln_description,
+        "recommendation": case.recommendation,
+        "advisories": advisories,
+        "created": case.first_seen.map(time),
+        "updated": case.last_seen.map(time),
+        "analysis": analysis(row),
+        "affects": [{"ref": target(row)}],
+        "properties": properties(row),
+        "proofOfConcept": proof(case),
+    }))
 }
 
-/// What shows it: of a person's own finding, which no scanner can be asked for again.
+/// The evidence of a manual finding, which no scanner reports again.
 fn proof(case: &Case) -> Value {
     let evidence = case.own.as_ref().map(|_| evidence_cell(&case.vuln_evidence)).unwrap_or_default();
     if evidence.trim().is_empty() { Value::Null } else { json!({"reproductionSteps": evidence}) }
 }
 
-/// Its other CVEs.
-fn others(row: &ExportRow) -> Vec<Value> {
+fn other_cves(row: &ExportRow) -> Vec<Value> {
     let source = json!({"name": "NVD", "url": "https://nvd.nist.gov/"});
     row.case.cve.iter().skip(1).map(|cve| json!({"id": cve, "source": source})).collect()
 }
 
-/// The severity that counts first, the scanner's behind it where a person says otherwise.
+/// The severity override first, then the risk of the scanner.
 fn ratings(row: &ExportRow) -> Vec<Value> {
     let scanner = json!({"source": {"name": "scanner"}, "severity": row.case.risk_level.as_str()});
     match row.stance.severity {
@@ -93,26 +87,15 @@ fn ratings(row: &ExportRow) -> Vec<Value> {
 }
 
 fn analysis(row: &ExportRow) -> Value {
-    let verdict = match row.verdict() {
-        // A duplicate is what the finding is that it duplicates.
-        Verdict::Duplicate => row.original.unwrap_or(Verdict::Open),
-        verdict => verdict,
-    };
-    let mut analysis = Map::from_iter([("state".to_owned(), json!(state(verdict)))]);
-    if verdict == Verdict::RiskAccepted {
-        analysis.insert("response".into(), json!(["will_not_fix"]));
-    }
-    let told = row.told();
-    if !told.is_empty() {
-        analysis.insert("detail".into(), json!(told));
-    }
-    if let Some(at) = row.stance.at {
-        analysis.insert("lastUpdated".into(), json!(time(at)));
-    }
-    Value::Object(analysis)
+    let verdict = row.verdict();
+    without_empty(json!({
+        "state": state(verdict),
+        "response": (verdict == Verdict::RiskAccepted).then_some(["will_not_fix"]),
+        "detail": row.justification(),
+        "lastUpdated": row.stance.at.map(time),
+    }))
 }
 
-/// The state that a verdict stands for.
 fn state(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::FalsePositive => "false_positive",
@@ -136,11 +119,11 @@ fn properties(row: &ExportRow) -> Vec<Value> {
     all.extend(stance.until.map(|day| ("scandeck:until", day.to_string())));
     if let Some(retest) = &row.retest {
         all.push(("scandeck:retest_before", retest.before.to_string()));
-        all.push(("scandeck:retest_now", plain::now(retest.now)));
+        all.push(("scandeck:retest_now", plain::retest_status(retest.now)));
         all.extend(retest.at.map(|at| ("scandeck:retested_at", time(at))));
     }
     if case.presence == Presence::NotRetested {
-        all.push(("scandeck:note", "not looked for again: this says nothing about whether it is fixed".to_owned()));
+        all.push(("scandeck:note", "not retested: this does not mean that it is fixed".to_owned()));
     }
     all.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }

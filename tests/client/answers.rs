@@ -27,7 +27,7 @@ async fn error_of(answer: ResponseTemplate) -> (Error, usize) {
     let (server, client) = service(answer).await;
     let error = client.list_workspaces().await.unwrap_err();
     assert!(!error.hint().is_empty());
-    assert!(!format!("{error} {error:?} {client:?} {:?}", client.calls()).contains(KEY), "the key leaked");
+    assert!(!format!("{error} {error:?} {client:?}").contains(KEY), "the key leaked");
     (error, server.received_requests().await.unwrap().len())
 }
 
@@ -96,7 +96,7 @@ async fn a_rate_limit_with_a_short_pause_is_waited_out_and_a_long_one_is_told() 
     Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_json(json!({"data": []}))).mount(&server).await;
     let client = client_with(&server.uri(), |settings| settings.total_timeout = Duration::from_secs(20));
     client.list_workspaces().await.unwrap();
-    assert_eq!(client.calls()[0].retries, 1);
+    assert_eq!(server.received_requests().await.unwrap().len(), 2);
 
     let (error, asked) = error_of(json_error(429, "slow down").insert_header("retry-after", "600")).await;
     assert_eq!(error.kind, ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(600)) });

@@ -28,8 +28,8 @@ fn configuration_file_with_every_key_gives_same_values() {
         let config = load(Some(profile));
         let (connection, key) = match &config.connection {
             Connection::Ask => ("ask".to_owned(), None),
-            Connection::Here => ("here".to_owned(), None),
-            Connection::At { base, key } => (format!("at {base}"), Some(source(key, home.path()))),
+            Connection::Local => ("here".to_owned(), None),
+            Connection::Remote { base, key } => (format!("at {base}"), Some(source(key, home.path()))),
         };
         let actual = json!({
             "connection": connection,

@@ -259,11 +259,11 @@ fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
     let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
     for words in [
         "# Hand-over: Acme &lt;external\\>",
-        "## What is left: 5",
-        "## What was decided: 7",
+        "## Undecided: 5",
+        "## Decided: 7",
         "### false positive: 2",
         "not reproducible",
-        "## Decided without a reason or a note: 1",
+        "## Decided without reason or note: 1",
         "- ada\\@box: ",
         "high (scanner: low)",
     ] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use scandeck::client::{Problem, ProblemKind};
+use scandeck::client::Problem;
 use scandeck::contract::{Evidence, Finding, Owasp, Risk, ScanId};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Link, ListKind, Pane, PollEvent};
@@ -181,7 +181,6 @@ fn a_fresh_dashboard_says_that_it_waits_and_an_empty_one_what_to_do() {
 fn broken(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
     let problem = Arc::new(Problem {
-        kind: ProblemKind::Connection,
         message: "connection refused at 127.0.0.1:8765".into(),
         hint: Some("start it with `scandeck serve`".into()),
         ..Problem::default()

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{HeadlessSession, ServiceArgs};
 use crate::cli::advised::Advised;
-use crate::client::{AskBody, AskRequest};
+use crate::client::{Fields, RawRequest, RequestBody};
 
 /// `scandeck api …`.
 #[derive(Args, Clone, Debug)]
@@ -41,23 +41,26 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+fn fields(pairs: Vec<(String, String)>) -> Fields {
+    pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
 /// Makes the call.
 ///
 /// # Errors
 /// When the body is no JSON, and what the service refuses.
 pub async fn run(args: ApiArgs) -> anyhow::Result<ExitCode> {
     let body = match args.body {
-        Some(text) => AskBody::Json(json("--body", &text)?),
-        None if args.form.is_empty() => AskBody::Nothing,
-        None => AskBody::Form(args.form),
+        Some(text) => RequestBody::Json(json("--body", &text)?),
+        None if args.form.is_empty() => RequestBody::Empty,
+        None => RequestBody::Form(fields(args.form)),
     };
     let session = HeadlessSession::open(&args.service).await?;
-    let ask = AskRequest { method: args.method, path: args.path, query: args.query, body };
+    let ask = RawRequest { method: args.method, path: args.path, query: fields(args.query), body };
     if !ask.is_reading() {
         session.may_change()?;
     }
-    let said = session.client()?.ask(ask).await?;
-    session.out.outside(&said.body);
+    session.out.outside(&session.client()?.send_raw(ask).await?);
     Ok(ExitCode::SUCCESS)
 }
 

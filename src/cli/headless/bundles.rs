@@ -27,7 +27,7 @@ pub fn instead(session: &HeadlessSession, error: anyhow::Error) -> anyhow::Resul
 /// Why nothing answers, where this tells that.
 pub fn silence(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<Error>()?.kind {
-        ErrorKind::Absent => Some("no service is configured, and none runs here"),
+        ErrorKind::NotConfigured => Some("no service is configured, and none runs here"),
         ErrorKind::Connect | ErrorKind::Timeout => Some("the service is not reached"),
         _ => None,
     }

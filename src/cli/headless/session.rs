@@ -85,16 +85,16 @@ impl HeadlessSession {
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
         let (environment, config) = configured(args)?;
         let (settings, service) = match &config.connection {
-            Connection::At { base, key } => {
+            Connection::Remote { base, key } => {
                 let key = key.read().await.map_err(Advised::from)?;
-                (Some(ClientSettings::new(base.clone(), key)), config.service(base))
+                (Some(ClientSettings::new(base.clone(), key)), config.service_at(base))
             }
-            Connection::Here => (local(&environment, true).await?, ServiceName::Local),
+            Connection::Local => (local(&environment, true).await?, ServiceName::Local),
             Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
         };
         let memory = memory(&environment, &config, &service);
         if settings.is_none() && !memory.directory.exists() {
-            return Err(client::Error::absent().into());
+            return Err(client::Error::not_configured().into());
         }
         Ok(Self {
             client: settings.map(Client::new).transpose()?,
@@ -113,7 +113,7 @@ impl HeadlessSession {
     /// # Errors
     /// When none is configured, and none runs here.
     pub fn client(&self) -> client::ClientResult<&Client> {
-        self.client.as_ref().ok_or_else(client::Error::absent)
+        self.client.as_ref().ok_or_else(client::Error::not_configured)
     }
 
     /// The service's clock minus this machine's in seconds, where an answer told it.
@@ -193,7 +193,7 @@ impl HeadlessSession {
 /// When the configuration is wrong.
 pub fn place(args: &ServiceArgs) -> anyhow::Result<ServicePlace> {
     let (environment, config) = configured(args)?;
-    let memory = memory(&environment, &config, &config.service_named());
+    let memory = memory(&environment, &config, &config.service());
     Ok(ServicePlace {
         memory,
         alias: config.alias.as_str().into(),

@@ -53,7 +53,7 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
         for &id in ids {
             match session.client()?.get_scan(id).await {
                 Ok(scan) => scans.push(scan),
-                Err(error) if error.is_passing() => {
+                Err(error) if error.is_transient() => {
                     wait_out(&mut line, &error).await;
                     break;
                 }

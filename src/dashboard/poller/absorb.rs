@@ -172,7 +172,7 @@ impl Scheduler {
             }
             FetchSlot::Part => {
                 // A part that this scan does not have is requested again when the scan has moved.
-                if error.is_passing() {
+                if error.is_transient() {
                     self.on_demand.want_part();
                 }
                 if let Fetch::Part { scan, part } = fetch {

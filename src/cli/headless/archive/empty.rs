@@ -5,9 +5,9 @@ use crate::cli::advised::{Advised, hint_of};
 use crate::cli::headless::HeadlessSession;
 use crate::cli::headless::decisions::advised;
 use crate::cli::headless::logger::Homed;
-use crate::client::ReadOut;
-use crate::contract::{Logger, Shared};
-use crate::oob::ReadOutCounts;
+use crate::contract::{Capture, Logger, Shared};
+use crate::oob::{Archived, ReadOutCounts};
+use tokio::sync::Mutex;
 
 impl<'a> ArchiveReader<'a> {
     /// Archives everything that loggers recorded, before `call` makes the service forget it.
@@ -34,17 +34,22 @@ impl<'a> ArchiveReader<'a> {
     }
 
     async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<ReadOutCounts> {
-        let (mut read, mut emptied) = (ReadOut::of(logger.id), ReadOutCounts::default());
-        while let Some(captures) = read.next(self.session.client()?).await? {
-            if !self.store.is_writable() && !captures.is_empty() {
-                return Err(Advised::new(format!("{} is read-only", self.store.path().display()), "").into());
+        let client = self.session.client()?;
+        let oldest = self.session.memory.oldest_kept();
+        let store = &Mutex::new(&mut self.store);
+        let archive = |captures: Vec<Capture>| async move {
+            let mut store = store.lock().await;
+            if !store.is_writable() {
+                return Err(Advised::new(format!("{} is read-only", store.path().display()), "").into());
             }
-            let requests = captures.len();
-            let young = self.young(captures.into_iter().map(|capture| archived(workspace, logger, capture)));
-            emptied += ReadOutCounts { requests, archived: young.len() };
-            self.store.archive(young).await.map_err(advised)?;
-        }
+            let all = captures.into_iter().map(|capture| archived(workspace, logger, capture));
+            let young: Vec<Archived> = all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect();
+            let count = young.len();
+            store.archive(young).await.map_err(advised)?;
+            anyhow::Ok(count)
+        };
+        let counts = client.archive_captures(logger.id, archive).await?;
         self.look_on().await;
-        Ok(emptied)
+        Ok(counts)
     }
 }

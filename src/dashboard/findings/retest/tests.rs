@@ -264,7 +264,8 @@ fn an_export_tells_what_the_last_retest_came_to() {
     desk.keys("g f");
     let effects = desk.keys(": e x p o r t space c s v enter");
     let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-    let told: Vec<_> = exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retested())).collect();
+    let told: Vec<_> =
+        exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retest_summary())).collect();
     let at = desk.model.findings.board.as_ref().map(|board| match board {
         Board::Retest(retest) => retest.at.unwrap(),
         Board::Compare(..) => panic!("{board:?}"),

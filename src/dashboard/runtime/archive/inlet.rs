@@ -4,7 +4,7 @@
 //!   /data, a look after the other ─► ArchiveRequest::Take ─► archived, recognised, told ─► kept? ─► the call
 //! ```
 
-use crate::client::{Client, Problem, ReadOut};
+use crate::client::{Client, Problem};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
 use crate::dashboard::runtime::archive::Task;
 use crate::dashboard::runtime::{ArchiveHandle, ArchiveRequest};
@@ -36,14 +36,8 @@ impl Inlet {
     /// When it cannot be read or archived: then the logger is not to be cleared.
     pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ReadOutCounts, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
-        let (mut read, mut emptied) = (ReadOut::of(id), ReadOutCounts::default());
-        while let Some(captures) = read.next(client).await.map_err(|why| unread(&logger, &why.into()))? {
-            let requests = captures.len();
-            let archived = self.keep(workspace.clone(), Arc::clone(&logger), captures).await;
-            let archived = archived.map_err(|why| unread(&logger, &why))?;
-            emptied += ReadOutCounts { requests, archived };
-        }
-        Ok(emptied)
+        let archive = |captures| self.keep(workspace.clone(), Arc::clone(&logger), captures);
+        client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
     }
 
     /// The same of every logger of a workspace.
