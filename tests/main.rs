@@ -21,8 +21,6 @@ mod imports;
 mod plain;
 #[cfg(all(feature = "dashboard", feature = "service"))]
 pub mod pty;
-#[cfg(feature = "dashboard")]
-mod readme;
 #[cfg(feature = "service")]
 mod service;
 #[cfg(all(feature = "dashboard", feature = "service"))]

@@ -18,7 +18,6 @@
 pub mod bits;
 pub mod column;
 pub mod complete;
-pub mod docs;
 pub mod error;
 pub mod evaluate;
 pub mod explain;

@@ -1,4 +1,4 @@
-//! The README's scripts, run as they stand there.
+//! The scripts of the documents, run as they are printed.
 
 use std::path::Path;
 
@@ -6,14 +6,13 @@ use tokio::process::Command;
 
 use super::hunt::Range;
 use super::{Desk, Ended};
+use crate::documents::{part, read};
 use crate::service::runner::typical_events;
 
-/// Runs a script of the README to its end.
-async fn script(desk: &Desk, name: &str, argument: &str) -> Ended {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let part = readme.split(&format!("<!-- {name}: begin")).nth(1).unwrap();
-    let part = part.split(&format!("<!-- {name}: end")).next().unwrap();
-    let text = part.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+/// Runs the script in a marked part of a document to its end.
+async fn script(desk: &Desk, document: &str, name: &str, argument: &str) -> Ended {
+    let page = read(document);
+    let text = page[part(&page, name)].split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
@@ -26,11 +25,11 @@ async fn script(desk: &Desk, name: &str, argument: &str) -> Ended {
 }
 
 #[tokio::test]
-async fn the_script_of_the_readme_triages_without_a_screen() {
+async fn documented_ci_script_decides_exports_and_passes_its_gate() {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
     desk.world.runner.finish_scans(2);
-    let ended = script(&desk, "script", "127.0.0.1").await;
+    let ended = script(&desk, "docs/cli.md", "script", "127.0.0.1").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("1 of scan 1 match --fail-on") && !ended.err.contains("of scan 2 match"), "{ended:?}");
     let hand_over = std::fs::read_to_string(desk.home.path().join("hand-over.md")).unwrap();
@@ -44,13 +43,14 @@ async fn the_script_of_the_readme_triages_without_a_screen() {
 }
 
 #[tokio::test]
-async fn the_hunt_of_the_readme_names_the_line_of_each_payload_that_came_back() {
+async fn documented_hunt_script_lists_the_line_of_every_payload_hit() {
     if Command::new("curl").arg("--version").output().await.is_err() {
         eprintln!("not run: the script needs curl");
         return;
     }
     let range = Range::new("visits").await;
-    let ended = script(&range.desk, "hunt", &format!("{}/plain", range.practice.fetch_url())).await;
+    let ended =
+        script(&range.desk, "docs/out-of-band.md", "hunt", &format!("{}/plain", range.practice.fetch_url())).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(ended.out.lines().count(), 201, "{ended:?}");
     assert!((1..=200).all(|number| ended.out.contains(&format!("#{number} hunt.txt · url"))), "{ended:?}");

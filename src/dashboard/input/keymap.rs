@@ -145,20 +145,6 @@ impl Keymap {
     fn help_lines(&self, context: Context) -> Vec<(String, &'static str)> {
         self.entries(context).map(|entry| (printed(entry), entry.action.describe())).collect()
     }
-
-    /// The same as Markdown, for the README.
-    pub fn markdown(&self) -> String {
-        let mut text = String::new();
-        for section in self.help() {
-            text += &format!("| {} | |\n|---|---|\n", section.title);
-            for (keys, what) in section.lines {
-                let keys: Vec<String> = keys.split(' ').map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
-                text += &format!("| {} | {what} |\n", keys.join(" "));
-            }
-            text.push('\n');
-        }
-        text
-    }
 }
 
 /// The keys of an entry as printed, with the first key of the sequence where it is one.
@@ -231,11 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn help_and_markdown_tell_every_key_but_the_reserved() {
-        let keymap = Keymap::builtin();
-        let markdown = keymap.markdown();
-        assert!(markdown.contains("| `yc` |") && markdown.contains("| `j` `down` |"), "{markdown}");
-        assert!(!markdown.contains("comes with"));
+    fn help_lists_every_key_in_the_section_of_its_context() {
+        let help = Keymap::builtin().help();
+        let keys_of = |context| help.iter().find(|section| section.context == context).unwrap().lines.iter();
+        assert!(keys_of(Context::Copy).any(|(keys, _)| keys == "yc"));
+        assert!(keys_of(Context::Lists).any(|(keys, _)| keys == "j down"));
     }
 
     #[test]

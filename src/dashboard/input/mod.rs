@@ -3,8 +3,7 @@
 //! ```text
 //!   assets/keymap.toml ─► Keymap ─┬─► Keymap::action(contexts, key)   the action of a key now
 //!                                 ├─► Keymap::hints(context)          the footer
-//!                                 ├─► Keymap::help()                  `?`
-//!                                 └─► Keymap::markdown()              the table of the README
+//!                                 └─► Keymap::help()                  `?` and `docs/keys.md`
 //! ```
 //!
 //! The contexts are layers: the innermost one that knows a key decides. They are derived from the open modals and the
