@@ -22,7 +22,7 @@ use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
-use scandeck::oob::{Archived, Store, Token};
+use scandeck::oob::{ArchivedCapture, Store, Token};
 use scandeck::table::Table;
 
 /// A dashboard with the captures in front, and what it is drawn into.
@@ -48,7 +48,7 @@ fn caught(id: i64, body: &Shared) -> Caught {
         request_body_base64: body.clone(),
         ..Capture::default()
     };
-    Caught::new(&Archived { capture: Arc::new(capture), ..Archived::default() }, Arc::default())
+    Caught::new(&ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }, Arc::default())
 }
 
 impl Desk {
@@ -188,7 +188,11 @@ fn archive(criterion: &mut Criterion) {
                 let date = Some(Stamp(Timestamp::from_second(1_700_000_000 + id).unwrap()));
                 let capture = Capture { id: CaptureId(id), request_date: date, ..Capture::default() };
                 let workspace = if id % 10 == 0 { "Lab" } else { "Acme" };
-                Archived { workspace: workspace.into(), capture: Arc::new(capture), ..Archived::default() }
+                ArchivedCapture {
+                    workspace: workspace.into(),
+                    capture: Arc::new(capture),
+                    ..ArchivedCapture::default()
+                }
             };
             store.archive((thousand * 1_000..(thousand + 1) * 1_000).map(archived).collect()).await.unwrap();
         }

@@ -22,9 +22,11 @@ use scandeck::dashboard::base::{Effect, Now, Pane, PollEvent, Session, Size, Upd
 use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::{StoredDecisions, TriageNews};
 use scandeck::dashboard::model::Model;
-use scandeck::oob::{Book, Payload, Token, UrlForm, mentions};
+use scandeck::oob::{Payload, PayloadBook, Token, UrlForm, mentions};
 use scandeck::table::Table;
-use scandeck::triage::{Change, Decision, Event, Input, Pen, State, Store, Subject, Verdict, arrange};
+use scandeck::triage::{
+    Change, CorrelationInput, Decision, Event, EventWriter, Store, Subject, TriageState, Verdict, correlate,
+};
 
 const FINDINGS: i64 = 100_000;
 const TARGETS: i64 = 400;
@@ -57,9 +59,9 @@ fn send(model: &mut Model, msg: Msg) {
     // Prompts are deaf at first: between two messages a second passes.
     let now = Now { mono: model.now.mono + Duration::from_secs(1), wall: jiff::Timestamp::UNIX_EPOCH };
     for effect in update(model, now, msg) {
-        if let Effect::Arrange(generation, input) = effect {
-            let arranged = Box::new(arrange(&input));
-            assert!(update(model, now, Msg::Arranged(generation, arranged)).is_empty());
+        if let Effect::Correlate(generation, input) = effect {
+            let correlated = Box::new(correlate(&input));
+            assert!(update(model, now, Msg::Correlated(generation, correlated)).is_empty());
         }
     }
 }
@@ -154,8 +156,11 @@ fn groups(criterion: &mut Criterion) {
 /// A verdict on 10,000 marked rows, as the keys give it, and its undo.
 fn verdicts(criterion: &mut Criterion) {
     let mut model = loaded();
-    let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
-    send(&mut model, Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
+    let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
+    send(
+        &mut model,
+        Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))),
+    );
     model.set_query(Pane::Findings, "id<10000").unwrap();
     let mut press = |code: KeyCode| {
         let begun = Instant::now();
@@ -204,7 +209,7 @@ fn tables(criterion: &mut Criterion) {
 }
 
 /// Rows of two scans of each target, with evidence that differs everywhere by a number and a date.
-fn decided() -> (Input, Vec<Arc<Event>>) {
+fn decided() -> (CorrelationInput, Vec<Arc<Event>>) {
     let scan = |id: i64| Scan {
         id: ScanId(id),
         tool_id: 170,
@@ -225,23 +230,23 @@ fn decided() -> (Input, Vec<Arc<Event>>) {
         ..Finding::default()
     };
     let target = |id| Target { id: TargetId(id), name: format!("host{id}.acme.test").into(), ..Target::default() };
-    let mut input = Input {
+    let mut input = CorrelationInput {
         findings: Arc::new(Table::new((0..FINDINGS).map(found))),
         scans: Arc::new(Table::new((0..2 * TARGETS).map(scan))),
         targets: Arc::new(Table::new((0..TARGETS).map(target))),
-        ..Input::default()
+        ..CorrelationInput::default()
     };
-    let rows = arrange(&input).cases;
-    let mut pen = Pen { who: "ann".into(), instance: 1, ..Pen::default() };
+    let rows = correlate(&input).cases;
+    let mut writer = EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() };
     let event = |number: i64| {
         let case = &rows.items()[number as usize % rows.len()];
         let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
-        let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), pen.next());
+        let (at, batch) = (Stamp(jiff::Timestamp::UNIX_EPOCH), writer.next());
         let subject = Subject::Finding((*case.identity).clone());
-        Arc::new(pen.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
+        Arc::new(writer.write((at, number as u64), batch, vec![], subject, Change::Decide(decision)))
     };
     let events: Vec<Arc<Event>> = (0..FINDINGS).map(event).collect();
-    input.state = State::from_events(events.iter().cloned());
+    input.state = TriageState::from_events(events.iter().cloned());
     (input, events)
 }
 
@@ -250,10 +255,10 @@ fn decisions(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decisions");
     group.sample_size(10);
     group.bench_function("rows of 100,000 findings, all decided (off the UI thread)", |bench| {
-        bench.iter(|| arrange(&input));
+        bench.iter(|| correlate(&input));
     });
     group.bench_function("fold of 100,000 events (off the UI thread)", |bench| {
-        bench.iter(|| State::from_events(events.iter().cloned()));
+        bench.iter(|| TriageState::from_events(events.iter().cloned()));
     });
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let directory = tempfile::tempdir().unwrap();
@@ -266,7 +271,7 @@ fn decisions(criterion: &mut Criterion) {
 }
 
 /// Requests as browsers and libraries send them; every tenth carries a token of the book, one of those in base64.
-fn captures(book: &Book) -> Vec<Capture> {
+fn captures(book: &PayloadBook) -> Vec<Capture> {
     let tokens: Vec<Token> = book.payloads().map(|payload| payload.token).collect();
     let capture = |id: usize| {
         let token = tokens[id * 7 % tokens.len()];
@@ -300,7 +305,7 @@ fn captures(book: &Book) -> Vec<Capture> {
 
 /// The goal: 1,000 captures a second with 10,000 payloads cost a few percent of one core, so at most some 30 ms here.
 fn recognition(criterion: &mut Criterion) {
-    let mut book = Book::default();
+    let mut book = PayloadBook::default();
     let token = |number: u64| Token::of(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     book.take((1..=10_000).map(|number| Arc::new(Payload { token: token(number), ..Payload::default() })));
     let captures = captures(&book);

@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use scandeck::contract::{Capture, Finding, Logger, Scan, Target, Wordlist, Workspace, envelope};
 use scandeck::oob::decode::chain;
-use scandeck::oob::{BodyHints, Book, DecodeStep, LIMIT, Payload, Token, mentions};
+use scandeck::oob::{BodyHints, DecodeStep, LIMIT, Payload, PayloadBook, Token, mentions};
 use scandeck::query::complete::complete;
-use scandeck::query::{Evaluator, Kind, Query};
-use scandeck::table::{Alone, Rows};
-use scandeck::triage::{Bundle, State, jsonl};
+use scandeck::query::{Evaluator, Query, QueryKind};
+use scandeck::table::{NoOtherLists, Rows};
+use scandeck::triage::{Bundle, TriageState, jsonl};
 
 /// A text is a query or an error with a place in it, what is printed parses to the same query, and evaluating it does
 /// not panic.
 pub fn query(text: &str) {
-    for kind in Kind::ALL {
+    for kind in QueryKind::ALL {
         match Query::parse(text, kind) {
             Ok(query) => assert_eq!(Query::parse(&query.to_string(), kind), Ok(query)),
             Err(error) => assert!(text.get(error.at).is_some()),
         }
     }
     let lists = [Wordlist { name: text.into(), num_words: 7, ..Wordlist::default() }, Wordlist::default()];
-    let source = Rows { rows: &lists, others: &Alone, now: 1_800_000_000 };
+    let source = Rows { rows: &lists, others: &NoOtherLists, now: 1_800_000_000 };
     let mut evaluator = Evaluator::default();
     let _offers = complete(text, text.len() / 2, &mut evaluator, &source);
-    if let Ok(query) = Query::parse(text, Kind::Wordlists) {
+    if let Ok(query) = Query::parse(text, QueryKind::Wordlists) {
         assert!(evaluator.matches(&query, &source).count() <= lists.len());
     }
 }
@@ -35,7 +35,7 @@ pub fn import(text: &str) {
     let read = jsonl::read(text);
     let lines = text.lines().count();
     assert!(read.bad.iter().all(|bad| (1..=lines).contains(&bad.line)));
-    let state = State::from_events(read.events);
+    let state = TriageState::from_events(read.events);
     let again = jsonl::read(&jsonl::write(state.events()));
     assert!(again.bad.is_empty());
     assert!(again.events.iter().eq(state.events()));
@@ -76,7 +76,7 @@ pub fn decode((bytes, content_type, encoding): (&[u8], &str, &str)) {
         request_body_base64: text.as_str().into(),
         ..Capture::default()
     };
-    let mut book = Book::default();
+    let mut book = PayloadBook::default();
     book.take([Arc::new(Payload { token: Token::of(1), ..Payload::default() })]);
     let _found = mentions(&capture, &book);
 }

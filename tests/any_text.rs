@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use scandeck::contract::{Finding, FindingId, Shared, Stamp};
 use scandeck::triage::{
-    Bundle, Change, Decision, Identity, Key, Manifest, Pen, Setting, Sighting, Subject, Verdict, jsonl,
+    Bundle, Change, Decision, EventWriter, FindingKey, Identity, Manifest, Setting, Sighting, Subject, Verdict, jsonl,
 };
 
 #[path = "../fuzz/checks.rs"]
@@ -133,14 +133,14 @@ const VALUES: &[&str] = &[
 
 /// Two decisions and a bundle with them.
 fn files() -> [String; 2] {
-    let mut pen = Pen { who: "ann".into(), instance: 7, ..Pen::default() };
+    let mut writer = EventWriter { who: "ann".into(), instance: 7, ..EventWriter::default() };
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
     let seen = Some(Sighting { epss: Some(0.123_456_789), finding: FindingId(3), ..Sighting::default() });
     let mut decide = |verdict, after| {
-        let identity = Identity { key: Key(9), asset: "shop.test".into(), ..Identity::default() };
+        let identity = Identity { key: FindingKey(9), asset: "shop.test".into(), ..Identity::default() };
         let decision = Decision { verdict, seen: seen.clone(), ..Decision::default() };
-        let batch = pen.next();
-        Arc::new(pen.write((at, 1), batch, after, Subject::Finding(identity), Change::Decide(decision)))
+        let batch = writer.next();
+        Arc::new(writer.write((at, 1), batch, after, Subject::Finding(identity), Change::Decide(decision)))
     };
     let first = decide(Verdict::Confirmed, vec![]);
     let events = vec![Arc::clone(&first), decide(Verdict::Fixed, vec![first.id])];

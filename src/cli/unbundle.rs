@@ -14,7 +14,7 @@ use super::headless::decisions::{advised, archive, writable};
 use super::headless::session::place;
 use super::headless::{Output, ServiceArgs, save};
 use super::triage::bytes_of;
-use crate::oob::Stretch;
+use crate::oob::RowRange;
 use crate::text::plural;
 use crate::triage::Bundle;
 
@@ -59,7 +59,7 @@ pub async fn run(args: UnbundleArgs) -> anyhow::Result<ExitCode> {
     if !bundle.captures.is_empty() || !bundle.payloads.is_empty() || !bundle.hits.is_empty() {
         let mut archive = archive(&place.memory).await?;
         archive.plant(&bundle.payloads).await.map_err(advised)?;
-        archive.keep_hits(&bundle.hits, Stretch::default()).await.map_err(advised)?;
+        archive.keep_hits(&bundle.hits, RowRange::default()).await.map_err(advised)?;
         archive.archive(bundle.captures.clone()).await.map_err(advised)?;
         // What was captured here may carry payloads that were made elsewhere.
         archive.look_again().await.map_err(advised)?;

@@ -17,8 +17,8 @@ pub(super) fn document(export: &Export<'_>) -> Value {
 }
 
 fn finding(row: &ExportRow) -> Value {
-    let (case, stance, verdict) = (&row.case, &row.stance, row.verdict());
-    let decided_at = stance.at.map(|at| at.0.to_string());
+    let (case, assessment, verdict) = (&row.case, &row.assessment, row.verdict());
+    let decided_at = assessment.at.map(|at| at.0.to_string());
     without_empty(json!({
         "title": or_dash(&case.name),
         "severity": severity(row.risk()),
@@ -36,7 +36,7 @@ fn finding(row: &ExportRow) -> Value {
         "unique_id_from_tool": case.identity.f1,
         "vuln_id_from_tool": row.class(),
         "service": case.service,
-        "tags": stance.tags,
+        "tags": assessment.tags,
         "endpoints": [row.place()],
         "dynamic_finding": true,
         "static_finding": false,

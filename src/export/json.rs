@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::ExportRow;
 use crate::contract::Stamp;
-use crate::triage::{Again, RetestStatus, VerdictSource};
+use crate::triage::{ReopenCause, RetestStatus, VerdictSource};
 
 /// The object of a row.
 pub fn row(row: &ExportRow) -> Value {
-    let (case, stance) = (&row.case, &row.stance);
+    let (case, assessment) = (&row.case, &row.assessment);
     let stamp = |at: Option<Stamp>| at.map(|at| at.to_string());
     let notes = row.noted().map(|(text, event)| json!({"text": text, "who": event.who, "at": event.at}));
     // Every finding has a JSON form, because it was parsed from JSON.
@@ -23,19 +23,19 @@ pub fn row(row: &ExportRow) -> Value {
         "last_seen": stamp(case.last_seen),
         "occurrences": case.finding_ids().collect::<Vec<_>>(),
         "own": case.own.is_some(),
-        "verdict": stance.verdict.as_str(),
-        "undecided": stance.is_undecided(),
-        "again": stance.again.map(again),
-        "recheck": stance.recheck,
-        "decided_through": source(stance.source),
-        "reason": stance.reason.map(|reason| reason.as_str()),
-        "until": stance.until.map(|day| day.to_string()),
-        "decided_at": stamp(stance.at),
-        "decided_by": stance.who,
-        "severity": stance.severity,
-        "tags": stance.tags,
+        "verdict": assessment.verdict.as_str(),
+        "undecided": assessment.is_undecided(),
+        "again": assessment.reopened.map(again),
+        "recheck": assessment.recheck,
+        "decided_through": source(assessment.source),
+        "reason": assessment.reason.map(|reason| reason.as_str()),
+        "until": assessment.until.map(|day| day.to_string()),
+        "decided_at": stamp(assessment.at),
+        "decided_by": assessment.who,
+        "severity": assessment.severity,
+        "tags": assessment.tags,
         "notes": notes.collect::<Vec<_>>(),
-        "duplicate_of": stance.duplicate_of,
+        "duplicate_of": assessment.duplicate_of,
         "retest": retest(row),
     });
     if let (Value::Object(fields), Value::Object(added)) = (&mut value, added) {
@@ -56,11 +56,11 @@ pub(super) fn retest_status(status: RetestStatus) -> String {
 }
 
 /// The reason why a decision is no longer valid.
-pub(super) fn again(again: Again) -> &'static str {
+pub(super) fn again(again: ReopenCause) -> &'static str {
     match again {
-        Again::Regression => "regression",
-        Again::Expired => "expired",
-        Again::Conflict => "conflict",
+        ReopenCause::Regression => "regression",
+        ReopenCause::Expired => "expired",
+        ReopenCause::Conflict => "conflict",
     }
 }
 

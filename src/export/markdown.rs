@@ -14,7 +14,7 @@ pub(super) fn write(export: &Export<'_>) -> String {
     let mut out = String::new();
     head(&mut out, export);
     let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) =
-        export.rows.iter().partition(|row| row.stance.is_undecided());
+        export.rows.iter().partition(|row| row.assessment.is_undecided());
     list_undecided(&mut out, &left);
     list_decided(&mut out, &decided);
     list_manual(&mut out, export.rows);
@@ -33,7 +33,7 @@ fn head(out: &mut String, export: &Export<'_>) {
     }
     let counts = Risk::DOWN.map(|risk| {
         let all = export.rows.iter().filter(|row| row.risk() == risk);
-        let left = all.clone().filter(|row| row.stance.is_undecided()).count();
+        let left = all.clone().filter(|row| row.assessment.is_undecided()).count();
         format!("| {risk} | {} | {left} |", all.count())
     });
     let _ = writeln!(out, "\n| risk | findings | undecided |\n|---|---:|---:|\n{}\n", counts.join("\n"));
@@ -57,9 +57,9 @@ fn list_undecided(out: &mut String, left: &[&ExportRow]) {
 
 /// The verdict, and the reason why it is no longer valid.
 fn verdict(row: &ExportRow) -> String {
-    let stance = &row.stance;
-    match stance.again {
-        None => stance.verdict.phrase(),
+    let assessment = &row.assessment;
+    match assessment.reopened {
+        None => assessment.verdict.phrase(),
         Some(again) => {
             let decision = |event: &Arc<Event>| match &event.change {
                 Change::Decide(Decision { verdict, .. }) => Some(format!("{verdict} by {}", event.who)),
@@ -67,7 +67,7 @@ fn verdict(row: &ExportRow) -> String {
             };
             let mut decisions: Vec<String> = row.decisions.iter().filter_map(decision).collect();
             if decisions.is_empty() {
-                decisions.push(format!("{} by {}", stance.verdict, who(row)));
+                decisions.push(format!("{} by {}", assessment.verdict, who(row)));
             }
             format!("{} ({})", json::again(again), decisions.join(", "))
         }
@@ -77,7 +77,7 @@ fn verdict(row: &ExportRow) -> String {
 fn list_decided(out: &mut String, decided: &[&ExportRow]) {
     let _ = writeln!(out, "## Decided: {}\n", decided.len());
     for verdict in Verdict::ALL {
-        let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.stance.verdict == verdict).collect();
+        let of: Vec<&&ExportRow> = decided.iter().filter(|row| row.assessment.verdict == verdict).collect();
         if of.is_empty() {
             continue;
         }
@@ -87,18 +87,18 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
             "| risk | target | finding | port | presence | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"
         );
         for row in of {
-            let stance = &row.stance;
-            let recheck = if stance.recheck { " (risk has risen: check again)" } else { "" };
+            let assessment = &row.assessment;
+            let recheck = if assessment.recheck { " (risk has risen: check again)" } else { "" };
             let cells = [
                 risk(row),
                 row.target.to_string(),
                 row.case.name.to_string(),
                 place(row),
                 presence(row),
-                stance.reason.map(Reason::phrase).unwrap_or_default() + recheck,
+                assessment.reason.map(Reason::phrase).unwrap_or_default() + recheck,
                 who(row),
-                stance.at.map(|at| at.to_string()).unwrap_or_default(),
-                stance.until.map(|day| day.to_string()).unwrap_or_default(),
+                assessment.at.map(|at| at.to_string()).unwrap_or_default(),
+                assessment.until.map(|day| day.to_string()).unwrap_or_default(),
                 row.joined_notes(" / "),
             ];
             table_row(out, &cells);
@@ -136,7 +136,7 @@ fn verbatim(out: &mut String, given: &str) {
 
 fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
     let lacks_reason = |row: &&&ExportRow| {
-        !row.stance.verdict.reasons().is_empty() && row.stance.reason.is_none() && row.notes.is_empty()
+        !row.assessment.verdict.reasons().is_empty() && row.assessment.reason.is_none() && row.notes.is_empty()
     };
     let bare: Vec<&&ExportRow> = decided.iter().filter(lacks_reason).collect();
     if bare.is_empty() {
@@ -145,7 +145,7 @@ fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
     let _ = writeln!(out, "## Decided without reason or note: {}\n", bare.len());
     for row in bare {
         let name = escaped(&row.case.name);
-        let verdict = row.stance.verdict.phrase();
+        let verdict = row.assessment.verdict.phrase();
         let _ = writeln!(out, "- {name} on {}: {verdict} by {}", escaped(&row.target), escaped(&who(row)));
     }
     out.push('\n');
@@ -154,7 +154,7 @@ fn list_without_reason(out: &mut String, decided: &[&ExportRow]) {
 fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
     let mut counts: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
     for row in decided {
-        *counts.entry(who(row)).or_default().entry(row.stance.verdict).or_default() += 1;
+        *counts.entry(who(row)).or_default().entry(row.assessment.verdict).or_default() += 1;
     }
     if counts.is_empty() {
         return;
@@ -168,7 +168,7 @@ fn count_by_person(out: &mut String, decided: &[&ExportRow]) {
 }
 
 fn risk(row: &ExportRow) -> String {
-    match row.stance.severity {
+    match row.assessment.severity {
         Some(own) if own != row.case.risk_level => format!("{own} (scanner: {})", row.case.risk_level),
         _ => row.case.risk_level.to_string(),
     }
@@ -185,7 +185,7 @@ fn presence(row: &ExportRow) -> String {
 }
 
 fn who(row: &ExportRow) -> String {
-    match (&row.stance.who, row.stance.source) {
+    match (&row.assessment.who, row.assessment.source) {
         (Some(who), crate::triage::VerdictSource::Rule(_)) => format!("rule of {who}"),
         (Some(who), _) => who.to_string(),
         (None, _) => "the service".to_owned(),

@@ -47,20 +47,20 @@ fn finding(row: &ExportRow) -> ReportFinding {
 }
 
 fn decision(row: &ExportRow) -> ReportDecision {
-    let (case, stance) = (&row.case, &row.stance);
+    let (case, assessment) = (&row.case, &row.assessment);
     let notes = row.noted().map(|(text, event)| Remark {
         text: text.to_string(),
         who: event.who.to_string(),
         at: event.at.to_string(),
     });
     ReportDecision {
-        verdict: stance.verdict.phrase(),
-        again: stance.again.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
-        reason: stance.reason.map(Reason::phrase).unwrap_or_default(),
-        until: stance.until.map(|day| day.to_string()).unwrap_or_default(),
-        who: stance.who.as_ref().map(ToString::to_string).unwrap_or_default(),
-        at: stance.at.map(|at| at.to_string()).unwrap_or_default(),
-        severity: stance.severity,
+        verdict: assessment.verdict.phrase(),
+        again: assessment.reopened.map(|again| format!("open again: {}", json::again(again))).unwrap_or_default(),
+        reason: assessment.reason.map(Reason::phrase).unwrap_or_default(),
+        until: assessment.until.map(|day| day.to_string()).unwrap_or_default(),
+        who: assessment.who.as_ref().map(ToString::to_string).unwrap_or_default(),
+        at: assessment.at.map(|at| at.to_string()).unwrap_or_default(),
+        severity: assessment.severity,
         now: case.presence.word().to_owned(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
@@ -68,7 +68,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
             at: retest.at.map(|at| at.to_string()).unwrap_or_default(),
         }),
         own: case.own.is_some(),
-        tags: stance.tags.iter().map(ToString::to_string).collect(),
+        tags: assessment.tags.iter().map(ToString::to_string).collect(),
         notes: notes.collect(),
         fingerprint: case.key().to_string(),
     }

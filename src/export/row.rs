@@ -6,7 +6,7 @@ use std::sync::Arc;
 use url::{Host, Position, Url};
 
 use crate::contract::{Risk, Shared};
-use crate::triage::{Case, Change, Event, Key, RetestResult, Stance, State, Verdict};
+use crate::triage::{Assessment, Case, Change, Event, FindingKey, RetestResult, TriageState, Verdict};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
@@ -15,7 +15,7 @@ const MOST_DUPLICATES: usize = 8;
 #[derive(Clone, Debug)]
 pub struct ExportRow {
     pub case: Arc<Case>,
-    pub stance: Stance,
+    pub assessment: Assessment,
     /// Name of the target.
     pub target: Shared,
     /// The tool of the last scan that saw the finding.
@@ -36,28 +36,28 @@ impl ExportRow {
     /// Adds the notes and decisions of the state to the stance.
     pub fn new(
         case: Arc<Case>,
-        stance: Stance,
-        state: &State,
+        assessment: Assessment,
+        state: &TriageState,
         target: Shared,
         tool: Option<i64>,
         workspace: Shared,
     ) -> Self {
-        let standing = state.standing(case.key());
-        let notes = standing.map(|standing| standing.notes.clone()).unwrap_or_default();
-        let decisions = standing.map(|standing| standing.heads.clone()).unwrap_or_default();
-        let original = stance.duplicate_of.and_then(|key| original(state, key));
-        Self { case, stance, target, tool, workspace, notes, decisions, original, retest: None }
+        let finding_state = state.finding_state(case.key());
+        let notes = finding_state.map(|finding_state| finding_state.notes.clone()).unwrap_or_default();
+        let decisions = finding_state.map(|finding_state| finding_state.heads.clone()).unwrap_or_default();
+        let original = assessment.duplicate_of.and_then(|key| original(state, key));
+        Self { case, assessment, target, tool, workspace, notes, decisions, original, retest: None }
     }
 
     /// The severity override, or else the risk of the scanner.
     pub fn risk(&self) -> Risk {
-        self.stance.severity.unwrap_or(self.case.risk_level)
+        self.assessment.severity.unwrap_or(self.case.risk_level)
     }
 
     /// The verdict in force: open when the decision is no longer valid, that of the original for a duplicate.
     pub fn verdict(&self) -> Verdict {
-        match self.stance.verdict {
-            _ if self.stance.again.is_some() => Verdict::Open,
+        match self.assessment.verdict {
+            _ if self.assessment.reopened.is_some() => Verdict::Open,
             Verdict::Duplicate => self.original.unwrap_or(Verdict::Open),
             verdict => verdict,
         }
@@ -102,15 +102,15 @@ impl ExportRow {
 
     /// Reason, notes, person, time, expiry and result of the retest, in one line.
     pub fn justification(&self) -> String {
-        let stance = &self.stance;
+        let assessment = &self.assessment;
         let mut parts: Vec<String> = Vec::new();
-        parts.extend(stance.reason.map(|reason| format!("reason: {reason}")));
+        parts.extend(assessment.reason.map(|reason| format!("reason: {reason}")));
         parts.extend(self.noted().map(|(note, _)| note.to_string()));
-        if let Some(who) = &stance.who {
-            let at = stance.at.map(|at| format!(" on {at}")).unwrap_or_default();
-            parts.push(format!("{} by {who}{at}", stance.verdict));
+        if let Some(who) = &assessment.who {
+            let at = assessment.at.map(|at| format!(" on {at}")).unwrap_or_default();
+            parts.push(format!("{} by {who}{at}", assessment.verdict));
         }
-        parts.extend(stance.until.map(|day| format!("until {day}")));
+        parts.extend(assessment.until.map(|day| format!("until {day}")));
         parts.extend(self.retest_summary());
         parts.join("; ")
     }
@@ -184,13 +184,13 @@ fn strict(url: &Url) -> String {
 }
 
 /// The verdict on the finding at the end of a chain of duplicates.
-fn original(state: &State, mut key: Key) -> Option<Verdict> {
+fn original(state: &TriageState, mut key: FindingKey) -> Option<Verdict> {
     for _ in 0..MOST_DUPLICATES {
-        let standing = state.standing(key)?;
-        let Some((_, decision)) = standing.shown() else { return Some(Verdict::Open) };
+        let finding_state = state.finding_state(key)?;
+        let Some((_, decision)) = finding_state.shown() else { return Some(Verdict::Open) };
         match decision.duplicate_of {
             Some(next) if decision.verdict == Verdict::Duplicate => key = next,
-            _ => return Some(if standing.is_conflict() { Verdict::Open } else { decision.verdict }),
+            _ => return Some(if finding_state.is_conflict() { Verdict::Open } else { decision.verdict }),
         }
     }
     None

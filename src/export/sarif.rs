@@ -110,14 +110,14 @@ fn result(row: &ExportRow, rule: usize) -> Value {
         "rank": rank(row.risk()),
         "properties": {
             "security-severity": severity(row.risk()),
-            "verdict": row.stance.verdict.as_str(),
-            "undecided": row.stance.is_undecided(),
-            "again": row.stance.again.map(plain::again),
+            "verdict": row.assessment.verdict.as_str(),
+            "undecided": row.assessment.is_undecided(),
+            "again": row.assessment.reopened.map(plain::again),
             "presence": case.presence.as_str(),
             "retest": plain::retest(row),
             "scannerRisk": case.risk_level.as_str(),
             "cve": case.cve,
-            "tags": row.stance.tags,
+            "tags": row.assessment.tags,
             "findingId": case.finding.id,
         },
     })
@@ -136,11 +136,11 @@ fn baseline(presence: Presence) -> &'static str {
 
 /// Always an array: if one result of a run has suppressions, all must. An empty array means not suppressed.
 fn suppressions(row: &ExportRow) -> Value {
-    let verdict = row.stance.verdict;
+    let verdict = row.assessment.verdict;
     let status = match verdict {
         Verdict::FalsePositive | Verdict::NotApplicable | Verdict::RiskAccepted | Verdict::Duplicate => {
             // A decision that is no longer valid waits for a review.
-            if row.stance.again.is_some() { "underReview" } else { "accepted" }
+            if row.assessment.reopened.is_some() { "underReview" } else { "accepted" }
         }
         Verdict::InReview => "underReview",
         Verdict::Open | Verdict::Confirmed | Verdict::Fixed => return json!([]),
@@ -149,7 +149,7 @@ fn suppressions(row: &ExportRow) -> Value {
         "kind": "external",
         "status": status,
         "justification": row.justification(),
-        "properties": {"verdict": verdict.as_str(), "reason": row.stance.reason.map(|reason| reason.as_str())},
+        "properties": {"verdict": verdict.as_str(), "reason": row.assessment.reason.map(|reason| reason.as_str())},
     }])
 }
 

@@ -80,7 +80,7 @@ fn other_cves(row: &ExportRow) -> Vec<Value> {
 /// The severity override first, then the risk of the scanner.
 fn ratings(row: &ExportRow) -> Vec<Value> {
     let scanner = json!({"source": {"name": "scanner"}, "severity": row.case.risk_level.as_str()});
-    match row.stance.severity {
+    match row.assessment.severity {
         None => vec![scanner],
         Some(own) => vec![json!({"source": {"name": "scandeck"}, "severity": own.as_str()}), scanner],
     }
@@ -92,7 +92,7 @@ fn analysis(row: &ExportRow) -> Value {
         "state": state(verdict),
         "response": (verdict == Verdict::RiskAccepted).then_some(["will_not_fix"]),
         "detail": row.justification(),
-        "lastUpdated": row.stance.at.map(time),
+        "lastUpdated": row.assessment.at.map(time),
     }))
 }
 
@@ -107,16 +107,16 @@ fn state(verdict: Verdict) -> &'static str {
 }
 
 fn properties(row: &ExportRow) -> Vec<Value> {
-    let (case, stance) = (&row.case, &row.stance);
+    let (case, assessment) = (&row.case, &row.assessment);
     let mut all = vec![
         ("scandeck:fingerprint", case.key().to_string()),
         ("scandeck:f1", case.identity.f1.to_string()),
-        ("scandeck:verdict", stance.verdict.to_string()),
+        ("scandeck:verdict", assessment.verdict.to_string()),
         ("scandeck:presence", case.presence.as_str().to_owned()),
         ("scandeck:place", row.place()),
     ];
-    all.extend(stance.reason.map(|reason| ("scandeck:reason", reason.to_string())));
-    all.extend(stance.until.map(|day| ("scandeck:until", day.to_string())));
+    all.extend(assessment.reason.map(|reason| ("scandeck:reason", reason.to_string())));
+    all.extend(assessment.until.map(|day| ("scandeck:until", day.to_string())));
     if let Some(retest) = &row.retest {
         all.push(("scandeck:retest_before", retest.before.to_string()));
         all.push(("scandeck:retest_now", plain::retest_status(retest.now)));

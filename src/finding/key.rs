@@ -7,15 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// 128 bits of a fingerprint: what decisions are kept under. Printed as 32 hex digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(pub u128);
+pub struct FindingKey(pub u128);
 
-impl fmt::Display for Key {
+impl fmt::Display for FindingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl FromStr for Key {
+impl FromStr for FindingKey {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match text.len() {
@@ -25,13 +25,13 @@ impl FromStr for Key {
     }
 }
 
-impl Serialize for Key {
+impl Serialize for FindingKey {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Key {
+impl<'de> Deserialize<'de> for FindingKey {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }

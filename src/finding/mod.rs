@@ -12,6 +12,6 @@ mod key;
 mod presence;
 mod verdict;
 
-pub use key::Key;
+pub use key::FindingKey;
 pub use presence::Presence;
 pub use verdict::{Reason, Verdict};

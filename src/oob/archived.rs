@@ -11,7 +11,7 @@ use crate::text::plural;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Archived {
+pub struct ArchivedCapture {
     /// Name of the workspace.
     pub workspace: Shared,
     pub logger: LoggerId,
@@ -22,7 +22,7 @@ pub struct Archived {
     pub capture: Arc<Capture>,
 }
 
-impl Default for Archived {
+impl Default for ArchivedCapture {
     fn default() -> Self {
         Self {
             workspace: Shared::default(),
@@ -35,7 +35,7 @@ impl Default for Archived {
     }
 }
 
-impl Archived {
+impl ArchivedCapture {
     /// When it came: by the service's clock, or when it was seen where that is not told.
     pub fn at(&self) -> Stamp {
         self.capture.request_date.unwrap_or(self.seen_at)
@@ -44,21 +44,21 @@ impl Archived {
 
 /// What was read from loggers before the service was told to forget it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadOutCounts {
+pub struct ClearedRequests {
     /// Requests that were read.
     pub requests: usize,
     /// Those that are in the archive now; the others are older than is kept.
     pub archived: usize,
 }
 
-impl AddAssign for ReadOutCounts {
+impl AddAssign for ClearedRequests {
     fn add_assign(&mut self, more: Self) {
         self.requests += more.requests;
         self.archived += more.archived;
     }
 }
 
-impl fmt::Display for ReadOutCounts {
+impl fmt::Display for ClearedRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = plural(self.requests, "request");
         match self.requests - self.archived {
@@ -71,13 +71,13 @@ impl fmt::Display for ReadOutCounts {
 }
 
 /// The id after which captures are requested: the newest known is read once more.
-pub fn since(newest: Option<Newest>) -> Option<CaptureId> {
+pub fn since(newest: Option<NewestCapture>) -> Option<CaptureId> {
     newest.map(|(id, _)| CaptureId(id.0 - 1))
 }
 
 /// The captures beyond the newest known; nothing where that is not among them: ids may have begun again after a clear, so
 /// all must be read.
-pub fn beyond((newest, date): Newest, mut captures: Vec<Capture>) -> Option<Vec<Capture>> {
+pub fn beyond((newest, date): NewestCapture, mut captures: Vec<Capture>) -> Option<Vec<Capture>> {
     captures.iter().any(|one| (one.id, one.request_date) == (newest, date)).then(|| {
         captures.retain(|one| one.id > newest);
         captures
@@ -85,7 +85,7 @@ pub fn beyond((newest, date): Newest, mut captures: Vec<Capture>) -> Option<Vec<
 }
 
 /// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
-pub type Newest = (CaptureId, Option<Stamp>);
+pub type NewestCapture = (CaptureId, Option<Stamp>);
 
 #[cfg(test)]
 mod tests {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_told_with_what_is_not_kept_for_its_age() {
-        let told = |requests, archived| ReadOutCounts { requests, archived }.to_string();
+        let told = |requests, archived| ClearedRequests { requests, archived }.to_string();
         assert_eq!([told(0, 0), told(1, 1)], ["nothing was recorded", "1 request, archived"]);
         assert_eq!(told(37, 37), "37 requests, all archived");
         assert_eq!(told(37, 30), "37 requests, archived but for 7 older than is kept");

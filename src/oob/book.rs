@@ -6,9 +6,9 @@ use super::{Payload, Token};
 
 /// Payloads by token. A copy of it is cheap: recognition works on one beside the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Book(imbl::OrdMap<Token, Arc<Payload>>);
+pub struct PayloadBook(imbl::OrdMap<Token, Arc<Payload>>);
 
-impl Book {
+impl PayloadBook {
     /// Takes payloads; of two versions of one the later stands.
     pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
         for payload in payloads {
@@ -49,7 +49,7 @@ mod tests {
             Arc::new(Payload { token: Token::of(1), version, note: note.into(), ..Payload::default() })
         };
         for order in [[version(1, "a"), version(2, "b")], [version(2, "b"), version(1, "a")]] {
-            let mut book = Book::default();
+            let mut book = PayloadBook::default();
             book.take(order);
             assert_eq!((book.len(), book.get(Token::of(1)).unwrap().note.as_str()), (1, "b"));
         }

@@ -21,7 +21,7 @@ pub enum RequestPart {
 
 /// What became of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PartChange {
     Same,
     Changed,
     OnlyBefore,
@@ -41,12 +41,12 @@ pub struct ComparedPart {
 
 impl ComparedPart {
     /// What became of it.
-    pub fn fate(&self) -> Fate {
+    pub fn fate(&self) -> PartChange {
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) if before == after => Fate::Same,
-            (Some(_), None) => Fate::OnlyBefore,
-            (None, Some(_)) => Fate::OnlyAfter,
-            _ => Fate::Changed,
+            (Some(before), Some(after)) if before == after => PartChange::Same,
+            (Some(_), None) => PartChange::OnlyBefore,
+            (None, Some(_)) => PartChange::OnlyAfter,
+            _ => PartChange::Changed,
         }
     }
 }
@@ -141,21 +141,21 @@ mod tests {
     fn parts_are_the_same_changed_or_only_in_one() {
         let before = capture("a=1&b=2&a=3", &["Host: h", "X-Old: 1"], b"one\ntwo");
         let after = Capture { path: Some("/x".into()), ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2") };
-        let told: Vec<(RequestPart, Fate)> =
+        let told: Vec<(RequestPart, PartChange)> =
             compare(&before, &after).into_iter().map(|one| (one.part.clone(), one.fate())).collect();
         let query = |name: &str| RequestPart::Query(name.into());
         let header = |name: &str| RequestPart::Header(name.into());
         let expected = [
-            (RequestPart::Method, Fate::Same),
-            (RequestPart::Path, Fate::OnlyAfter),
-            (query("a"), Fate::Same),
-            (query("c"), Fate::OnlyAfter),
-            (query("a"), Fate::Changed),
-            (query("b"), Fate::OnlyBefore),
-            (header("host"), Fate::Same),
-            (header("X-New"), Fate::OnlyAfter),
-            (header("X-Old"), Fate::OnlyBefore),
-            (RequestPart::Body, Fate::Changed),
+            (RequestPart::Method, PartChange::Same),
+            (RequestPart::Path, PartChange::OnlyAfter),
+            (query("a"), PartChange::Same),
+            (query("c"), PartChange::OnlyAfter),
+            (query("a"), PartChange::Changed),
+            (query("b"), PartChange::OnlyBefore),
+            (header("host"), PartChange::Same),
+            (header("X-New"), PartChange::OnlyAfter),
+            (header("X-Old"), PartChange::OnlyBefore),
+            (RequestPart::Body, PartChange::Changed),
         ];
         assert_eq!(told, expected);
     }
@@ -176,7 +176,7 @@ mod tests {
             query in "([ab]=[0-9]&?){0,6}", other in "([ab]=[0-9]&?){0,6}", bytes: Vec<u8>,
         ) {
             let (one, two) = (capture(&query, &["A: 1", "a: 2"], &bytes), capture(&other, &["b: 1"], b""));
-            prop_assert!(compare(&one, &one).iter().all(|part| part.fate() == Fate::Same));
+            prop_assert!(compare(&one, &one).iter().all(|part| part.fate() == PartChange::Same));
             let parts = compare(&one, &two);
             let of = |side: fn(&ComparedPart) -> bool| {
                 parts.iter().filter(|part| matches!(part.part, RequestPart::Query(_)) && side(part)).count()

@@ -12,7 +12,7 @@ const ONE_IN: i64 = 20;
 
 /// Why a logger will not record much longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ending {
+pub enum LoggerExpiry {
     /// It records no more.
     Over,
     /// So many days are left.
@@ -21,7 +21,7 @@ pub enum Ending {
     Requests(i64),
 }
 
-impl Ending {
+impl LoggerExpiry {
     /// That of a logger; nothing while it has time and room.
     pub fn of(logger: &Logger) -> Option<Self> {
         let Logger { active_days, num_requests, requests_left, .. } = *logger;
@@ -36,7 +36,7 @@ impl Ending {
     }
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for LoggerExpiry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Over => f.write_str("records no more"),
@@ -62,13 +62,13 @@ mod tests {
     #[test]
     fn the_end_is_told_two_days_before_and_with_the_last_twentieth_of_the_requests() {
         let told = |active_days, num_requests, requests_left| {
-            Ending::of(&Logger { active_days, num_requests, requests_left, ..Logger::default() })
+            LoggerExpiry::of(&Logger { active_days, num_requests, requests_left, ..Logger::default() })
         };
         assert_eq!(told(30, 0, 1000), None);
         assert_eq!(told(3, 950, 50), None);
-        assert_eq!(told(3, 951, 49), Some(Ending::Requests(49)));
-        assert_eq!(told(2, 0, 1000), Some(Ending::Days(2)));
-        assert_eq!(told(2, 1000, 0), Some(Ending::Over));
-        assert_eq!(told(0, 0, 1000), Some(Ending::Over));
+        assert_eq!(told(3, 951, 49), Some(LoggerExpiry::Requests(49)));
+        assert_eq!(told(2, 0, 1000), Some(LoggerExpiry::Days(2)));
+        assert_eq!(told(2, 1000, 0), Some(LoggerExpiry::Over));
+        assert_eq!(told(0, 0, 1000), Some(LoggerExpiry::Over));
     }
 }

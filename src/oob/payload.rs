@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Token;
 use crate::contract::{LoggerId, Shared, Stamp};
-use crate::finding::Key;
+use crate::finding::FindingKey;
 
 /// A URL with a token, recorded when it was copied or written to a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Payload {
     /// Name of the target that was at hand.
     pub target: Shared,
     /// The finding that was at hand, and its name.
-    pub finding: Option<Key>,
+    pub finding: Option<FindingKey>,
     pub finding_name: Shared,
     /// Where it was planted, as written afterwards: parameter or header.
     pub parameter: Shared,

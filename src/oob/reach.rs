@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Reachability {
     /// A loopback address.
     Machine,
     /// A private or link-local address.
@@ -17,7 +17,7 @@ pub enum Reach {
     Anywhere(String),
 }
 
-impl Reach {
+impl Reachability {
     /// That of a URL; nothing when it is none.
     pub fn of(handler_url: &str) -> Option<Self> {
         let url = Url::parse(handler_url.trim()).ok()?;
@@ -35,22 +35,22 @@ impl Reach {
     }
 }
 
-fn of_address(ip: IpAddr) -> Reach {
+fn of_address(ip: IpAddr) -> Reachability {
     let is_local = match ip {
         IpAddr::V4(ip) => ip.is_private() || ip.is_link_local(),
         IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local(),
     };
     match ip {
         IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => {
-            ip.to_ipv4_mapped().map_or(Reach::Machine, |ip| of_address(ip.into()))
+            ip.to_ipv4_mapped().map_or(Reachability::Machine, |ip| of_address(ip.into()))
         }
-        _ if ip.is_loopback() || ip.is_unspecified() => Reach::Machine,
-        _ if is_local => Reach::Network,
-        _ => Reach::Anywhere(ip.to_string()),
+        _ if ip.is_loopback() || ip.is_unspecified() => Reachability::Machine,
+        _ if is_local => Reachability::Network,
+        _ => Reachability::Anywhere(ip.to_string()),
     }
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for Reachability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Machine => f.write_str("from this machine only"),
@@ -77,8 +77,8 @@ mod tests {
             ("https://198.51.100.4/l", "from anywhere that reaches 198.51.100.4"),
             ("https://x.logger.example/", "from anywhere that reaches x.logger.example"),
         ] {
-            assert_eq!(Reach::of(url).unwrap().to_string(), told, "{url}");
+            assert_eq!(Reachability::of(url).unwrap().to_string(), told, "{url}");
         }
-        assert_eq!(Reach::of("no url"), None);
+        assert_eq!(Reachability::of("no url"), None);
     }
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use super::decode::{Squeezed, base64 as base64_runs, hex, percent};
 use super::token::LENGTH;
-use super::{Book, Mention, MentionPlace, Token, request};
+use super::{Mention, MentionPlace, PayloadBook, Token, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
@@ -30,7 +30,7 @@ const ADDED: usize = 300;
 const PARAMETER: &str = "t";
 
 /// Where a captured request carries tokens: those of the book first, in the order path, query, headers, body.
-pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
+pub fn mentions(capture: &Capture, book: &PayloadBook) -> Vec<Mention> {
     let body = request::body(capture);
     let size =
         capture.url_params.len() + body.len() + capture.http_headers.iter().map(|line| line.len()).sum::<usize>();
@@ -50,7 +50,7 @@ pub fn mentions(capture: &Capture, book: &Book) -> Vec<Mention> {
 
 /// A search in one request.
 struct TokenSearch<'a> {
-    book: &'a Book,
+    book: &'a PayloadBook,
     /// Bytes that may still be decoded.
     work: usize,
     place: MentionPlace,
@@ -242,12 +242,12 @@ pub(super) mod testing {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::{Book, Shared, Token};
+    use super::{PayloadBook, Shared, Token};
     use crate::oob::Payload;
 
     /// A book of payloads with these tokens.
-    pub fn book(tokens: impl IntoIterator<Item = Token>) -> Book {
-        let mut book = Book::default();
+    pub fn book(tokens: impl IntoIterator<Item = Token>) -> PayloadBook {
+        let mut book = PayloadBook::default();
         book.take(tokens.into_iter().map(|token| Arc::new(Payload { token, ..Payload::default() })));
         book
     }

@@ -7,7 +7,7 @@ use crate::text::quoted;
 
 /// A shape of a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum PayloadShape {
     /// As it is.
     #[default]
     Plain,
@@ -27,7 +27,7 @@ pub enum Shape {
     Curl,
 }
 
-impl Shape {
+impl PayloadShape {
     /// All, the commonest first.
     pub const ALL: [Self; 8] =
         [Self::Plain, Self::SchemeLess, Self::Hostless, Self::Encoded, Self::Xxe, Self::Img, Self::Svg, Self::Curl];
@@ -79,13 +79,13 @@ fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for PayloadShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Shape {
+impl FromStr for PayloadShape {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");
@@ -115,14 +115,14 @@ mod tests {
             r#"<svg xmlns="http://www.w3.org/2000/svg"><image href="http://h.test:8080/l/x/?k=1&amp;t=abcdefghijkl" width="1" height="1"/></svg>"#,
             "curl -sS 'http://h.test:8080/l/x/?k=1&t=abcdefghijkl'",
         ];
-        assert_eq!(Shape::ALL.map(|shape| shape.of(url)), shapes);
-        assert_eq!(Shape::Hostless.of("http://h"), "/");
+        assert_eq!(PayloadShape::ALL.map(|shape| shape.of(url)), shapes);
+        assert_eq!(PayloadShape::Hostless.of("http://h"), "/");
     }
 
     #[test]
     fn shapes_are_read_by_their_names() {
-        assert_eq!(Shape::ALL.map(|shape| shape.name().parse()), Shape::ALL.map(Ok));
-        assert!("no".parse::<Shape>().unwrap_err().contains("plain, schemeless"));
+        assert_eq!(PayloadShape::ALL.map(|shape| shape.name().parse()), PayloadShape::ALL.map(Ok));
+        assert!("no".parse::<PayloadShape>().unwrap_err().contains("plain, schemeless"));
     }
 
     proptest! {
@@ -131,7 +131,7 @@ mod tests {
             let token = Token::of(random);
             let book = crate::oob::recognize::testing::book([token]);
             for form in [UrlForm::Query, UrlForm::Path] {
-                for shape in Shape::ALL {
+                for shape in PayloadShape::ALL {
                     let text = shape.of(&form.url("http://h.test/l/x/", token));
                     let capture = Capture { request_body_base64: crate::oob::recognize::testing::base64(text.as_bytes()), ..Capture::default() };
                     prop_assert_eq!(mentions(&capture, &book).first().map(|mention| mention.token), Some(token));

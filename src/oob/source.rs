@@ -65,7 +65,7 @@ pub struct NamedTarget {
 
 impl CaptureSource {
     /// Of a captured request.
-    pub fn of(capture: &Capture, own: &[Network], targets: &Hosts) -> Self {
+    pub fn of(capture: &Capture, own: &[Network], targets: &TargetHosts) -> Self {
         Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
     }
 
@@ -144,7 +144,7 @@ impl std::fmt::Display for Network {
 
 /// The hosts and addresses of a workspace's targets: made once, and asked for every word of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hosts {
+pub struct TargetHosts {
     /// The name of each target by its host, in lower case.
     targets: HashMap<String, Shared>,
     /// Whether there is a host of a length: most words of a request have another one.
@@ -156,7 +156,7 @@ const SEARCHED: usize = 64 << 10;
 /// Most targets named of one request.
 const MOST: usize = 10;
 
-impl Hosts {
+impl TargetHosts {
     /// Of targets by their names: hosts, addresses, URLs.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
         let targets: HashMap<String, Shared> =
@@ -282,7 +282,7 @@ mod tests {
             user_agent: "Slackbot 1.0".into(),
             ..Capture::default()
         };
-        let source = CaptureSource::of(&capture, &["10.0.4.0/24".parse().unwrap()], &Hosts::of(&names));
+        let source = CaptureSource::of(&capture, &["10.0.4.0/24".parse().unwrap()], &TargetHosts::of(&names));
         let named: Vec<_> = source.targets.iter().map(|named| (named.place.clone(), named.target.as_str())).collect();
         let expected = [
             (None, "10.0.4.11"),
@@ -293,6 +293,6 @@ mod tests {
         assert_eq!(named, expected);
         assert!(source.own && source.bot.unwrap().name == "Slack");
         assert_eq!(source.from_target().map(Shared::as_str), Some("10.0.4.11"));
-        assert!(CaptureSource::of(&Capture::default(), &[], &Hosts::of(&names)).targets.is_empty());
+        assert!(CaptureSource::of(&Capture::default(), &[], &TargetHosts::of(&names)).targets.is_empty());
     }
 }

@@ -2,12 +2,12 @@
 
 /// A set of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits {
+pub struct RowSet {
     words: Vec<u64>,
     len: usize,
 }
 
-impl Bits {
+impl RowSet {
     /// No row of so many.
     pub fn none(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)], len }
@@ -56,12 +56,12 @@ impl Bits {
     }
 
     /// Keeps what the other takes too.
-    pub fn and(&mut self, other: &Bits) {
+    pub fn and(&mut self, other: &RowSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
     /// Takes what the other takes too.
-    pub fn or(&mut self, other: &Bits) {
+    pub fn or(&mut self, other: &RowSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn sets_of_rows_are_joined_and_turned_round_within_their_length() {
-        let mut odd = Bits::of(70, |row| row % 2 == 1);
+        let mut odd = RowSet::of(70, |row| row % 2 == 1);
         assert_eq!((odd.count(), odd.has(69), odd.has(70), odd.has(700)), (35, true, false, false));
         odd.invert();
         assert_eq!(odd.rows().take(3).collect::<Vec<_>>(), [0, 2, 4]);
-        odd.or(&Bits::all(70));
+        odd.or(&RowSet::all(70));
         assert_eq!(odd.count(), 70);
-        odd.and(&Bits::none(70));
-        assert_eq!(odd, Bits::none(70));
+        odd.and(&RowSet::none(70));
+        assert_eq!(odd, RowSet::none(70));
     }
 }

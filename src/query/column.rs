@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::field::Values;
-use super::{Field, Texts};
+use super::field::ValueKind;
+use super::{Field, TextPool};
 use crate::contract::{Shared, Stamp};
 
 /// Stands where a row has no text.
@@ -15,10 +15,10 @@ const NOTHING: u32 = u32::MAX;
 /// The values of one field.
 #[derive(Clone, Debug)]
 pub enum Column {
-    /// Numbers of [`Column::Texts::values`].
-    Texts {
+    /// Numbers of [`Column::TextPool::values`].
+    TextPool {
         /// The different texts.
-        values: Texts,
+        values: TextPool,
         /// Numbers of texts, by row.
         cells: Cells<u32>,
     },
@@ -96,7 +96,7 @@ impl<T: Copy> Cells<T> {
 
 /// Makes a column row by row: values are put in, then the row is ended.
 #[derive(Clone, Debug)]
-pub struct Builder {
+pub struct ColumnBuilder {
     column: Column,
     known: HashMap<Shared, u32>,
     /// Texts that are held here, by their address: equal texts of one answer are one.
@@ -106,15 +106,15 @@ pub struct Builder {
     flags: u64,
 }
 
-impl Builder {
+impl ColumnBuilder {
     /// For a field of a list of so many rows.
     pub fn new(field: Field, rows: usize) -> Self {
         let column = match field.spec().values {
-            Values::Flags => Column::Flags(Vec::with_capacity(rows)),
-            Values::Search | Values::Prose | Values::Word | Values::Choice(_) => {
-                Column::Texts { values: Texts::default(), cells: Cells::new(rows, NOTHING) }
+            ValueKind::Flags => Column::Flags(Vec::with_capacity(rows)),
+            ValueKind::Search | ValueKind::Prose | ValueKind::Word | ValueKind::Choice(_) => {
+                Column::TextPool { values: TextPool::default(), cells: Cells::new(rows, NOTHING) }
             }
-            Values::Number | Values::Risk | Values::Span | Values::Time | Values::Deadline => {
+            ValueKind::Number | ValueKind::Risk | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => {
                 Column::Numbers(Cells::new(rows, f64::NAN))
             }
         };
@@ -144,7 +144,7 @@ impl Builder {
     }
 
     fn learn(&mut self, text: Shared) -> u32 {
-        let Column::Texts { values, .. } = &mut self.column else { return NOTHING };
+        let Column::TextPool { values, .. } = &mut self.column else { return NOTHING };
         let code = values.len() as u32;
         values.push(&text);
         self.known.insert(text, code);
@@ -174,7 +174,7 @@ impl Builder {
     /// Ends a row.
     pub fn end_row(&mut self) {
         match &mut self.column {
-            Column::Texts { cells, .. } => cells.push(&self.codes),
+            Column::TextPool { cells, .. } => cells.push(&self.codes),
             Column::Numbers(cells) => cells.push(&self.numbers),
             Column::Flags(flags) => flags.push(self.flags),
         }
@@ -184,7 +184,7 @@ impl Builder {
     /// Puts what was put in where a row was that is there already; false where only making the column anew will do.
     pub fn end_again(&mut self, row: usize) -> bool {
         let done = match &mut self.column {
-            Column::Texts { cells, .. } => cells.replace(row, &self.codes),
+            Column::TextPool { cells, .. } => cells.replace(row, &self.codes),
             Column::Numbers(cells) => cells.replace(row, &self.numbers),
             Column::Flags(flags) => flags.get_mut(row).map(|flags| *flags = self.flags).is_some(),
         };
@@ -213,7 +213,7 @@ impl Column {
     /// How many other rows have the same text as a row, and so many of them, where no row has several texts; none where
     /// it has none.
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
-        let Self::Texts { cells, .. } = self else { return Default::default() };
+        let Self::TextPool { cells, .. } = self else { return Default::default() };
         let codes = cells.single().unwrap_or_default();
         let Some(&wanted) = codes.get(row).filter(|&&code| code != NOTHING) else { return Default::default() };
         let count = codes.iter().filter(|&&code| code == wanted).count() - 1;
@@ -228,7 +228,7 @@ impl Column {
 
     /// So many of the texts that have a rank, and how many rows have each: by rank, then the most frequent first.
     pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &str, usize)> {
-        let Self::Texts { values, cells } = self else { return Vec::new() };
+        let Self::TextPool { values, cells } = self else { return Vec::new() };
         let mut counts = vec![0usize; values.len()];
         for &code in &cells.values {
             if let Some(count) = counts.get_mut(code as usize) {
@@ -254,20 +254,20 @@ mod tests {
 
     #[test]
     fn equal_texts_are_kept_once_and_counted() {
-        let mut builder = Builder::new(Field::Cve, 4);
+        let mut builder = ColumnBuilder::new(Field::Cve, 4);
         for texts in [&["a", "b"][..], &[], &["a"], &[""]] {
             texts.iter().for_each(|text| builder.shared(&Shared::from(*text)));
             builder.end_row();
         }
         let column = builder.finish();
         assert_eq!(column.counts(), [("a", 2), ("b", 1)]);
-        let Column::Texts { cells, .. } = &column else { panic!() };
+        let Column::TextPool { cells, .. } = &column else { panic!() };
         assert_eq!([cells.row(0).len(), cells.row(2).len(), cells.row(3).len()], [2, 1, 0]);
     }
 
     #[test]
     fn rows_with_the_same_text_are_found_without_looking_at_texts() {
-        let mut builder = Builder::new(Field::Class, 5);
+        let mut builder = ColumnBuilder::new(Field::Class, 5);
         for text in ["a", "", "b", "a", ""] {
             builder.text(text);
             builder.end_row();
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_row_can_be_told_anew_where_rows_have_one_value() {
-        let mut builder = Builder::new(Field::Verdict, 2);
+        let mut builder = ColumnBuilder::new(Field::Verdict, 2);
         for text in ["open", "open"] {
             builder.text(text);
             builder.end_row();

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::column::Column;
-use super::field::Values;
-use super::{Evaluator, Field, Flag, Source, lex};
+use super::field::ValueKind;
+use super::{Evaluator, Field, Flag, RowSource, lex};
 use crate::contract::Risk;
 
 /// Most completions that are offered.
@@ -24,7 +24,7 @@ pub struct Completion {
 }
 
 /// What can be written at a byte of a text, what occurs most first.
-pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<Completion> {
+pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<Completion> {
     let before = text.get(..cursor).unwrap_or(text);
     let start = start_of_word(before);
     let word = &before[start..];
@@ -60,7 +60,7 @@ fn start_of_word(text: &str) -> usize {
 }
 
 /// Fields and flags whose names begin so.
-fn names(word: &str, at: Range<usize>, source: &dyn Source) -> Vec<Completion> {
+fn names(word: &str, at: Range<usize>, source: &dyn RowSource) -> Vec<Completion> {
     let begins = |name: &str| {
         name.len() >= word.len() && name.is_char_boundary(word.len()) && name[..word.len()].eq_ignore_ascii_case(word)
     };
@@ -68,8 +68,8 @@ fn names(word: &str, at: Range<usize>, source: &dyn Source) -> Vec<Completion> {
         Field::of(source.kind()).filter(|spec| begins(spec.name) || spec.aliases.iter().any(|alias| begins(alias)));
     let field = |spec: &super::field::FieldSpec| {
         let operator = match spec.values {
-            Values::Risk | Values::Number => ">=",
-            Values::Time | Values::Deadline | Values::Span => "<",
+            ValueKind::Risk | ValueKind::Number => ">=",
+            ValueKind::Time | ValueKind::Deadline | ValueKind::Span => "<",
             _ => ":",
         };
         Completion { at: at.clone(), text: format!("{}{operator}", spec.name), note: spec.words.to_owned() }
@@ -90,7 +90,7 @@ fn values(
     operator: usize,
     start: usize,
     evaluator: &mut Evaluator,
-    source: &dyn Source,
+    source: &dyn RowSource,
 ) -> Vec<Completion> {
     let signs =
         word[operator..].find(|letter| !matches!(letter, ':' | '=' | '<' | '>' | '!')).unwrap_or(word.len() - operator);
@@ -121,14 +121,14 @@ fn has(text: &str, typed: &str) -> Option<bool> {
 }
 
 /// The values of a field that have a text, with how many rows have each; those first that begin so.
-fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn Source) -> Vec<(String, usize)> {
+fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, usize)> {
     let chosen = |known: Vec<(String, usize)>| {
         let mut known: Vec<_> = known.into_iter().filter_map(|one| Some((has(&one.0, typed)?, one))).collect();
         known.sort_by_key(|(within, _)| *within);
         known.into_iter().map(|(_, one)| one).collect()
     };
     match field.spec().values {
-        Values::Flags => {
+        ValueKind::Flags => {
             let mut count = |flag: Flag| {
                 let field = if flag.is_of_decision() { Field::Decision } else { Field::Is };
                 match evaluator.column(field, source) {
@@ -138,18 +138,18 @@ fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn 
             };
             chosen(Flag::of(source.kind()).map(|spec| (spec.name.to_owned(), count(spec.flag))).collect())
         }
-        Values::Risk => {
+        ValueKind::Risk => {
             let column = evaluator.column(field, source);
             let Column::Numbers(cells) = column else { return Vec::new() };
             let of =
                 |risk: Risk| (0..cells.rows()).filter(|&row| cells.row(row).contains(&(risk.level() as f64))).count();
             chosen(Risk::DOWN.into_iter().map(|risk| (risk.as_str().to_owned(), of(risk))).collect())
         }
-        Values::Choice(_) | Values::Word | Values::Prose => {
+        ValueKind::Choice(_) | ValueKind::Word | ValueKind::Prose => {
             let rank = |text: &str| if text.len() <= LONGEST { has(text, typed) } else { None };
             let fits = evaluator.column(field, source).ranked(MOST + 1, rank).into_iter();
             fits.map(|(_, text, count)| (text.to_string(), count)).collect()
         }
-        Values::Search | Values::Number | Values::Span | Values::Time | Values::Deadline => Vec::new(),
+        ValueKind::Search | ValueKind::Number | ValueKind::Span | ValueKind::Time | ValueKind::Deadline => Vec::new(),
     }
 }

@@ -5,20 +5,20 @@
 
 use std::collections::HashMap;
 
-use super::column::{Builder, Cells, Column};
+use super::column::{Cells, Column, ColumnBuilder};
 use super::expr::Number;
 use super::lex::Compare;
-use super::source::{Source, column_of};
+use super::source::{RowSource, column_of};
 use super::value::{Matcher, When};
-use super::{Bits, Clause, ClauseTest, Expr, Field, Flag, Query};
-use crate::query::Values;
+use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
+use crate::query::ValueKind;
 
 /// Most clauses that are kept.
 const MOST_KEPT: usize = 64;
 
 impl Query {
     /// The rows it takes.
-    pub fn matches(&self, source: &dyn Source) -> Bits {
+    pub fn matches(&self, source: &dyn RowSource) -> RowSet {
         Evaluator::default().matches(self, source)
     }
 }
@@ -28,12 +28,12 @@ impl Query {
 pub struct Evaluator {
     kept: HashMap<String, CachedRows>,
     /// Columns that the list does not have ready.
-    columns: HashMap<Field, Builder>,
+    columns: HashMap<Field, ColumnBuilder>,
 }
 
 #[derive(Clone, Debug)]
 struct CachedRows {
-    rows: Bits,
+    rows: RowSet,
     field: Field,
     /// Holds in this second only.
     at: Option<i64>,
@@ -53,16 +53,16 @@ impl Evaluator {
     }
 
     /// Takes columns that were made elsewhere.
-    pub fn take_columns(&mut self, made: impl IntoIterator<Item = (Field, Builder)>) {
+    pub fn take_columns(&mut self, made: impl IntoIterator<Item = (Field, ColumnBuilder)>) {
         self.columns.extend(made);
     }
 
     /// Some rows say something else in some fields: their places in these columns are written anew.
-    pub fn tell_again(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn Source) {
+    pub fn update_rows(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn RowSource) {
         self.kept.retain(|_, kept| !changed(kept.field));
         self.columns.retain(|field, builder| {
             let again = |&row: &usize| {
-                source.tell(row, *field, builder);
+                source.write_field(row, *field, builder);
                 builder.end_again(row)
             };
             !changed(*field) || rows.iter().all(again)
@@ -70,20 +70,20 @@ impl Evaluator {
     }
 
     /// The rows a query takes.
-    pub fn matches(&mut self, query: &Query, source: &dyn Source) -> Bits {
+    pub fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         self.rows(query.root(), source)
     }
 
     /// The rows a part of a query takes.
-    pub fn rows(&mut self, expr: &Expr, source: &dyn Source) -> Bits {
+    pub fn rows(&mut self, expr: &Expr, source: &dyn RowSource) -> RowSet {
         match expr {
             Expr::All(parts) => {
-                let mut all = Bits::all(source.len());
+                let mut all = RowSet::all(source.len());
                 parts.iter().for_each(|part| all.and(&self.rows(part, source)));
                 all
             }
             Expr::Any(parts) => {
-                let mut any = Bits::none(source.len());
+                let mut any = RowSet::none(source.len());
                 parts.iter().for_each(|part| any.or(&self.rows(part, source)));
                 any
             }
@@ -96,7 +96,7 @@ impl Evaluator {
         }
     }
 
-    fn clause(&mut self, clause: &Clause, source: &dyn Source) -> Bits {
+    fn clause(&mut self, clause: &Clause, source: &dyn RowSource) -> RowSet {
         let text = clause.to_string();
         let kept = self.kept.get(&text).filter(|kept| kept.at.is_none_or(|at| at == source.now()));
         if let Some(kept) = kept.filter(|kept| kept.rows.len() == source.len()) {
@@ -118,7 +118,7 @@ impl Evaluator {
     }
 
     /// The values of a field: as the list has them ready, else made now and kept.
-    pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn Source) -> &'a Column {
+    pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn RowSource) -> &'a Column {
         match source.ready(field) {
             Some(column) => column,
             None => self.columns.entry(field).or_insert_with(|| column_of(field, source)).column(),
@@ -126,10 +126,10 @@ impl Evaluator {
     }
 
     /// The rows one clause takes.
-    fn take(&mut self, clause: &Clause, source: &dyn Source) -> Bits {
+    fn take(&mut self, clause: &Clause, source: &dyn RowSource) -> RowSet {
         match &clause.test {
-            ClauseTest::Like(texts) if matches!(clause.field.spec().values, Values::Search) => {
-                let mut any = Bits::none(source.len());
+            ClauseTest::Like(texts) if matches!(clause.field.spec().values, ValueKind::Search) => {
+                let mut any = RowSet::none(source.len());
                 texts.iter().for_each(|text| any.or(&source.with_text(&text.to_lowercase())));
                 any
             }
@@ -138,24 +138,24 @@ impl Evaluator {
         }
     }
 
-    fn take_flags(&mut self, flags: &[Flag], source: &dyn Source) -> Bits {
-        let mut any = Bits::none(source.len());
+    fn take_flags(&mut self, flags: &[Flag], source: &dyn RowSource) -> RowSet {
+        let mut any = RowSet::none(source.len());
         let (of_decision, of_rows): (Vec<&Flag>, Vec<&Flag>) = flags.iter().partition(|flag| flag.is_of_decision());
         for (field, flags) in [(Field::Decision, of_decision), (Field::Is, of_rows)] {
             let wanted = flags.iter().fold(0, |bits, flag| bits | flag.bit());
             if wanted != 0
                 && let Column::Flags(rows) = self.column(field, source)
             {
-                any.or(&Bits::of(rows.len(), |row| rows[row] & wanted != 0));
+                any.or(&RowSet::of(rows.len(), |row| rows[row] & wanted != 0));
             }
         }
         any
     }
 }
 
-fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> Bits {
+fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> RowSet {
     match column {
-        Column::Texts { values, cells } => {
+        Column::TextPool { values, cells } => {
             let takes = text_test(field, test);
             let taken: Vec<bool> = values.iter().map(takes).collect();
             let known = |code: u32| (code as usize) < taken.len();
@@ -167,17 +167,17 @@ fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> Bi
             ClauseTest::None => scan(cells, |number| !number.is_nan(), true),
             ClauseTest::Number(compare, numbers) => take_numbers(cells, *compare, numbers),
             ClauseTest::Time(compare, when) => take_times(field, cells, *compare, *when, now),
-            _ => Bits::none(cells.rows()),
+            _ => RowSet::none(cells.rows()),
         },
-        Column::Flags(rows) => Bits::none(rows.len()),
+        Column::Flags(rows) => RowSet::none(rows.len()),
     }
 }
 
 /// The rows of which a value is taken; the others where the opposite is asked for.
-fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) -> Bits {
+fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) -> RowSet {
     let mut rows = match cells.single() {
-        Some(values) => Bits::of(values.len(), |row| takes(values[row])),
-        None => Bits::of(cells.rows(), |row| cells.row(row).iter().any(|&value| takes(value))),
+        Some(values) => RowSet::of(values.len(), |row| takes(values[row])),
+        None => RowSet::of(cells.rows(), |row| cells.row(row).iter().any(|&value| takes(value))),
     };
     if opposite {
         rows.invert();
@@ -186,7 +186,7 @@ fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) ->
 }
 
 fn text_test(field: Field, test: &ClauseTest) -> Box<dyn Fn(&str) -> bool> {
-    let within = matches!(field.spec().values, Values::Prose);
+    let within = matches!(field.spec().values, ValueKind::Prose);
     let matcher = |matcher: Matcher| Box::new(move |text: &str| matcher.takes(text));
     match test {
         ClauseTest::Like(texts) => matcher(Matcher::like(&normal(field, texts), within)),
@@ -206,7 +206,7 @@ fn normal(field: Field, texts: &[String]) -> Vec<String> {
     if field == Field::Cwe { texts.iter().map(one).collect() } else { texts.to_vec() }
 }
 
-fn take_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> Bits {
+fn take_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> RowSet {
     match numbers {
         [one] => {
             let wanted = one.get();
@@ -227,11 +227,11 @@ fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
     }
 }
 
-fn take_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> Bits {
+fn take_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, now: i64) -> RowSet {
     let now = now as f64;
     match (when, when.seconds()) {
         (When::Span(span), _) => {
-            let (span, ahead) = (span as f64, matches!(field.spec().values, Values::Deadline));
+            let (span, ahead) = (span as f64, matches!(field.spec().values, ValueKind::Deadline));
             let away = move |time: f64| if ahead { time - now } else { now - time };
             scan(cells, |time| holds(away(time), compare, (span, span)), false)
         }

@@ -6,7 +6,7 @@ use super::lex::{self, Compare};
 use super::value::{Expression, When, span_text};
 use super::{Field, Flag};
 use crate::contract::Risk;
-use crate::query::Values;
+use crate::query::ValueKind;
 
 /// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep it in canonical form: no group of one,
 /// no group of the same kind within another, no double negation.
@@ -145,8 +145,8 @@ impl Number {
 impl Clause {
     fn numbers(&self, numbers: &[Number]) -> Vec<String> {
         let one = |number: &Number| match self.field.spec().values {
-            Values::Risk => Risk::from(number.0 as i64).to_string(),
-            Values::Span => span_text(number.0 as i64),
+            ValueKind::Risk => Risk::from(number.0 as i64).to_string(),
+            ValueKind::Span => span_text(number.0 as i64),
             _ => number.0.to_string(),
         };
         numbers.iter().map(one).collect()

@@ -2,7 +2,7 @@
 //!
 //! The parser, the completion, the explanation of errors and `docs/query.md` all read this table.
 
-use super::Kind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::QueryKind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
 use crate::finding::{Presence, Reason, Verdict};
 
 /// What a clause looks at.
@@ -105,7 +105,7 @@ pub enum Field {
 
 /// What the values of a field are, and so how a clause compares them.
 #[derive(Clone, Copy, Debug)]
-pub enum Values {
+pub enum ValueKind {
     /// The text that bare words search.
     Search,
     /// Flags by name.
@@ -138,9 +138,9 @@ pub struct FieldSpec {
     /// Other names it answers to.
     pub aliases: &'static [&'static str],
     /// What its values are.
-    pub values: Values,
+    pub values: ValueKind,
     /// The lists that have it.
-    pub lists: &'static [Kind],
+    pub lists: &'static [QueryKind],
     /// What it is, for people.
     pub words: &'static str,
     /// One clause with it.
@@ -154,7 +154,7 @@ impl Field {
     }
 
     /// The field of this name or alias, any case, where the list has it.
-    pub fn named(name: &str, kind: Kind) -> Option<Self> {
+    pub fn named(name: &str, kind: QueryKind) -> Option<Self> {
         let of = |spec: &&FieldSpec| {
             spec.lists.contains(&kind)
                 && (spec.name.eq_ignore_ascii_case(name)
@@ -164,7 +164,7 @@ impl Field {
     }
 
     /// The fields of a list, in the order of the table.
-    pub fn of(kind: Kind) -> impl Iterator<Item = &'static FieldSpec> {
+    pub fn of(kind: QueryKind) -> impl Iterator<Item = &'static FieldSpec> {
         FIELDS.iter().filter(move |spec| spec.lists.contains(&kind))
     }
 }
@@ -189,16 +189,16 @@ fn scanner() -> Vec<[&'static str; 2]> {
     ["proven", "unproven"].map(|name| [name; 2]).into()
 }
 
-const ALL: &[Kind] = &Kind::ALL;
+const ALL: &[QueryKind] = &QueryKind::ALL;
 /// The lists whose rows have a number at the service.
-const NUMBERED: &[Kind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces];
-const WITH_TEXT: &[Kind] = &[Findings, Targets, Wordlists, Workspaces];
+const NUMBERED: &[QueryKind] = &[Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces];
+const WITH_TEXT: &[QueryKind] = &[Findings, Targets, Wordlists, Workspaces];
 
 const fn row(
     (field, name): (Field, &'static str),
     aliases: &'static [&'static str],
-    values: Values,
-    lists: &'static [Kind],
+    values: ValueKind,
+    lists: &'static [QueryKind],
     words: &'static str,
     example: &'static str,
 ) -> FieldSpec {
@@ -208,7 +208,7 @@ const fn row(
 /// All fields, in the order of [`Field`].
 #[rustfmt::skip]
 pub static FIELDS: &[FieldSpec] = {
-    use Values::{Choice, Deadline, Flags, Number, Prose, Risk, Search, Span, Time, Word};
+    use ValueKind::{Choice, Deadline, Flags, Number, Prose, Risk, Search, Span, Time, Word};
     &[
         row((Field::Text, "text"), &[], Search, ALL, "what bare words search: the texts a list shows", r#"text:"sql inj""#),
         row((Field::Is, "is"), &[], Flags, ALL, "the flags listed below", "is:new"),
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(spec.field as usize, at, "{}", spec.name);
             assert!(!spec.words.is_empty());
         }
-        for kind in Kind::ALL {
+        for kind in QueryKind::ALL {
             let mut names: Vec<_> = Field::of(kind).flat_map(|spec| spec.aliases.iter().chain([&spec.name])).collect();
             let all = names.len();
             names.sort();

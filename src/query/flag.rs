@@ -1,6 +1,6 @@
 //! The flags of `is:`, as data.
 
-use super::Kind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
+use super::QueryKind::{self, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists, Workspaces};
 
 /// Something a row is or is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,7 @@ pub struct FlagSpec {
     /// Other names it answers to.
     pub aliases: &'static [&'static str],
     /// The lists that have it.
-    pub lists: &'static [Kind],
+    pub lists: &'static [QueryKind],
     /// What it says, for people.
     pub words: &'static str,
 }
@@ -73,13 +73,13 @@ impl Flag {
     }
 
     /// The flag of this name or alias, any case, where the list has it.
-    pub fn named(name: &str, kind: Kind) -> Option<Self> {
+    pub fn named(name: &str, kind: QueryKind) -> Option<Self> {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
         Self::of(kind).find(|spec| is(spec.name) || spec.aliases.iter().any(|alias| is(alias))).map(|spec| spec.flag)
     }
 
     /// The flags of a list, in the order of the table.
-    pub fn of(kind: Kind) -> impl Iterator<Item = &'static FlagSpec> {
+    pub fn of(kind: QueryKind) -> impl Iterator<Item = &'static FlagSpec> {
         FLAGS.iter().filter(move |spec| spec.lists.contains(&kind))
     }
 
@@ -93,7 +93,7 @@ const fn row(
     flag: Flag,
     name: &'static str,
     aliases: &'static [&'static str],
-    lists: &'static [Kind],
+    lists: &'static [QueryKind],
     words: &'static str,
 ) -> FlagSpec {
     FlagSpec { flag, name, aliases, lists, words }
@@ -152,7 +152,7 @@ mod tests {
         for (at, spec) in FLAGS.iter().enumerate() {
             assert_eq!(spec.flag as usize, at, "{}", spec.name);
         }
-        for kind in Kind::ALL {
+        for kind in QueryKind::ALL {
             assert!(Flag::of(kind).count() > 0, "{kind:?}");
         }
         assert!(Flag::Differs.is_of_decision() && !Flag::New.is_of_decision());

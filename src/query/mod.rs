@@ -34,26 +34,26 @@ pub mod texts;
 pub mod value;
 
 pub use complete::Completion;
-pub use explain::Why;
-pub use field::{FIELDS, Values};
+pub use explain::ClauseEffect;
+pub use field::{FIELDS, ValueKind};
 pub use order::SortKey;
 
 use std::fmt;
 
-pub use bits::Bits;
-pub use column::{Builder, Column};
+pub use bits::RowSet;
+pub use column::{Column, ColumnBuilder};
 pub use error::ParseError;
 pub use evaluate::Evaluator;
 pub use expr::{Clause, ClauseTest, Expr};
 pub use field::Field;
 pub use flag::Flag;
-pub use source::Source;
-pub use texts::Texts;
+pub use source::RowSource;
+pub use texts::TextPool;
 
 /// The lists that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum QueryKind {
     Findings,
     Scans,
     Targets,
@@ -65,18 +65,18 @@ pub enum Kind {
     Workspaces,
 }
 
-impl Kind {
+impl QueryKind {
     /// All.
-    pub const ALL: [Kind; 9] = [
-        Kind::Findings,
-        Kind::Scans,
-        Kind::Targets,
-        Kind::Captures,
-        Kind::Loggers,
-        Kind::Payloads,
-        Kind::Reports,
-        Kind::Wordlists,
-        Kind::Workspaces,
+    pub const ALL: [QueryKind; 9] = [
+        QueryKind::Findings,
+        QueryKind::Scans,
+        QueryKind::Targets,
+        QueryKind::Captures,
+        QueryKind::Loggers,
+        QueryKind::Payloads,
+        QueryKind::Reports,
+        QueryKind::Wordlists,
+        QueryKind::Workspaces,
     ];
 
     /// Its name for people.
@@ -98,7 +98,7 @@ impl Kind {
 /// A query that was read without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    kind: Kind,
+    kind: QueryKind,
     root: Expr,
 }
 
@@ -107,12 +107,12 @@ impl Query {
     ///
     /// # Errors
     /// With the place in the text, the reason, and often what to write instead.
-    pub fn parse(text: &str, kind: Kind) -> Result<Self, ParseError> {
+    pub fn parse(text: &str, kind: QueryKind) -> Result<Self, ParseError> {
         parse::parse(text, kind).map(|root| Self { kind, root })
     }
 
     /// The query that takes everything.
-    pub fn everything(kind: Kind) -> Self {
+    pub fn everything(kind: QueryKind) -> Self {
         Self { kind, root: Expr::All(Vec::new()) }
     }
 
@@ -147,6 +147,6 @@ impl fmt::Display for Query {
 }
 
 /// The query of a filter. Only what could be read becomes a filter, so the other case hides nothing.
-pub(crate) fn query_of(filter: &str, kind: Kind) -> Query {
+pub(crate) fn query_of(filter: &str, kind: QueryKind) -> Query {
     Query::parse(filter, kind).unwrap_or_else(|_| Query::everything(kind))
 }

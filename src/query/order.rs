@@ -8,9 +8,9 @@ use std::fmt;
 
 use super::column::Column;
 use super::error::nearest;
-use super::field::Values;
-use super::source::Source;
-use super::{Evaluator, Field, Kind, ParseError};
+use super::field::ValueKind;
+use super::source::RowSource;
+use super::{Evaluator, Field, ParseError, QueryKind};
 
 /// One key of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ impl SortKey {
     ///
     /// # Errors
     /// A name that is no field, or a field that has no order.
-    pub fn parse_all(text: &str, kind: Kind) -> Result<Vec<Self>, ParseError> {
+    pub fn parse_all(text: &str, kind: QueryKind) -> Result<Vec<Self>, ParseError> {
         let mut keys = Vec::new();
         let mut from = 0;
         for part in text.split(',') {
@@ -40,7 +40,7 @@ impl SortKey {
                 let hint = nearest(name, names()).map(|known| format!("{known}?"));
                 return Err(hint.map_or(error.clone(), |hint| error.with_hint(hint)));
             };
-            if matches!(field.spec().values, Values::Search | Values::Flags) {
+            if matches!(field.spec().values, ValueKind::Search | ValueKind::Flags) {
                 return Err(ParseError::new(at, format!("{name} has no order")));
             }
             keys.push(Self { field, reverse });
@@ -56,12 +56,12 @@ impl fmt::Display for SortKey {
 }
 
 /// Rows by these keys; rows that are equal in all of them stay in the order of the list, rows without a value come last.
-pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn Source) -> Vec<u32> {
+pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<u32> {
     let ranks: Vec<Vec<f64>> = keys
         .iter()
         .map(|key| {
             let mut ranks = ranks(evaluator.column(key.field, source), source.len());
-            if key.reverse != !matches!(key.field.spec().values, Values::Prose | Values::Word) {
+            if key.reverse != !matches!(key.field.spec().values, ValueKind::Prose | ValueKind::Word) {
                 ranks.iter_mut().for_each(|rank| *rank = -*rank);
             }
             ranks
@@ -88,7 +88,7 @@ fn ranks(column: &Column, rows: usize) -> Vec<f64> {
     match column {
         Column::Numbers(cells) => (0..rows).map(|row| cells.row(row).first().copied().unwrap_or(f64::NAN)).collect(),
         Column::Flags(flags) => flags.iter().map(|&flags| flags as f64).collect(),
-        Column::Texts { values, cells } => {
+        Column::TextPool { values, cells } => {
             let lower: Vec<String> = values.iter().map(str::to_lowercase).collect();
             let mut order: Vec<usize> = (0..values.len()).collect();
             order.sort_by(|&a, &b| lower[a].cmp(&lower[b]));
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_order_names_what_is_wrong() {
-        let told = |text: &str| SortKey::parse_all(text, Kind::Findings).unwrap_err();
+        let told = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
         assert_eq!((told("risk,agee").at, told("risk,agee").hint), (5..9, None));
         assert_eq!(told("is").reason, "is has no order");
     }

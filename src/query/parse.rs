@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use super::error::nearest;
 use super::expr::Number;
-use super::field::Values;
+use super::field::ValueKind;
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
 use super::value::{Expression, When, span};
-use super::{Clause, ClauseTest, Expr, Field, Flag, Kind, ParseError, flag};
+use super::{Clause, ClauseTest, Expr, Field, Flag, ParseError, QueryKind, flag};
 use crate::contract::Risk;
 
 /// Longest text, in bytes.
@@ -25,7 +25,7 @@ pub const DEEPEST: usize = 40;
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn parse(text: &str, kind: Kind) -> Result<Expr, ParseError> {
+pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
     if text.len() > LONGEST {
         return Err(ParseError::new(text.len()..text.len(), format!("longer than {LONGEST} bytes")));
     }
@@ -44,7 +44,7 @@ pub fn parse(text: &str, kind: Kind) -> Result<Expr, ParseError> {
 struct Parser {
     tokens: Vec<Placed>,
     at: usize,
-    kind: Kind,
+    kind: QueryKind,
     end: usize,
     depth: usize,
 }
@@ -158,7 +158,7 @@ impl Parser {
 /// The values of one clause, to be read as what its field has.
 struct Meaning<'a> {
     field: Field,
-    kind: Kind,
+    kind: QueryKind,
     compare: Compare,
     values: &'a [Word],
     at: Range<usize>,
@@ -168,7 +168,7 @@ impl Meaning<'_> {
     fn read(&self) -> Result<ClauseTest, ParseError> {
         if let [only] = self.values
             && matches!(self.compare, Compare::Like | Compare::Equal)
-            && !matches!(self.field.spec().values, Values::Search | Values::Flags)
+            && !matches!(self.field.spec().values, ValueKind::Search | ValueKind::Flags)
         {
             if only.quoted && only.text.is_empty() {
                 return Ok(ClauseTest::None);
@@ -178,14 +178,14 @@ impl Meaning<'_> {
             }
         }
         match self.field.spec().values {
-            Values::Search => self.search(),
-            Values::Flags => self.flags(),
-            Values::Prose | Values::Word => self.texts(),
-            Values::Choice(known) => self.choice(&known()),
-            Values::Number => self.numbers("a number", |text| text.parse().ok()),
-            Values::Risk => self.numbers("a risk: info, low, medium, high or critical", risk),
-            Values::Span => self.numbers("a length of time, such as 90s, 10m or 2h", seconds),
-            Values::Time | Values::Deadline => self.time(),
+            ValueKind::Search => self.search(),
+            ValueKind::Flags => self.flags(),
+            ValueKind::Prose | ValueKind::Word => self.texts(),
+            ValueKind::Choice(known) => self.choice(&known()),
+            ValueKind::Number => self.numbers("a number", |text| text.parse().ok()),
+            ValueKind::Risk => self.numbers("a risk: info, low, medium, high or critical", risk),
+            ValueKind::Span => self.numbers("a length of time, such as 90s, 10m or 2h", seconds),
+            ValueKind::Time | ValueKind::Deadline => self.time(),
         }
     }
 

@@ -1,12 +1,12 @@
 //! A list as the source of a query, and which fields need more than the list itself.
 
-use super::column::{Builder, Column};
-use super::{Bits, Field, Kind};
+use super::column::{Column, ColumnBuilder};
+use super::{Field, QueryKind, RowSet};
 
 /// A list that can be queried.
-pub trait Source {
+pub trait RowSource {
     /// Which.
-    fn kind(&self) -> Kind;
+    fn kind(&self) -> QueryKind;
     /// How many rows.
     fn len(&self) -> usize;
     /// Whether there are none.
@@ -18,18 +18,18 @@ pub trait Source {
         None
     }
     /// Puts in what a row has of a field.
-    fn tell(&self, row: usize, field: Field, to: &mut Builder);
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder);
     /// Which rows have a text, given in lower case, among those that bare words search.
-    fn with_text(&self, text: &str) -> Bits;
+    fn with_text(&self, text: &str) -> RowSet;
     /// Seconds since 1970 that ages are counted from.
     fn now(&self) -> i64;
 }
 
 /// Makes the column of a field by asking each row.
-pub fn column_of(field: Field, source: &dyn Source) -> Builder {
-    let mut builder = Builder::new(field, source.len());
+pub fn column_of(field: Field, source: &dyn RowSource) -> ColumnBuilder {
+    let mut builder = ColumnBuilder::new(field, source.len());
     for row in 0..source.len() {
-        source.tell(row, field, &mut builder);
+        source.write_field(row, field, &mut builder);
         builder.end_row();
     }
     builder
@@ -37,17 +37,17 @@ pub fn column_of(field: Field, source: &dyn Source) -> Builder {
 
 impl Field {
     /// It does not follow from a row alone: what was decided, or other lists, tell it.
-    pub fn needs_others(self, kind: Kind) -> bool {
+    pub fn needs_others(self, kind: QueryKind) -> bool {
         match kind {
-            Kind::Findings => {
+            QueryKind::Findings => {
                 self.is_of_decision() || matches!(self, Self::Target | Self::Workspace | Self::Tool | Self::Note)
             }
-            Kind::Scans => matches!(self, Self::Target | Self::Workspace),
-            Kind::Targets => matches!(self, Self::Workspace | Self::Risk | Self::Is),
-            Kind::Captures => {
+            QueryKind::Scans => matches!(self, Self::Target | Self::Workspace),
+            QueryKind::Targets => matches!(self, Self::Workspace | Self::Risk | Self::Is),
+            QueryKind::Captures => {
                 matches!(self, Self::Is | Self::Logger | Self::Planted | Self::Technique | Self::Delay | Self::Target)
             }
-            Kind::Payloads => matches!(self, Self::Hits | Self::Delay | Self::Seen | Self::Is),
+            QueryKind::Payloads => matches!(self, Self::Hits | Self::Delay | Self::Seen | Self::Is),
             _ => false,
         }
     }

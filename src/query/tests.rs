@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn canonical(text: &str) -> String {
-    match Query::parse(text, Kind::Findings) {
+    match Query::parse(text, QueryKind::Findings) {
         Ok(query) => query.to_string(),
         Err(error) => format!("{:?} {error}", error.at),
     }
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn any_text_is_a_query_or_an_error_with_a_place_in_it(text in "\\PC{0,60}", made in pieces()) {
         for text in [text, made] {
-            for kind in [Kind::Findings, Kind::Captures] {
+            for kind in [QueryKind::Findings, QueryKind::Captures] {
                 match Query::parse(&text, kind) {
                     Ok(query) => {
                         let printed = query.to_string();

@@ -2,17 +2,17 @@
 
 use memchr::memmem;
 
-use super::Bits;
+use super::RowSet;
 
 /// Texts with numbers, from 0.
 #[derive(Clone, Debug, Default)]
-pub struct Texts {
+pub struct TextPool {
     text: String,
     /// Where each ends.
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl TextPool {
     /// Adds one; its number.
     pub fn push(&mut self, text: &str) -> u32 {
         self.text.push_str(text);
@@ -50,8 +50,8 @@ impl Texts {
 
     /// Which ones have a word; case counts. One pass over all of them: after a hit it goes on behind the one that was
     /// hit.
-    pub fn having(&self, word: &str) -> Bits {
-        let mut hits = Bits::none(self.len());
+    pub fn having(&self, word: &str) -> RowSet {
+        let mut hits = RowSet::none(self.len());
         let finder = memmem::Finder::new(word.as_bytes());
         let text = self.text.as_bytes();
         let (mut from, mut number) = (0, 0);
@@ -81,9 +81,9 @@ mod tests {
             all in proptest::collection::vec("[ab]{0,6}\n", 0..30),
             word in "[ab]{0,3}",
         ) {
-            let mut texts = Texts::default();
+            let mut texts = TextPool::default();
             let numbers: Vec<u32> = all.iter().map(|text| texts.push(text)).collect();
-            let each = Bits::of(all.len(), |at| texts.get(numbers[at]).contains(&word));
+            let each = RowSet::of(all.len(), |at| texts.get(numbers[at]).contains(&word));
             proptest::prop_assert_eq!(texts.having(&word), each);
         }
     }

@@ -25,12 +25,12 @@ use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 
 pub use remote::Remote;
-pub use row::{Alone, Others, Row, Rows};
-pub use rows::Recognised;
-pub use sort::Sort;
+pub use row::{NoOtherLists, OtherLists, Row, Rows};
+pub use rows::RecognizedCapture;
+pub use sort::SortOrder;
 
 use crate::contract::{Risk, TargetId};
-use crate::query::{Bits, Builder, Column, FIELDS, Field, Texts};
+use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, TextPool};
 
 /// Something that lists show: it has an id, and tells what queries ask.
 pub trait Item: Row + Send + Sync + 'static {
@@ -51,14 +51,14 @@ pub trait Item: Row + Send + Sync + 'static {
     /// Fields whose columns are made with the table: those that people ask for most.
     const READY: &'static [Field] = &[];
     /// The orders a list of these can have; the first is the one it starts with.
-    fn sorts() -> &'static [Sort<Self>]
+    fn sorts() -> &'static [SortOrder<Self>]
     where
         Self: Sized;
 }
 
 /// What of a table belongs to one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OfTarget {
+pub struct TargetRows {
     /// Positions, ascending.
     pub positions: Vec<u32>,
     /// How many by risk, from critical down to info.
@@ -70,11 +70,11 @@ pub struct OfTarget {
 pub struct Table<T: Item> {
     items: Vec<Arc<T>>,
     /// The different search texts, lower case, and the number of that of each item.
-    texts: Texts,
+    texts: TextPool,
     text_of: Vec<u32>,
     at: HashMap<T::Id, u32>,
     orders: Vec<Vec<u32>>,
-    targets: HashMap<TargetId, OfTarget>,
+    targets: HashMap<TargetId, TargetRows>,
     /// How many by risk, from critical down to info.
     risks: [u32; 5],
     /// Columns by number of their field, made when they are first asked for.
@@ -87,7 +87,7 @@ impl<T: Item> Table<T> {
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self {
             items: Vec::new(),
-            texts: Texts::default(),
+            texts: TextPool::default(),
             text_of: Vec::new(),
             at: HashMap::new(),
             orders: Vec::new(),
@@ -126,9 +126,9 @@ impl<T: Item> Table<T> {
             return None;
         }
         let make = || {
-            let mut builder = Builder::new(field, self.items.len());
+            let mut builder = ColumnBuilder::new(field, self.items.len());
             for item in &self.items {
-                item.tell(field, &Alone, &mut builder);
+                item.write_field(field, &NoOtherLists, &mut builder);
                 builder.end_row();
             }
             builder.finish()
@@ -165,14 +165,15 @@ impl<T: Item> Table<T> {
     }
 
     /// What belongs to a target.
-    pub fn of_target(&self, target: TargetId) -> Option<&OfTarget> {
+    pub fn of_target(&self, target: TargetId) -> Option<&TargetRows> {
         self.targets.get(&target)
     }
 
     /// Which items have a lower-case text among their search texts, or belong to one of these targets.
-    pub fn with_text(&self, text: &str, targets: &[TargetId]) -> Bits {
+    pub fn with_text(&self, text: &str, targets: &[TargetId]) -> RowSet {
         let having = self.texts.having(text);
-        let mut hits = Bits::of(self.len(), |row| self.text_of.get(row).is_some_and(|&text| having.has(text as usize)));
+        let mut hits =
+            RowSet::of(self.len(), |row| self.text_of.get(row).is_some_and(|&text| having.has(text as usize)));
         for group in targets.iter().filter_map(|target| self.targets.get(target)) {
             group.positions.iter().for_each(|&position| hits.set(position as usize));
         }

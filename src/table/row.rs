@@ -1,25 +1,25 @@
 //! What a row of a list tells queries, by itself and about the rows of other lists.
 
 use crate::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
-use crate::finding::Key;
+use crate::finding::FindingKey;
 use crate::oob::{Hits, Payload, Token};
-use crate::query::{Bits, Builder, Field, Flag, Kind, Source};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind, RowSet, RowSource};
 
 /// Something in a list.
 pub trait Row {
     /// Which list.
-    const KIND: Kind;
+    const KIND: QueryKind;
 
     /// Appends the texts that bare words search, any case, each followed by a line break so that a word never matches
     /// across two of them.
     fn search_text(&self, to: &mut String);
 
     /// Puts in what the row has of a field.
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder);
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder);
 }
 
 /// What rows of one list say about those of others. What is not known is left out.
-pub trait Others {
+pub trait OtherLists {
     /// Name of a target.
     fn target_name(&self, _: TargetId) -> Option<&Shared> {
         None
@@ -69,29 +69,29 @@ pub trait Others {
         None
     }
     /// Notes on a finding.
-    fn notes(&self, _: Key) -> Vec<&Shared> {
+    fn notes(&self, _: FindingKey) -> Vec<&Shared> {
         Vec::new()
     }
 }
 
 /// Nothing is known of others.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone;
+pub struct NoOtherLists;
 
-impl Others for Alone {}
+impl OtherLists for NoOtherLists {}
 
 /// Rows in memory as a list: what commands without a screen query.
 pub struct Rows<'a, R> {
     /// The rows.
     pub rows: &'a [R],
     /// What others tell.
-    pub others: &'a dyn Others,
+    pub others: &'a dyn OtherLists,
     /// Seconds since 1970.
     pub now: i64,
 }
 
-impl<R: Row> Source for Rows<'_, R> {
-    fn kind(&self) -> Kind {
+impl<R: Row> RowSource for Rows<'_, R> {
+    fn kind(&self) -> QueryKind {
         R::KIND
     }
 
@@ -99,13 +99,13 @@ impl<R: Row> Source for Rows<'_, R> {
         self.rows.len()
     }
 
-    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
-        self.rows[row].tell(field, self.others, to);
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
+        self.rows[row].write_field(field, self.others, to);
     }
 
-    fn with_text(&self, text: &str) -> Bits {
+    fn with_text(&self, text: &str) -> RowSet {
         let mut scratch = String::new();
-        Bits::of(self.rows.len(), |row| {
+        RowSet::of(self.rows.len(), |row| {
             scratch.clear();
             self.rows[row].search_text(&mut scratch);
             scratch.to_lowercase().contains(text)
@@ -126,26 +126,26 @@ pub(crate) fn put(to: &mut String, texts: &[&str]) {
 }
 
 /// Puts in the flags that hold.
-pub(crate) fn flags(to: &mut Builder, flags: &[(Flag, bool)]) {
+pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
     let bits = flags.iter().filter(|(_, holds)| *holds).fold(0, |bits, (flag, _)| bits | flag.bit());
     to.flags(bits);
 }
 
 /// Puts in a tool by its id and its names.
-pub(crate) fn tool(to: &mut Builder, id: i64) {
+pub(crate) fn tool(to: &mut ColumnBuilder, id: i64) {
     to.text(&id.to_string());
     let tool = Tool(id);
     [tool.name(), tool.short_name()].into_iter().flatten().for_each(|name| to.text(name));
 }
 
 /// Puts in the worst of counted risks, from critical down.
-pub(crate) fn worst(to: &mut Builder, counts: impl Iterator<Item = bool>) {
+pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) {
     if let Some((risk, _)) = Risk::DOWN.into_iter().zip(counts).find(|(_, any)| *any) {
         to.whole(risk.level());
     }
 }
 
 /// Puts in a text that may be missing.
-pub(crate) fn shared(to: &mut Builder, text: Option<&Shared>) {
+pub(crate) fn shared(to: &mut ColumnBuilder, text: Option<&Shared>) {
     text.into_iter().for_each(|text| to.shared(text));
 }

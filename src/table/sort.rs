@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 /// One order of a list.
-pub struct Sort<T: 'static> {
+pub struct SortOrder<T: 'static> {
     /// Its name, for the pane's head.
     pub name: &'static str,
     /// The order.

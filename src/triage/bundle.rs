@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::jsonl::{self, BadLine};
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
-use crate::finding::Key;
-use crate::oob::{Archived, Hit, Payload};
+use crate::finding::FindingKey;
+use crate::oob::{ArchivedCapture, Hit, Payload};
 use crate::text;
 use crate::text::plural;
 
@@ -31,12 +31,12 @@ pub struct Bundle {
     pub events: Vec<Arc<Event>>,
     pub settings: Vec<Setting>,
     /// Findings that were seen.
-    pub seen: Vec<Key>,
+    pub seen: Vec<FindingKey>,
     pub payloads: Vec<Arc<Payload>>,
     /// What they brought in, also of captures that have left the archive.
     pub hits: Vec<Hit>,
     /// Captured requests as they were archived.
-    pub captures: Vec<Archived>,
+    pub captures: Vec<ArchivedCapture>,
     pub targets: Vec<Arc<Target>>,
     pub scans: Vec<Arc<Scan>>,
     pub findings: Vec<Arc<Finding>>,
@@ -78,10 +78,10 @@ enum BundleLine {
     Manifest(Manifest),
     Event(Arc<Event>),
     Setting(Setting),
-    Seen(Key),
+    Seen(FindingKey),
     Payload(Arc<Payload>),
     Hit(Hit),
-    Capture(Archived),
+    Capture(ArchivedCapture),
     Target(Arc<Target>),
     Scan(Arc<Scan>),
     Finding(Arc<Finding>),
@@ -219,9 +219,9 @@ mod tests {
         let mut bundle = Bundle::new(manifest);
         bundle.events = vec![Desk::new("ann", 1).decides(1, Verdict::Confirmed)];
         bundle.settings = vec![Setting { key: "tabs".into(), json: "[1]".into() }];
-        bundle.seen = vec![Key(9)];
+        bundle.seen = vec![FindingKey(9)];
         bundle.payloads = vec![Arc::new(Payload { workspace: "Acme".into(), ..Payload::default() })];
-        bundle.captures = vec![Archived { workspace: "Acme".into(), ..Archived::default() }];
+        bundle.captures = vec![ArchivedCapture { workspace: "Acme".into(), ..ArchivedCapture::default() }];
         bundle.hits = vec![Hit {
             token: Token::of(1),
             workspace: "Acme".into(),

@@ -8,14 +8,14 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use crate::contract::{Finding, FindingId, Risk, Shared, Stamp};
-use crate::finding::{Key, Presence, Reason, Verdict};
+use crate::finding::{FindingKey, Presence, Reason, Verdict};
 
 /// Names a row for as long as its identity does: the low 62 bits of its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId(pub i64);
 
-impl From<Key> for CaseId {
-    fn from(key: Key) -> Self {
+impl From<FindingKey> for CaseId {
+    fn from(key: FindingKey) -> Self {
         Self((key.0 as u64 >> 2) as i64)
     }
 }
@@ -65,7 +65,7 @@ pub struct Case {
     /// When the latest one that saw it started.
     pub last_seen: Option<Stamp>,
     /// Decisions stand under this key of the same asset and class, where the port has moved: offered, not inherited.
-    pub offered: Option<Box<Key>>,
+    pub offered: Option<Box<FindingKey>>,
     /// A person's own finding, by the event that made it.
     pub own: Option<Box<EventId>>,
 }
@@ -79,7 +79,7 @@ impl Deref for Case {
 
 impl Case {
     /// What its decisions are kept under.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> FindingKey {
         self.identity.key
     }
 
@@ -123,7 +123,7 @@ pub enum VerdictSource {
 
 /// Why a finding that was decided counts as undecided again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Again {
+pub enum ReopenCause {
     /// Fixed, and a later scan saw it.
     Regression,
     /// The day it held until has passed.
@@ -134,13 +134,13 @@ pub enum Again {
 
 /// What a row says about its decision.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stance {
+pub struct Assessment {
     /// The verdict that holds; of one that holds no more, the old one.
     pub verdict: Verdict,
     /// Whose it is.
     pub source: VerdictSource,
     /// Why it holds no more.
-    pub again: Option<Again>,
+    pub reopened: Option<ReopenCause>,
     /// Risk, KEV or EPSS rose since.
     pub recheck: bool,
     /// Why it was decided so.
@@ -158,14 +158,14 @@ pub struct Stance {
     /// How many notes there are.
     pub notes: u32,
     /// What it duplicates.
-    pub duplicate_of: Option<Key>,
+    pub duplicate_of: Option<FindingKey>,
     /// The service says otherwise: its words.
     pub service: Option<Shared>,
 }
 
-impl Stance {
+impl Assessment {
     /// Open, in review, expired, reopened or in conflict.
     pub fn is_undecided(&self) -> bool {
-        self.again.is_some() || !self.verdict.settles()
+        self.reopened.is_some() || !self.verdict.settles()
     }
 }

@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
 use super::case::VerdictSource;
-use super::usual::Last;
-use super::{Case, Change, Decision, Key, Reason, Stance, Verdict};
+use super::defaults::DecisionDefault;
+use super::{Assessment, Case, Change, Decision, FindingKey, Reason, Verdict};
 use crate::contract::{Risk, Shared};
 use crate::query::lex;
 
@@ -23,20 +23,20 @@ pub enum DraftValue<T> {
     /// As usual: a reason and a note as at the last decision on the class, 90 days for what is accepted, a severity as
     /// it is.
     #[default]
-    Usual,
+    Default,
     /// None.
-    Nothing,
+    Empty,
     /// This.
-    This(T),
+    Set(T),
 }
 
 impl<T> DraftValue<T> {
     /// What is said, or else what is usual.
-    pub fn or(self, usual: impl FnOnce() -> Option<T>) -> Option<T> {
+    pub fn or(self, defaults: impl FnOnce() -> Option<T>) -> Option<T> {
         match self {
-            Self::Usual => usual(),
-            Self::Nothing => None,
-            Self::This(said) => Some(said),
+            Self::Default => defaults(),
+            Self::Empty => None,
+            Self::Set(said) => Some(said),
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Draft {
     /// Tags taken off.
     pub untag: Vec<Shared>,
     /// What it duplicates.
-    pub duplicate_of: Option<Key>,
+    pub duplicate_of: Option<FindingKey>,
     /// What it is about.
     pub scope: DecisionScope,
     /// The decisions offered from where it was before are taken over.
@@ -95,31 +95,37 @@ impl Draft {
     }
 
     /// The changes for one finding; none where all of this is said already.
-    pub fn changes(&self, case: &Case, stance: &Stance, usual: Option<&Last>, today: Date) -> Vec<Change> {
+    pub fn changes(
+        &self,
+        case: &Case,
+        assessment: &Assessment,
+        defaults: Option<&DecisionDefault>,
+        today: Date,
+    ) -> Vec<Change> {
         let mut changes: Vec<Change> = case
             .offered
             .as_deref()
-            .filter(|_| self.take_over && stance.source != VerdictSource::Person)
+            .filter(|_| self.take_over && assessment.source != VerdictSource::Person)
             .map(|&key| Change::Inherit(key))
             .into_iter()
             .collect();
-        if let Some(decision) = self.decision(usual.and_then(|last| last.reason), today)
-            && (self.says_more(&decision, stance) || !holds(&decision, stance))
+        if let Some(decision) = self.decision(defaults.and_then(|last| last.reason), today)
+            && (self.says_more(&decision, assessment) || !holds(&decision, assessment))
         {
             changes.push(Change::Decide(Decision { seen: Some(case.sighting()), ..decision }));
         }
         let decides = changes.iter().any(|change| matches!(change, Change::Decide(_)));
-        let note = self.note.clone().or(|| usual?.note.clone().filter(|_| decides && stance.notes == 0));
+        let note = self.note.clone().or(|| defaults?.note.clone().filter(|_| decides && assessment.notes == 0));
         changes.extend(note.filter(|note| !note.trim().is_empty()).map(Change::Note));
         match self.severity {
-            DraftValue::Usual => {}
-            DraftValue::Nothing if stance.severity.is_none() => {}
-            DraftValue::Nothing => changes.push(Change::Severity(None)),
-            DraftValue::This(risk) if stance.severity == Some(risk) => {}
-            DraftValue::This(risk) => changes.push(Change::Severity(Some(risk))),
+            DraftValue::Default => {}
+            DraftValue::Empty if assessment.severity.is_none() => {}
+            DraftValue::Empty => changes.push(Change::Severity(None)),
+            DraftValue::Set(risk) if assessment.severity == Some(risk) => {}
+            DraftValue::Set(risk) => changes.push(Change::Severity(Some(risk))),
         }
-        let add: Vec<Shared> = self.tag.iter().filter(|tag| !stance.tags.contains(tag)).cloned().collect();
-        let remove: Vec<Shared> = self.untag.iter().filter(|tag| stance.tags.contains(tag)).cloned().collect();
+        let add: Vec<Shared> = self.tag.iter().filter(|tag| !assessment.tags.contains(tag)).cloned().collect();
+        let remove: Vec<Shared> = self.untag.iter().filter(|tag| assessment.tags.contains(tag)).cloned().collect();
         if !add.is_empty() || !remove.is_empty() {
             changes.push(Change::Tag { add, remove });
         }
@@ -131,14 +137,14 @@ impl Draft {
     }
 
     /// The decision without what was on the screen.
-    pub fn decision(&self, usual: Option<Reason>, today: Date) -> Option<Decision> {
+    pub fn decision(&self, defaults: Option<Reason>, today: Date) -> Option<Decision> {
         let verdict = self.verdict?;
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
         let days: Span = ACCEPTED_FOR.days();
         let accepted = || (verdict == Verdict::RiskAccepted).then(|| today.saturating_add(days));
         Some(Decision {
             verdict,
-            reason: self.reason.or(|| usual).filter(fits),
+            reason: self.reason.or(|| defaults).filter(fits),
             until: self.until.or(accepted).filter(|_| verdict.settles()),
             duplicate_of: self.duplicate_of.filter(|_| verdict == Verdict::Duplicate),
             seen: None,
@@ -146,10 +152,10 @@ impl Draft {
     }
 
     /// More than the bare verdict is said, and it is not what stands.
-    fn says_more(&self, decision: &Decision, stance: &Stance) -> bool {
-        (self.reason != DraftValue::Usual && decision.reason != stance.reason)
-            || (self.until != DraftValue::Usual && decision.until != stance.until)
-            || decision.duplicate_of != stance.duplicate_of
+    fn says_more(&self, decision: &Decision, assessment: &Assessment) -> bool {
+        (self.reason != DraftValue::Default && decision.reason != assessment.reason)
+            || (self.until != DraftValue::Default && decision.until != assessment.until)
+            || decision.duplicate_of != assessment.duplicate_of
     }
 
     /// The query of the rule that this draft makes of a finding's class.
@@ -165,7 +171,7 @@ impl Draft {
 }
 
 /// A person's verdict that stands already, unquestioned: the same key again changes nothing.
-fn holds(decision: &Decision, stance: &Stance) -> bool {
-    let same = stance.source == VerdictSource::Person && stance.verdict == decision.verdict;
-    same && stance.again.is_none() && !stance.recheck
+fn holds(decision: &Decision, assessment: &Assessment) -> bool {
+    let same = assessment.source == VerdictSource::Person && assessment.verdict == decision.verdict;
+    same && assessment.reopened.is_none() && !assessment.recheck
 }

@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::contract::{FindingId, Risk, ScanId, Shared, Stamp};
-use crate::finding::{Key, Reason, Verdict};
+use crate::finding::{FindingKey, Reason, Verdict};
 
 /// Names an event everywhere: the instance that made it, and its number there. Printed `5f…-12`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,11 +54,11 @@ impl<'de> Deserialize<'de> for EventId {
 #[serde(default)]
 pub struct Identity {
     /// What its decisions are kept under: F2 when it was first met.
-    pub key: Key,
+    pub key: FindingKey,
     /// F1: asset, class and service.
-    pub f1: Key,
+    pub f1: FindingKey,
     /// F2: F1 and the locators of the evidence.
-    pub f2: Key,
+    pub f2: FindingKey,
     /// Version of the formula.
     pub version: u32,
     /// Canonical name of the target.
@@ -109,7 +109,7 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate_of: Option<Key>,
+    pub duplicate_of: Option<FindingKey>,
     /// What was on the screen; a rule has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Sighting>,
@@ -124,7 +124,8 @@ pub enum Subject {
     /// A rule, named by the event that made it.
     Rule(EventId),
     /// A finding of a person's own, named by the event that made it.
-    Own(EventId),
+    #[serde(rename = "own")]
+    Manual(EventId),
     /// A batch: undo and redo.
     Batch(EventId),
     /// The workspace the event was made in.
@@ -134,7 +135,7 @@ pub enum Subject {
 /// A finding that a person proved, beside those of the scanner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OwnFinding {
+pub struct ManualFinding {
     pub name: Shared,
     pub risk: Risk,
     /// Name of the target.
@@ -167,7 +168,7 @@ pub enum Change {
     /// A severity of one's own; none goes back to the scanner's.
     Severity(Option<Risk>),
     /// This finding is the one whose decisions stand under another key: an offered inheritance was taken.
-    Inherit(Key),
+    Inherit(FindingKey),
     /// A rule is made or changed: what the query finds is decided, unless a person decided it.
     Rule {
         /// In the query language.
@@ -178,7 +179,8 @@ pub enum Change {
     /// A rule, or a finding of one's own, is switched off or on.
     Off(bool),
     /// A finding of one's own is made or changed.
-    Own(Box<OwnFinding>),
+    #[serde(rename = "own")]
+    Manual(Box<ManualFinding>),
     /// What presence is computed against, in this workspace.
     Baseline(Option<Baseline>),
     /// The events of a batch count no more.
@@ -224,7 +226,7 @@ pub struct Event {
 
 /// Writes events: knows who, and numbers them.
 #[derive(Clone, Debug, Default)]
-pub struct Pen {
+pub struct EventWriter {
     /// Who writes.
     pub who: Shared,
     /// See [`EventId`].
@@ -235,7 +237,7 @@ pub struct Pen {
     pub workspace: Shared,
 }
 
-impl Pen {
+impl EventWriter {
     /// The id that the next event gets: that of a batch that begins with it.
     pub fn next(&self) -> EventId {
         EventId { instance: self.instance, number: self.number + 1 }

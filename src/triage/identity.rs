@@ -15,9 +15,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
-use super::event::{EventId, Identity, OwnFinding};
+use super::event::{EventId, Identity, ManualFinding};
 use crate::contract::{Evidence, Finding, FindingId, ScanId, Shared};
-use crate::finding::Key;
+use crate::finding::FindingKey;
 
 mod class;
 mod locators;
@@ -140,8 +140,8 @@ pub fn service(port: i64, protocol: &str) -> Shared {
 }
 
 /// What a finding of one's own is.
-pub fn of_own(id: EventId, own: &OwnFinding, alias: &str) -> Identity {
-    let key = own_key(id);
+pub fn of_manual(id: EventId, own: &ManualFinding, alias: &str) -> Identity {
+    let key = manual_key(id);
     let class: Shared = if own.class.trim().is_empty() { class::of_name(&own.name).into() } else { own.class.clone() };
     let (asset, service) = (asset(&own.target), service(own.port, ""));
     let f1 = f1(alias, &asset, &class, &service);
@@ -159,27 +159,27 @@ pub fn of_own(id: EventId, own: &OwnFinding, alias: &str) -> Identity {
 }
 
 /// What the decisions about a finding of one's own are kept under.
-pub fn own_key(id: EventId) -> Key {
+pub fn manual_key(id: EventId) -> FindingKey {
     fingerprint(&["scandeck-own", &id.to_string()])
 }
 
 /// What the decisions about one of several findings are kept under that nothing tells apart: no other scan has it, so
 /// nothing inherits from it.
-pub fn sibling_key(f2: Key, scan: Option<ScanId>, ordinal: u32) -> Key {
+pub fn sibling_key(f2: FindingKey, scan: Option<ScanId>, ordinal: u32) -> FindingKey {
     let scan = scan.map(|scan| scan.to_string()).unwrap_or_default();
     fingerprint(&["scandeck-sibling", &f2.to_string(), &scan, &ordinal.to_string()])
 }
 
-fn f1(alias: &str, asset: &str, class: &str, service: &str) -> Key {
+fn f1(alias: &str, asset: &str, class: &str, service: &str) -> FindingKey {
     fingerprint(&["scandeck-f1", alias, asset, class, service])
 }
 
-fn f2(f1: Key, locators: &str) -> Key {
+fn f2(f1: FindingKey, locators: &str) -> FindingKey {
     fingerprint(&["scandeck-f2", &f1.to_string(), locators])
 }
 
 /// The first 128 bits of the SHA-256 of the parts, joined by the separator.
-fn fingerprint(parts: &[&str]) -> Key {
+fn fingerprint(parts: &[&str]) -> FindingKey {
     let mut hash = Sha256::new();
     for (at, part) in parts.iter().enumerate() {
         if at > 0 {
@@ -187,7 +187,7 @@ fn fingerprint(parts: &[&str]) -> Key {
         }
         hash.update(part);
     }
-    Key(hash.finalize().iter().take(16).fold(0, |all, &byte| all << 8 | u128::from(byte)))
+    FindingKey(hash.finalize().iter().take(16).fold(0, |all, &byte| all << 8 | u128::from(byte)))
 }
 
 #[cfg(test)]

@@ -101,12 +101,12 @@ mod tests {
 
     use super::*;
     use crate::triage::testing::Desk;
-    use crate::triage::{Change, Decision, Identity, Key, Reason, Sighting, State, Subject, Verdict};
+    use crate::triage::{Change, Decision, FindingKey, Identity, Reason, Sighting, Subject, TriageState, Verdict};
 
     fn decided() -> (Desk, Arc<Event>) {
         let mut ann = Desk::new("ann", 0xa1);
         let identity = Identity {
-            key: Key(7),
+            key: FindingKey(7),
             asset: "shop.test".into(),
             class: "tls.protocol.tls10".into(),
             service: "tcp/443".into(),
@@ -177,7 +177,7 @@ mod tests {
             let mut ann = Desk::new("ann", 1);
             let events: Vec<_> = verdicts.into_iter().map(|(key, verdict)| ann.decides(key, verdict)).collect();
             let (early, late) = events.split_at(cut.min(events.len()));
-            let of = |files: &[String]| State::from_events(files.iter().flat_map(|file| read(file).events));
+            let of = |files: &[String]| TriageState::from_events(files.iter().flat_map(|file| read(file).events));
             let (early, late) = (write(early), write(late));
             let state = of(&[early.clone(), late.clone()]);
             prop_assert_eq!(&of(&[late.clone(), early, late]), &state);

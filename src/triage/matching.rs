@@ -11,11 +11,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::arrange::Input;
+use super::correlate::CorrelationInput;
 use super::event::Identity;
 use super::identity::{self, Identifier};
 use crate::contract::{Finding, FindingId, ScanId, Shared, Stamp, TargetId};
-use crate::finding::Key;
+use crate::finding::FindingKey;
 
 /// The occurrences of one finding.
 #[derive(Debug)]
@@ -28,11 +28,11 @@ pub(super) struct MatchedFinding {
     /// A sibling of an older scan of which a newer one tells again: which of them it is, nobody knows.
     pub lost: bool,
     /// See [`Case::offered`](super::case::Case::offered).
-    pub offered: Option<Key>,
+    pub offered: Option<FindingKey>,
 }
 
 /// Groups all findings into rows.
-pub(super) fn rows(input: &Input) -> Vec<MatchedFinding> {
+pub(super) fn rows(input: &CorrelationInput) -> Vec<MatchedFinding> {
     let identities = identities(input);
     let mut matching = Matching::new(input, &identities);
     for (scan, findings) in by_scan(input) {
@@ -41,7 +41,7 @@ pub(super) fn rows(input: &Input) -> Vec<MatchedFinding> {
     matching.finish()
 }
 
-fn identities(input: &Input) -> Vec<Arc<Identity>> {
+fn identities(input: &CorrelationInput) -> Vec<Arc<Identity>> {
     let mut identifier = Identifier::new(&input.alias);
     let mut assets: HashMap<TargetId, Shared> = HashMap::new();
     let findings = input.findings.items().iter();
@@ -57,13 +57,13 @@ fn identities(input: &Input) -> Vec<Arc<Identity>> {
         .collect()
 }
 
-fn asset(input: &Input, finding: &Finding) -> Shared {
+fn asset(input: &CorrelationInput, finding: &Finding) -> Shared {
     let target = finding.target_id.and_then(|id| input.targets.get(id)).map(|target| &target.name);
     target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
 }
 
 /// Positions of findings by scan, the oldest scan first; those of no scan come before all.
-fn by_scan(input: &Input) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
+fn by_scan(input: &CorrelationInput) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
     let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
     for (at, finding) in input.findings.items().iter().enumerate() {
         scans.entry(finding.task_id).or_default().push(at);
@@ -78,25 +78,25 @@ fn by_scan(input: &Input) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize
 type ScanPlace = (Option<Stamp>, Option<ScanId>);
 
 struct Matching<'a> {
-    input: &'a Input,
+    input: &'a CorrelationInput,
     identities: &'a [Arc<Identity>],
     rows: Vec<MatchedFinding>,
-    by_key: HashMap<Key, usize>,
+    by_key: HashMap<FindingKey, usize>,
     /// Keys of rows and of decisions, siblings left out.
-    by_f2: HashMap<Key, Key>,
+    by_f2: HashMap<FindingKey, FindingKey>,
     /// The one key of each F1; nothing where there are several.
-    by_f1: HashMap<Key, Option<Key>>,
+    by_f1: HashMap<FindingKey, Option<FindingKey>>,
     /// F1 of siblings: such is never one to one.
-    twins: HashSet<Key>,
+    twins: HashSet<FindingKey>,
     /// From decisions.
-    by_id: HashMap<FindingId, Vec<Key>>,
-    known: HashMap<Key, Arc<Identity>>,
+    by_id: HashMap<FindingId, Vec<FindingKey>>,
+    known: HashMap<FindingKey, Arc<Identity>>,
     /// Findings of each scan with an F2 that one scan told more than once.
-    siblings: HashMap<Key, Vec<(ScanPlace, Vec<usize>)>>,
+    siblings: HashMap<FindingKey, Vec<(ScanPlace, Vec<usize>)>>,
 }
 
 impl<'a> Matching<'a> {
-    fn new(input: &'a Input, identities: &'a [Arc<Identity>]) -> Self {
+    fn new(input: &'a CorrelationInput, identities: &'a [Arc<Identity>]) -> Self {
         let mut matching = Self {
             input,
             identities,
@@ -109,12 +109,12 @@ impl<'a> Matching<'a> {
             known: HashMap::new(),
             siblings: HashMap::new(),
         };
-        for (_, standing) in input.state.identities().filter(|(_, standing)| standing.own.is_none()) {
-            for told in &standing.told {
+        for (_, finding_state) in input.state.identities().filter(|(_, finding_state)| finding_state.own.is_none()) {
+            for told in &finding_state.told {
                 matching.known.entry(told.key).or_insert_with(|| Arc::clone(told));
                 matching.index(told, told.key);
             }
-            for &(key, finding) in &standing.seen {
+            for &(key, finding) in &finding_state.seen {
                 matching.by_id.entry(finding).or_default().push(key);
             }
         }
@@ -122,7 +122,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Makes a key findable by what an identity says.
-    fn index(&mut self, identity: &Identity, key: Key) {
+    fn index(&mut self, identity: &Identity, key: FindingKey) {
         if identity.ordinal > 0 {
             self.twins.insert(identity.f1);
             return;
@@ -133,7 +133,7 @@ impl<'a> Matching<'a> {
     }
 
     fn take_scan(&mut self, place: ScanPlace, findings: &[usize]) {
-        let (mut of_f1, mut twins_of) = (HashMap::new(), HashMap::<Key, Vec<usize>>::new());
+        let (mut of_f1, mut twins_of) = (HashMap::new(), HashMap::<FindingKey, Vec<usize>>::new());
         let mut by_f2: Vec<usize> = findings.to_vec();
         by_f2.sort_by_key(|&at| self.identities[at].f2);
         for same in by_f2.chunk_by(|&a, &b| self.identities[a].f2 == self.identities[b].f2) {
@@ -169,7 +169,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Ids are a server's own, and a file of decisions may come from another: kind and asset must agree.
-    fn known_by_id(&self, at: usize) -> Option<Key> {
+    fn known_by_id(&self, at: usize) -> Option<FindingKey> {
         let (finding, identity) = (&self.input.findings.items()[at], &self.identities[at]);
         self.by_id.get(&finding.id)?.iter().copied().find(|key| {
             self.known.get(key).is_some_and(|known| {
@@ -178,7 +178,7 @@ impl<'a> Matching<'a> {
         })
     }
 
-    fn one_to_one(&self, at: usize, of_f1: &HashMap<Key, usize>) -> Option<Key> {
+    fn one_to_one(&self, at: usize, of_f1: &HashMap<FindingKey, usize>) -> Option<FindingKey> {
         let identity = &self.identities[at];
         let key = (*self.by_f1.get(&identity.f1)?)?;
         let alone = of_f1[&identity.f1] == 1 && !self.twins.contains(&identity.f1);
@@ -186,11 +186,11 @@ impl<'a> Matching<'a> {
         (alone && !identity::differ(&known.place, &identity.place)).then_some(key)
     }
 
-    fn identity_of(&self, key: Key) -> Option<&Arc<Identity>> {
+    fn identity_of(&self, key: FindingKey) -> Option<&Arc<Identity>> {
         self.by_key.get(&key).map(|&row| &self.rows[row].identity).or(self.known.get(&key))
     }
 
-    fn put(&mut self, key: Key, at: usize) {
+    fn put(&mut self, key: FindingKey, at: usize) {
         let ordinal = self.identity_of(key).map_or(0, |known| known.ordinal);
         let told = &self.identities[at];
         let identity = match (told.key, told.ordinal) == (key, ordinal) {
@@ -233,7 +233,7 @@ impl<'a> Matching<'a> {
     /// Siblings of older scans go unless something was said about them; those that stay know what other scans told in
     /// their place.
     fn settle_siblings(&mut self) {
-        let latest: HashMap<Key, ScanPlace> =
+        let latest: HashMap<FindingKey, ScanPlace> =
             self.siblings.iter().filter_map(|(f2, scans)| Some((*f2, scans.last()?.0))).collect();
         let (input, siblings) = (self.input, &self.siblings);
         self.rows.retain_mut(|row| {
@@ -247,13 +247,15 @@ impl<'a> Matching<'a> {
             let others = siblings.get(&row.identity.f2).into_iter().flatten();
             let others = others.filter(|(place, _)| place.1 != scan && !row.lost);
             row.stand_ins = others.filter_map(|(_, twins)| twins.get(number).copied()).collect();
-            !row.lost || input.state.standing(row.identity.key).is_some()
+            !row.lost || input.state.finding_state(row.identity.key).is_some()
         });
     }
 
     fn offer(&self, rows: &mut [MatchedFinding]) {
-        let decided = |key: Key| self.input.state.standing(key).is_some_and(|standing| !standing.heads.is_empty());
-        let mut moved: HashMap<(Shared, Shared), (Vec<Key>, Vec<usize>)> = HashMap::new();
+        let decided = |key: FindingKey| {
+            self.input.state.finding_state(key).is_some_and(|finding_state| !finding_state.heads.is_empty())
+        };
+        let mut moved: HashMap<(Shared, Shared), (Vec<FindingKey>, Vec<usize>)> = HashMap::new();
         for known in self.known.values().filter(|known| known.ordinal == 0 && decided(known.key)) {
             moved.entry((known.asset.clone(), known.class.clone())).or_default().0.push(known.key);
         }
@@ -266,7 +268,7 @@ impl<'a> Matching<'a> {
         }
         for (old, all) in moved.values() {
             let fresh = all.iter().copied().filter(|&row| !decided(rows[row].identity.key));
-            let pairs: Vec<(Key, usize)> = fresh
+            let pairs: Vec<(FindingKey, usize)> = fresh
                 .flat_map(|row| old.iter().map(move |&key| (key, row)))
                 .filter(|&(key, row)| self.follows(&rows[row], all.iter().map(|&at| &rows[at]), key))
                 .collect();
@@ -278,7 +280,12 @@ impl<'a> Matching<'a> {
     }
 
     /// Whether a row began after the finding of this key was seen for the last time.
-    fn follows<'r>(&self, row: &MatchedFinding, mut all: impl Iterator<Item = &'r MatchedFinding>, key: Key) -> bool {
+    fn follows<'r>(
+        &self,
+        row: &MatchedFinding,
+        mut all: impl Iterator<Item = &'r MatchedFinding>,
+        key: FindingKey,
+    ) -> bool {
         let place = |at: &usize| {
             let scan = self.input.findings.items()[*at].task_id;
             (scan.and_then(|scan| self.input.scans.get(scan)?.start_time), scan)

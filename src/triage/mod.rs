@@ -11,14 +11,19 @@
 //! their fold, and any order and repetition of the same events gives the same state.
 
 pub mod alike;
-pub mod arrange;
+pub mod assessment;
 #[cfg(test)]
-mod arrange_tests;
+mod assessment_tests;
 pub mod bundle;
 pub mod case;
 pub mod compare;
+pub mod correlate;
+#[cfg(test)]
+mod correlate_tests;
+pub mod defaults;
 pub mod draft;
 pub mod event;
+mod finding_state;
 pub mod identity;
 pub mod jsonl;
 mod matching;
@@ -32,10 +37,6 @@ pub mod retest;
 mod row;
 mod rules;
 pub mod settings;
-pub mod stance;
-#[cfg(test)]
-mod stance_tests;
-mod standing;
 pub mod state;
 #[cfg(test)]
 mod state_tests;
@@ -43,23 +44,22 @@ pub mod steady;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod usual;
 
 pub use bundle::{Bundle, Manifest, Setting};
-pub use case::{Again, Occurrence, VerdictSource};
+pub use case::{Occurrence, ReopenCause, VerdictSource};
 pub use compare::{ComparedFinding, Outcome};
+pub use defaults::{DecisionDefault, DecisionDefaults};
 pub use draft::{DecisionScope, Draft, DraftValue};
-pub use event::OwnFinding;
+pub use event::ManualFinding;
 pub use jsonl::BadLine;
 pub use retest::{KEPT_AS, Retest, RetestFinding, RetestResult, RetestScan, RetestStatus};
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::purge::DecisionCounts;
 pub use store::{OpenedDecisions, Store, StoreError};
-pub use usual::{Last, Usual};
 
-pub use crate::finding::{Key, Presence, Reason, Verdict};
-pub use arrange::{Arranged, Input, arrange, restance};
-pub use case::{Case, CaseId, Stance};
-pub use event::{Baseline, Change, Decision, Event, EventId, Identity, Pen, Sighting, Subject};
-pub use row::Judged;
-pub use state::{OwnState, RuleState, Standing, State, Touched};
+pub use crate::finding::{FindingKey, Presence, Reason, Verdict};
+pub use case::{Assessment, Case, CaseId};
+pub use correlate::{Correlated, CorrelationInput, correlate, reassess};
+pub use event::{Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
+pub use row::AssessedFinding;
+pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};

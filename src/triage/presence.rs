@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::arrange::Input;
+use super::correlate::CorrelationInput;
 use super::event::Baseline;
 use super::matching::MatchedFinding;
 use super::steady;
@@ -31,7 +31,7 @@ struct Series<'a> {
 
 /// All scans by target and tool.
 pub(super) struct Presences<'a> {
-    input: &'a Input,
+    input: &'a CorrelationInput,
     series: HashMap<(TargetId, i64), Series<'a>>,
     /// Where each scan stands.
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
@@ -43,7 +43,7 @@ type SeriesPlace = (Option<Stamp>, ScanId);
 type SeriesSighting = ((TargetId, i64), usize, usize);
 
 impl<'a> Presences<'a> {
-    pub fn new(input: &'a Input) -> Self {
+    pub fn new(input: &'a CorrelationInput) -> Self {
         let mut series: HashMap<(TargetId, i64), Series> = HashMap::new();
         for scan in input.scans.items() {
             series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);

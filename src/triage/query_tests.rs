@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use crate::contract::{Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::query::source::column_of;
 use crate::query::*;
-use crate::table::{Alone, Others, Rows};
-use crate::triage::{Again, Case, CaseId, Judged, Presence, Reason, Stance, Verdict};
+use crate::table::{NoOtherLists, OtherLists, Rows};
+use crate::triage::{AssessedFinding, Assessment, Case, CaseId, Presence, Reason, ReopenCause, Verdict};
 
 struct World(Shared);
 
-impl Others for World {
+impl OtherLists for World {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
         (target == TargetId(1)).then_some(&self.0)
     }
@@ -32,7 +32,7 @@ fn case(name: &str, change: impl FnOnce(&mut Finding)) -> Case {
 }
 
 /// Three findings: a leaked key, decided and expired; an old TLS version, decided; and an odd one.
-fn findings() -> Vec<(Case, Stance)> {
+fn findings() -> Vec<(Case, Assessment)> {
     let key = Case {
         presence: Presence::New,
         first_seen: stamp("2026-11-20 12:00:00"),
@@ -60,27 +60,29 @@ fn findings() -> Vec<(Case, Stance)> {
         })
     };
     let odd = case("Ünusual (odd)", |finding| finding.service = "HTTP".into());
-    let expired = Stance { verdict: Verdict::RiskAccepted, again: Some(Again::Expired), ..Stance::default() };
-    let decided = Stance {
+    let expired =
+        Assessment { verdict: Verdict::RiskAccepted, reopened: Some(ReopenCause::Expired), ..Assessment::default() };
+    let decided = Assessment {
         verdict: Verdict::FalsePositive,
         reason: Some(Reason::WrongProduct),
         at: stamp("2026-11-21 11:00:00"),
         until: Some(jiff::civil::date(2026, 11, 30)),
         tags: vec!["client-a".into(), "x".into()],
         severity: Some(Risk::Low),
-        ..Stance::default()
+        ..Assessment::default()
     };
-    vec![(key, expired), (tls, decided), (odd, Stance::default())]
+    vec![(key, expired), (tls, decided), (odd, Assessment::default())]
 }
 
 /// First letters of the names of what a query takes, at noon of 21 November 2026.
 fn taken(text: &str) -> String {
     let all = findings();
-    let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
+    let rows: Vec<AssessedFinding> =
+        all.iter().map(|(case, assessment)| AssessedFinding { case, assessment }).collect();
     let world = World("shop.acme.test".into());
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
     let source = Rows { rows: &rows, others: &world, now };
-    let query = Query::parse(text, Kind::Findings).unwrap();
+    let query = Query::parse(text, QueryKind::Findings).unwrap();
     query.matches(&source).rows().filter_map(|row| all[row].0.name.chars().next()).collect()
 }
 
@@ -163,8 +165,8 @@ fn other_lists_are_queried_alike() {
         Scan { tool_id: 170, status_name: ScanStatus::TimedOut, duration: 700, ..Scan::default() },
     ];
     let taken = |text: &str| {
-        let source = Rows { rows: &scans, others: &Alone, now: 0 };
-        Query::parse(text, Kind::Scans).unwrap().matches(&source).rows().collect::<Vec<_>>()
+        let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
+        Query::parse(text, QueryKind::Scans).unwrap().matches(&source).rows().collect::<Vec<_>>()
     };
     assert_eq!(taken("is:active progress>=40"), [0]);
     assert_eq!(taken("status:\"timed out\" duration>10m is:failed"), [1]);
@@ -173,19 +175,21 @@ fn other_lists_are_queried_alike() {
 
 #[test]
 fn what_a_clause_took_is_kept_until_it_is_forgotten() {
-    let mut verdicts = vec![Stance { verdict: Verdict::Fixed, ..Stance::default() }, Stance::default()];
+    let mut verdicts = vec![Assessment { verdict: Verdict::Fixed, ..Assessment::default() }, Assessment::default()];
     let case = Case::default();
     let mut evaluator = Evaluator::default();
-    let query = Query::parse("verdict:fixed -is:undecided", Kind::Findings).unwrap();
-    let count = |stances: &[Stance], evaluator: &mut Evaluator| {
-        let rows: Vec<Judged> = stances.iter().map(|stance| Judged { case: &case, stance }).collect();
-        evaluator.matches(&query, &Rows { rows: &rows, others: &Alone, now: 0 }).count()
+    let query = Query::parse("verdict:fixed -is:undecided", QueryKind::Findings).unwrap();
+    let count = |assessments: &[Assessment], evaluator: &mut Evaluator| {
+        let rows: Vec<AssessedFinding> =
+            assessments.iter().map(|assessment| AssessedFinding { case: &case, assessment }).collect();
+        evaluator.matches(&query, &Rows { rows: &rows, others: &NoOtherLists, now: 0 }).count()
     };
     assert_eq!(count(&verdicts, &mut evaluator), 1);
     verdicts[1].verdict = Verdict::Fixed;
     assert_eq!(count(&verdicts, &mut evaluator), 1);
-    let rows: Vec<Judged> = verdicts.iter().map(|stance| Judged { case: &case, stance }).collect();
-    evaluator.tell_again(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &Alone, now: 0 });
+    let rows: Vec<AssessedFinding> =
+        verdicts.iter().map(|assessment| AssessedFinding { case: &case, assessment }).collect();
+    evaluator.update_rows(&[1], Field::is_of_decision, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
     assert_eq!(count(&verdicts, &mut evaluator), 2);
     verdicts[0].verdict = Verdict::Open;
     assert_eq!(count(&verdicts, &mut evaluator), 2);
@@ -195,12 +199,13 @@ fn what_a_clause_took_is_kept_until_it_is_forgotten() {
 
 #[test]
 fn every_field_of_every_list_makes_a_column_of_its_kind() {
-    for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&Kind::Findings)) {
+    for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&QueryKind::Findings)) {
         let all = findings();
-        let rows: Vec<Judged> = all.iter().map(|(case, stance)| Judged { case, stance }).collect();
-        let builder = column_of(spec.field, &Rows { rows: &rows, others: &Alone, now: 0 });
+        let rows: Vec<AssessedFinding> =
+            all.iter().map(|(case, assessment)| AssessedFinding { case, assessment }).collect();
+        let builder = column_of(spec.field, &Rows { rows: &rows, others: &NoOtherLists, now: 0 });
         let rows = match builder.column() {
-            Column::Texts { cells, .. } => cells.rows(),
+            Column::TextPool { cells, .. } => cells.rows(),
             Column::Numbers(cells) => cells.rows(),
             Column::Flags(flags) => flags.len(),
         };

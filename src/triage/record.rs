@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Change, Event, Pen, State, Subject};
+use super::{Change, Event, EventWriter, Subject, TriageState};
 use crate::contract::{Shared, Stamp};
 
-impl Pen {
+impl EventWriter {
     /// Writes changes as one batch, each in the workspace it is about. A decision replaces those that `known` has: what
     /// somebody else decided meanwhile stands beside it, as a conflict.
     pub fn write_batch(
         &mut self,
         (at, clock): (Stamp, u64),
-        known: &State,
+        known: &TriageState,
         changes: impl IntoIterator<Item = (Shared, Subject, Change)>,
     ) -> Vec<Arc<Event>> {
         let batch = self.next();

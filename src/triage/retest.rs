@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::compare::{Outcome, occurrences, outcome, seen_by};
 use super::presence::{covers, is_read};
 use super::settings::StoredSettings;
-use super::{Case, CaseId, Key};
+use super::{Case, CaseId, FindingKey};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
 
@@ -37,7 +37,7 @@ pub struct Retest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetestFinding {
-    pub key: Key,
+    pub key: FindingKey,
     pub name: Shared,
     pub risk: Risk,
     pub target: Option<TargetId>,
@@ -103,13 +103,13 @@ pub fn retest_results(
     workspace: &str,
     (cases, scans): (&Table<Case>, &Table<Scan>),
     read: Option<Stamp>,
-) -> HashMap<Key, RetestResult> {
+) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
     let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
     // A setting that cannot be read is as if there were none.
     let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
     kept.sort_by_key(|retest| retest.at);
-    let each = |retest: &Retest| -> Vec<(Key, RetestResult)> {
+    let each = |retest: &Retest| -> Vec<(FindingKey, RetestResult)> {
         let scan = |asked: &RetestFinding| retest.again(asked.scan)?.scan_in(scans);
         let one = |(asked, now): (&RetestFinding, RetestStatus)| {
             let (at, before, scan) = (retest.at, asked.before.clone(), scan(asked));

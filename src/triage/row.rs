@@ -4,20 +4,20 @@ use std::cmp::{Ordering, Reverse, max};
 
 use jiff::tz::TimeZone;
 
-use super::case::{Again, VerdictSource};
-use super::{Case, CaseId, Presence, Stance};
+use super::case::{ReopenCause, VerdictSource};
+use super::{Assessment, Case, CaseId, Presence};
 use crate::contract::{Risk, Stamp, TargetId};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, shared};
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// Orders of the findings.
-const SORTS: &[Sort<Case>] = &[
-    Sort { name: "risk", compare: by_risk },
-    Sort { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
-    Sort { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
-    Sort { name: "name", compare: |a, b| a.name.cmp(&b.name) },
-    Sort { name: "port", compare: |a, b| a.port.cmp(&b.port) },
+const SORTS: &[SortOrder<Case>] = &[
+    SortOrder { name: "risk", compare: by_risk },
+    SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
+    SortOrder { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
+    SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
+    SortOrder { name: "port", compare: |a, b| a.port.cmp(&b.port) },
 ];
 
 fn by_risk(a: &Case, b: &Case) -> Ordering {
@@ -25,15 +25,15 @@ fn by_risk(a: &Case, b: &Case) -> Ordering {
 }
 
 impl Row for Case {
-    const KIND: Kind = Kind::Findings;
+    const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
         self.finding.search_text(to);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         if field.is_of_decision() {
-            return Judged { case: self, stance: &Stance::default() }.tell(field, others, to);
+            return AssessedFinding { case: self, assessment: &Assessment::default() }.write_field(field, others, to);
         }
         match field {
             Field::Id => self.finding_ids().for_each(|id| to.whole(id.0)),
@@ -50,7 +50,7 @@ impl Row for Case {
             Field::Asset => to.shared(&self.identity.asset),
             Field::Key => to.text(&self.key().to_string()),
             Field::Is => {
-                self.finding.tell(field, others, to);
+                self.finding.write_field(field, others, to);
                 let presence = match self.presence {
                     Presence::New => Flag::New,
                     Presence::Unchanged => Flag::Unchanged,
@@ -62,7 +62,7 @@ impl Row for Case {
                 let own = self.own.is_some();
                 flags(to, &[(presence, true), (Flag::Own, own), (Flag::Offered, self.offered.is_some())]);
             }
-            _ => self.finding.tell(field, others, to),
+            _ => self.finding.write_field(field, others, to),
         }
     }
 }
@@ -93,76 +93,76 @@ impl Item for Case {
     fn risk(&self) -> Option<Risk> {
         Some(self.risk_level)
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }
 
 /// A row with what was decided about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct AssessedFinding<'a> {
     pub case: &'a Case,
-    pub stance: &'a Stance,
+    pub assessment: &'a Assessment,
 }
 
-impl Row for Judged<'_> {
-    const KIND: Kind = Kind::Findings;
+impl Row for AssessedFinding<'_> {
+    const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
         self.case.search_text(to);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
-        let stance = self.stance;
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
+        let assessment = self.assessment;
         match field {
-            Field::Severity => to.whole(stance.severity.unwrap_or(self.case.risk_level).level()),
-            Field::Verdict => to.text(stance.verdict.as_str()),
-            Field::Reason => stance.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
-            Field::By => shared(to, stance.who.as_ref()),
-            Field::Source => to.text(match stance.source {
+            Field::Severity => to.whole(assessment.severity.unwrap_or(self.case.risk_level).level()),
+            Field::Verdict => to.text(assessment.verdict.as_str()),
+            Field::Reason => assessment.reason.into_iter().for_each(|reason| to.text(reason.as_str())),
+            Field::By => shared(to, assessment.who.as_ref()),
+            Field::Source => to.text(match assessment.source {
                 VerdictSource::Person => "person",
                 VerdictSource::Rule(_) => "rule",
                 VerdictSource::Service => "service",
                 VerdictSource::Nobody => "nobody",
             }),
-            Field::Decided => to.time(stance.at),
-            Field::Until => to.time(stance.until.and_then(|day| {
+            Field::Decided => to.time(assessment.at),
+            Field::Until => to.time(assessment.until.and_then(|day| {
                 // It holds to the end of its last day.
                 let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?;
                 Some(Stamp(end.timestamp()))
             })),
-            Field::Tag => stance.tags.iter().for_each(|tag| to.shared(tag)),
+            Field::Tag => assessment.tags.iter().for_each(|tag| to.shared(tag)),
             Field::Note => others.notes(self.case.key()).into_iter().for_each(|note| to.shared(note)),
-            Field::Duplicate => stance.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
+            Field::Duplicate => assessment.duplicate_of.into_iter().for_each(|key| to.text(&key.to_string())),
             Field::Changed => to.time(self.changed()),
             Field::Decision => self.tell_flags(to),
-            _ => self.case.tell(field, others, to),
+            _ => self.case.write_field(field, others, to),
         }
     }
 }
 
-impl Judged<'_> {
+impl AssessedFinding<'_> {
     /// When it came, changed or came back, or was decided: what was last.
     fn changed(&self) -> Option<Stamp> {
         let case = self.case;
         let seen = if case.presence == Presence::Unchanged { case.first_seen } else { case.last_seen };
-        max(seen, self.stance.at)
+        max(seen, self.assessment.at)
     }
 
-    fn tell_flags(&self, to: &mut Builder) {
-        let stance = self.stance;
+    fn tell_flags(&self, to: &mut ColumnBuilder) {
+        let assessment = self.assessment;
         flags(
             to,
             &[
-                (Flag::Undecided, stance.is_undecided()),
-                (Flag::Decided, !stance.is_undecided()),
-                (Flag::Regression, stance.again == Some(Again::Regression)),
-                (Flag::Expired, stance.again == Some(Again::Expired)),
-                (Flag::Conflict, stance.again == Some(Again::Conflict)),
-                (Flag::Recheck, stance.recheck),
-                (Flag::Noted, stance.notes > 0),
-                (Flag::Tagged, !stance.tags.is_empty()),
-                (Flag::Differs, stance.service.is_some()),
+                (Flag::Undecided, assessment.is_undecided()),
+                (Flag::Decided, !assessment.is_undecided()),
+                (Flag::Regression, assessment.reopened == Some(ReopenCause::Regression)),
+                (Flag::Expired, assessment.reopened == Some(ReopenCause::Expired)),
+                (Flag::Conflict, assessment.reopened == Some(ReopenCause::Conflict)),
+                (Flag::Recheck, assessment.recheck),
+                (Flag::Noted, assessment.notes > 0),
+                (Flag::Tagged, !assessment.tags.is_empty()),
+                (Flag::Differs, assessment.service.is_some()),
             ],
         );
     }

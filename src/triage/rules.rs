@@ -5,22 +5,26 @@
 
 use std::sync::Arc;
 
-use super::arrange::{Input, judged};
-use super::case::{Case, Stance};
+use super::case::{Assessment, Case};
+use super::correlate::{CorrelationInput, assessed};
 use super::event::EventId;
-use super::standing::RuleState;
+use super::finding_state::RuleState;
 use crate::contract::{ScanId, Shared, TargetId};
-use crate::finding::Key;
-use crate::query::{Bits, Evaluator, Kind, Query};
-use crate::table::{Others, Rows, Table};
+use crate::finding::FindingKey;
+use crate::query::{Evaluator, Query, QueryKind, RowSet};
+use crate::table::{OtherLists, Rows, Table};
 
 /// The rule that decides each row; empty where no rule finds anything.
-pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance>]) -> Vec<Option<EventId>> {
+pub(super) fn deciding(
+    input: &CorrelationInput,
+    cases: &Table<Case>,
+    assessments: &[Arc<Assessment>],
+) -> Vec<Option<EventId>> {
     let mut rules = input.state.rules();
     rules.retain(|rule| !rule.off && input.concerns(&rule.workspace));
     rules.sort_by_key(|rule| (rule.event.clock, rule.event.id));
     let mut deciding = Vec::new();
-    for (rule, rows) in found(input, &rules, cases, stances) {
+    for (rule, rows) in found(input, &rules, cases, assessments) {
         deciding.resize(cases.len(), None);
         rows.rows().for_each(|row| deciding[row] = Some(rule.id));
     }
@@ -28,22 +32,22 @@ pub(super) fn deciding(input: &Input, cases: &Table<Case>, stances: &[Arc<Stance
 }
 
 fn found<'r>(
-    input: &Input,
+    input: &CorrelationInput,
     rules: &[&'r RuleState],
     cases: &Table<Case>,
-    stances: &[Arc<Stance>],
-) -> Vec<(&'r RuleState, Bits)> {
+    assessments: &[Arc<Assessment>],
+) -> Vec<(&'r RuleState, RowSet)> {
     if rules.is_empty() {
         return Vec::new();
     }
-    let rows = judged(cases, stances);
+    let rows = assessed(cases, assessments);
     let source = Rows { rows: &rows, others: input, now: input.now };
     let mut evaluator = Evaluator::default();
-    let read = rules.iter().filter_map(|rule| Some((*rule, Query::parse(&rule.query, Kind::Findings).ok()?)));
+    let read = rules.iter().filter_map(|rule| Some((*rule, Query::parse(&rule.query, QueryKind::Findings).ok()?)));
     read.map(|(rule, query)| (rule, evaluator.matches(&query, &source))).collect()
 }
 
-impl Others for Input {
+impl OtherLists for CorrelationInput {
     fn target_name(&self, id: TargetId) -> Option<&Shared> {
         Some(&self.targets.get(id)?.name)
     }
@@ -56,7 +60,7 @@ impl Others for Input {
         Some(self.scans.get(id)?.tool_id)
     }
 
-    fn notes(&self, key: Key) -> Vec<&Shared> {
-        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
+    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
+        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
     }
 }

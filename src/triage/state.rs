@@ -16,26 +16,26 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::event::{Baseline, Change, Event, EventId, Subject};
+pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
 use super::identity;
-pub use super::standing::{OwnState, RuleState, Standing};
 use crate::contract::Shared;
-use crate::finding::Key;
+use crate::finding::FindingKey;
 
 /// Place of an event in the order of all.
 type EventPlace = (u64, EventId);
 
 /// What holds now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
+pub struct TriageState {
     known: OrdMap<EventId, Arc<Event>>,
     batches: OrdMap<EventId, Arc<EventBatch>>,
     steps: OrdMap<Shared, OrdMap<EventPlace, UndoStep>>,
     threads: OrdMap<Topic, Arc<Vec<Arc<Event>>>>,
-    standings: OrdMap<Key, Arc<Standing>>,
+    finding_states: OrdMap<FindingKey, Arc<FindingState>>,
     /// Where the decisions of a key stand, if not under itself; and the reverse.
-    aliases: OrdMap<Key, Key>,
-    heirs: OrdMap<Key, BTreeSet<Key>>,
-    owned: OrdMap<EventId, Key>,
+    aliases: OrdMap<FindingKey, FindingKey>,
+    heirs: OrdMap<FindingKey, BTreeSet<FindingKey>>,
+    owned: OrdMap<EventId, FindingKey>,
     rules: OrdMap<EventId, Arc<RuleState>>,
     baselines: OrdMap<Shared, Baseline>,
     clock: u64,
@@ -48,7 +48,7 @@ pub enum Touched {
     #[default]
     Nothing,
     /// Those of these keys.
-    Keys(Vec<Key>),
+    Keys(Vec<FindingKey>),
     /// Any: rows, rules or the baseline are others.
     All,
 }
@@ -70,12 +70,12 @@ enum UndoStep {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Topic {
-    Finding(Key),
+    Finding(FindingKey),
     Rule(EventId),
     Workspace(Shared),
 }
 
-impl State {
+impl TriageState {
     /// The state of these events.
     pub fn from_events(events: impl IntoIterator<Item = Arc<Event>>) -> Self {
         let mut state = Self::default();
@@ -108,17 +108,17 @@ impl State {
     }
 
     /// What is said about a finding, wherever its decisions stand.
-    pub fn standing(&self, key: Key) -> Option<&Standing> {
-        self.standings.get(&self.root(key)).map(Arc::as_ref)
+    pub fn finding_state(&self, key: FindingKey) -> Option<&FindingState> {
+        self.finding_states.get(&self.root(key)).map(Arc::as_ref)
     }
 
     /// Every finding about which something was said, by the key its decisions stand under.
-    pub fn identities(&self) -> impl Iterator<Item = (&Key, &Arc<Standing>)> {
-        self.standings.iter()
+    pub fn identities(&self) -> impl Iterator<Item = (&FindingKey, &Arc<FindingState>)> {
+        self.finding_states.iter()
     }
 
     /// All events about a finding, oldest first, also those that count no more (see [`is_undone`](Self::is_undone)).
-    pub fn history(&self, key: Key) -> Vec<Arc<Event>> {
+    pub fn history(&self, key: FindingKey) -> Vec<Arc<Event>> {
         self.thread_of(self.root(key)).1
     }
 
@@ -128,8 +128,10 @@ impl State {
     }
 
     /// The decisions about a finding that a new one replaces: its `after`.
-    pub fn heads(&self, key: Key) -> Vec<EventId> {
-        self.standing(key).map(|standing| standing.heads.iter().map(|event| event.id).collect()).unwrap_or_default()
+    pub fn heads(&self, key: FindingKey) -> Vec<EventId> {
+        self.finding_state(key)
+            .map(|finding_state| finding_state.heads.iter().map(|event| event.id).collect())
+            .unwrap_or_default()
     }
 
     /// The batch that this person's undo takes back now: the last one done or redone that still counts.
@@ -167,8 +169,8 @@ impl State {
     }
 
     /// Findings of one's own, also those switched off.
-    pub fn own(&self) -> impl Iterator<Item = &OwnState> {
-        self.owned.values().filter_map(|key| self.standings.get(key)?.own.as_deref())
+    pub fn own(&self) -> impl Iterator<Item = &ManualFindingState> {
+        self.owned.values().filter_map(|key| self.finding_states.get(key)?.own.as_deref())
     }
 
     /// What presence is computed against in a workspace, if it was pinned.
@@ -236,7 +238,7 @@ impl State {
         if let Some(topic) = &topic {
             put(Arc::make_mut(self.threads.entry(topic.clone()).or_default()), event);
         }
-        if let (Subject::Own(id), Some(Topic::Finding(key))) = (&event.subject, &topic) {
+        if let (Subject::Manual(id), Some(Topic::Finding(key))) = (&event.subject, &topic) {
             self.owned.insert(*id, *key);
         }
         topic.into_iter().collect()
@@ -259,7 +261,9 @@ impl State {
         let mut touched = Vec::new();
         for root in roots {
             all |= self.stand(root);
-            touched.extend(self.standings.get(&root).into_iter().flat_map(|standing| standing.keys.iter().copied()));
+            touched.extend(
+                self.finding_states.get(&root).into_iter().flat_map(|finding_state| finding_state.keys.iter().copied()),
+            );
         }
         match (all, touched.is_empty()) {
             (true, _) => Touched::All,
@@ -269,7 +273,7 @@ impl State {
     }
 
     /// Finds out from where a finding inherits; tells whether that changed. The roots concerned are added.
-    fn alias(&mut self, key: Key, roots: &mut BTreeSet<Key>) -> bool {
+    fn alias(&mut self, key: FindingKey, roots: &mut BTreeSet<FindingKey>) -> bool {
         let inherited = self.threads.get(&Topic::Finding(key)).and_then(|events| {
             let mut live = events.iter().rev().filter(|event| self.is_live(event));
             live.find_map(|event| match event.change {
@@ -293,7 +297,7 @@ impl State {
         before != inherited
     }
 
-    fn disinherit(&mut self, from: Key, heir: Key) {
+    fn disinherit(&mut self, from: FindingKey, heir: FindingKey) {
         let Some(heirs) = self.heirs.get_mut(&from) else { return };
         heirs.remove(&heir);
         if heirs.is_empty() {
@@ -302,18 +306,20 @@ impl State {
     }
 
     /// Folds what stands under a key; tells whether a finding of one's own came, went or changed.
-    fn stand(&mut self, key: Key) -> bool {
-        let own = |standing: Option<&Arc<Standing>>| standing.and_then(|standing| standing.own.clone());
-        let before = own(self.standings.get(&key));
+    fn stand(&mut self, key: FindingKey) -> bool {
+        let own = |finding_state: Option<&Arc<FindingState>>| {
+            finding_state.and_then(|finding_state| finding_state.own.clone())
+        };
+        let before = own(self.finding_states.get(&key));
         let (keys, events) = self.thread_of(key);
         if self.root(key) != key || events.is_empty() {
-            self.standings.remove(&key);
+            self.finding_states.remove(&key);
         } else {
-            let mut standing = Standing::of(&events, key, |event| self.is_live(event));
-            standing.keys = keys;
-            self.standings.insert(key, Arc::new(standing));
+            let mut finding_state = FindingState::of(&events, key, |event| self.is_live(event));
+            finding_state.keys = keys;
+            self.finding_states.insert(key, Arc::new(finding_state));
         }
-        before != own(self.standings.get(&key))
+        before != own(self.finding_states.get(&key))
     }
 
     fn fold_rule(&mut self, id: EventId) {
@@ -341,7 +347,7 @@ impl State {
     }
 
     /// Where the decisions of a key stand. Findings that inherit in a circle stand under the least of their keys.
-    fn root(&self, key: Key) -> Key {
+    fn root(&self, key: FindingKey) -> FindingKey {
         let (mut at, mut passed) = (key, Vec::new());
         while let Some(&next) = self.aliases.get(&at) {
             if let Some(start) = passed.iter().position(|&key| key == at) {
@@ -354,12 +360,12 @@ impl State {
     }
 
     /// All keys that stand under a root, and all events about them in order.
-    fn thread_of(&self, root: Key) -> (Vec<Key>, Vec<Arc<Event>>) {
+    fn thread_of(&self, root: FindingKey) -> (Vec<FindingKey>, Vec<Arc<Event>>) {
         let mut keys = vec![root];
         let mut at = 0;
         while at < keys.len() {
             let heirs = self.heirs.get(&keys[at]).into_iter().flatten().copied();
-            let fresh: Vec<Key> = heirs.filter(|heir| !keys.contains(heir)).collect();
+            let fresh: Vec<FindingKey> = heirs.filter(|heir| !keys.contains(heir)).collect();
             keys.extend(fresh);
             at += 1;
         }
@@ -389,7 +395,7 @@ fn put(events: &mut Vec<Arc<Event>>, event: &Arc<Event>) {
 fn topic(event: &Event) -> Option<Topic> {
     match &event.subject {
         Subject::Finding(identity) => Some(Topic::Finding(identity.key)),
-        Subject::Own(id) => Some(Topic::Finding(identity::own_key(*id))),
+        Subject::Manual(id) => Some(Topic::Finding(identity::manual_key(*id))),
         Subject::Rule(id) => Some(Topic::Rule(*id)),
         Subject::Workspace => Some(Topic::Workspace(event.workspace.clone())),
         Subject::Batch(_) => None,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::event::{Baseline, Change, Decision, Event, EventId, OwnFinding, Subject};
-use super::identity::own_key;
-use super::state::{State, Touched};
+use super::event::{Baseline, Change, Decision, Event, EventId, ManualFinding, Subject};
+use super::identity::manual_key;
+use super::state::{Touched, TriageState};
 use super::testing::{Desk, finding};
 use crate::contract::Risk;
 use crate::finding::Verdict::{Confirmed, FalsePositive, Fixed, Open, RiskAccepted};
-use crate::finding::{Key, Verdict};
+use crate::finding::{FindingKey, Verdict};
 
 fn rule(query: &str, verdict: Verdict) -> Change {
     Change::Rule { query: query.into(), decision: Decision { verdict, ..Decision::default() } }
@@ -25,7 +25,7 @@ fn the_last_decision_holds_and_undo_brings_back_the_one_before() {
     ann.undoes(second.batch);
     assert_eq!(ann.verdicts(7), [Confirmed]);
     assert!(ann.state.is_undone(second.batch));
-    assert_eq!(ann.state.history(Key(7)).len(), 2);
+    assert_eq!(ann.state.history(FindingKey(7)).len(), 2);
     ann.redoes(second.batch);
     assert_eq!(ann.verdicts(7), [Fixed]);
     assert_eq!(ann.verdicts(8), []);
@@ -38,8 +38,8 @@ fn two_who_did_not_know_of_each_other_are_in_conflict_until_one_settles_it() {
     let (confirmed, refused) = (ann.decides(7, Confirmed), bob.decides(7, FalsePositive));
     ann.hears([&refused]);
     bob.hears([&confirmed]);
-    assert_eq!(ann.state.standing(Key(7)), bob.state.standing(Key(7)));
-    assert!(ann.state.standing(Key(7)).unwrap().is_conflict());
+    assert_eq!(ann.state.finding_state(FindingKey(7)), bob.state.finding_state(FindingKey(7)));
+    assert!(ann.state.finding_state(FindingKey(7)).unwrap().is_conflict());
     let settled = bob.decides(7, Fixed);
     assert_eq!(settled.after.len(), 2);
     assert_eq!(bob.verdicts(7), [Fixed]);
@@ -53,10 +53,10 @@ fn two_who_agree_without_knowing_are_no_conflict_and_the_newer_is_shown() {
     bob.decides(1, Open);
     let (first, second) = (ann.decides(7, Fixed), bob.decides(7, Fixed));
     ann.hears([&second]);
-    let standing = ann.state.standing(Key(7)).unwrap();
-    assert!(!standing.is_conflict());
-    assert_eq!(standing.shown().unwrap().0.who, "bob");
-    assert_eq!(ann.state.heads(Key(7)), [first.id, second.id]);
+    let finding_state = ann.state.finding_state(FindingKey(7)).unwrap();
+    assert!(!finding_state.is_conflict());
+    assert_eq!(finding_state.shown().unwrap().0.who, "bob");
+    assert_eq!(ann.state.heads(FindingKey(7)), [first.id, second.id]);
 }
 
 #[test]
@@ -82,12 +82,12 @@ fn notes_add_up_tags_come_and_go_and_the_last_severity_holds() {
     ann.does(finding(7), tag(&["later"], &["ask"]));
     ann.does(finding(7), Change::Severity(Some(Risk::Low)));
     ann.undoes(second.batch);
-    let standing = ann.state.standing(Key(7)).unwrap();
-    assert_eq!(standing.notes.len(), 1);
-    assert_eq!(standing.tags, ["later", "pci"]);
-    assert_eq!(standing.severity, Some(Risk::Low));
+    let finding_state = ann.state.finding_state(FindingKey(7)).unwrap();
+    assert_eq!(finding_state.notes.len(), 1);
+    assert_eq!(finding_state.tags, ["later", "pci"]);
+    assert_eq!(finding_state.severity, Some(Risk::Low));
     ann.does(finding(7), Change::Severity(None));
-    assert_eq!(ann.state.standing(Key(7)).unwrap().severity, None);
+    assert_eq!(ann.state.finding_state(FindingKey(7)).unwrap().severity, None);
 }
 
 #[test]
@@ -122,17 +122,17 @@ fn anothers_batch_is_taken_back_by_naming_it_and_is_then_not_theirs_to_take_back
 #[test]
 fn a_batch_is_undone_as_one_and_touches_all_it_changed() {
     let mut ann = Desk::new("ann", 1);
-    let batch = ann.pen.next();
+    let batch = ann.writer.next();
     for key in [3, 4] {
         let decision = Change::Decide(Decision { verdict: Fixed, ..Decision::default() });
         let at = crate::contract::Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let event = ann.pen.write((at, 1), batch, vec![], finding(key), decision);
-        assert_eq!(ann.state.apply(&Arc::new(event)), Touched::Keys(vec![Key(key)]));
+        let event = ann.writer.write((at, 1), batch, vec![], finding(key), decision);
+        assert_eq!(ann.state.apply(&Arc::new(event)), Touched::Keys(vec![FindingKey(key)]));
     }
     assert_eq!(ann.state.batch(batch).len(), 2);
     let mut other = ann.clone();
     let undo = other.undoes(batch);
-    assert_eq!(ann.state.apply(&undo), Touched::Keys(vec![Key(3), Key(4)]));
+    assert_eq!(ann.state.apply(&undo), Touched::Keys(vec![FindingKey(3), FindingKey(4)]));
     assert_eq!(ann.state.apply(&undo), Touched::Nothing);
     assert_eq!((ann.verdicts(3), ann.verdicts(4)), (vec![], vec![]));
 }
@@ -141,7 +141,7 @@ fn a_batch_is_undone_as_one_and_touches_all_it_changed() {
 fn who_inherits_shares_one_standing_until_that_is_undone() {
     let mut ann = Desk::new("ann", 1);
     ann.decides(7, RiskAccepted);
-    let taken = ann.does(finding(8), Change::Inherit(Key(7)));
+    let taken = ann.does(finding(8), Change::Inherit(FindingKey(7)));
     assert_eq!(ann.verdicts(8), [RiskAccepted]);
     ann.decides(8, Fixed);
     assert_eq!((ann.verdicts(7), ann.verdicts(8)), (vec![Fixed], vec![Fixed]));
@@ -153,10 +153,10 @@ fn who_inherits_shares_one_standing_until_that_is_undone() {
 #[test]
 fn rules_are_changed_switched_off_and_undone() {
     let mut ann = Desk::new("ann", 1);
-    let id = ann.pen.next();
+    let id = ann.writer.next();
     ann.does(Subject::Rule(id), rule("port:80", FalsePositive));
     let changed = ann.does(Subject::Rule(id), rule("port:81", FalsePositive));
-    ann.does(Subject::Rule(ann.pen.next()), rule("port:82", Fixed));
+    ann.does(Subject::Rule(ann.writer.next()), rule("port:82", Fixed));
     ann.does(Subject::Rule(id), Change::Off(true));
     let queries = |desk: &Desk| desk.state.rules().iter().map(|rule| rule.query.to_string()).collect::<Vec<_>>();
     assert_eq!(queries(&ann), ["port:81", "port:82"]);
@@ -170,13 +170,13 @@ fn rules_are_changed_switched_off_and_undone() {
 #[test]
 fn a_finding_of_ones_own_is_written_decided_and_undone_like_others() {
     let mut ann = Desk::new("ann", 1);
-    let id = ann.pen.next();
-    let own = OwnFinding { name: "Login without password".into(), ..OwnFinding::default() };
-    let made = ann.does(Subject::Own(id), Change::Own(Box::new(own)));
-    ann.decides(own_key(id).0, Confirmed);
+    let id = ann.writer.next();
+    let own = ManualFinding { name: "Login without password".into(), ..ManualFinding::default() };
+    let made = ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
+    ann.decides(manual_key(id).0, Confirmed);
     assert_eq!(ann.state.own().next().unwrap().finding.name, "Login without password");
-    assert_eq!(ann.state.own().next().unwrap().key, own_key(id));
-    assert_eq!(ann.verdicts(own_key(id).0), [Confirmed]);
+    assert_eq!(ann.state.own().next().unwrap().key, manual_key(id));
+    assert_eq!(ann.verdicts(manual_key(id).0), [Confirmed]);
     ann.undoes(made.batch);
     assert_eq!(ann.state.own().count(), 0);
 }
@@ -237,22 +237,22 @@ fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
                 let (add, remove) = if add { (vec!["t".into()], vec![]) } else { (vec![], vec!["t".into()]) };
                 desks[who].does(finding(key), Change::Tag { add, remove })
             }
-            Deed::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(Key(from))),
+            Deed::Inherit(who, key, from) => desks[who].does(finding(key), Change::Inherit(FindingKey(from))),
             Deed::Rule(who, off) => {
                 let known = desks[who].state.rules().first().map(|rule| rule.id);
-                let id = known.unwrap_or_else(|| desks[who].pen.next());
+                let id = known.unwrap_or_else(|| desks[who].writer.next());
                 let change = if off { Change::Off(true) } else { rule("port:1", Fixed) };
                 desks[who].does(Subject::Rule(id), change)
             }
             Deed::Own(who) => {
-                let id = desks[who].pen.next();
-                desks[who].does(Subject::Own(id), Change::Own(Box::default()))
+                let id = desks[who].writer.next();
+                desks[who].does(Subject::Manual(id), Change::Manual(Box::default()))
             }
             Deed::Baseline(who, pin) => {
                 let baseline = pin.then(|| Baseline::Scans(vec![]));
                 desks[who].does(Subject::Workspace, Change::Baseline(baseline))
             }
-            Deed::Undo(who) => match desks[who].state.last_done(&desks[who].pen.who) {
+            Deed::Undo(who) => match desks[who].state.last_done(&desks[who].writer.who) {
                 Some(batch) => desks[who].undoes(batch),
                 None => continue,
             },
@@ -260,7 +260,7 @@ fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
                 Some(event) => desks[who].undoes(event.batch),
                 None => continue,
             },
-            Deed::Redo(who) => match desks[who].state.last_undone(&desks[who].pen.who) {
+            Deed::Redo(who) => match desks[who].state.last_undone(&desks[who].writer.who) {
                 Some(batch) => desks[who].redoes(batch),
                 None => continue,
             },
@@ -282,13 +282,13 @@ proptest! {
             (Just(made), Just(twice).prop_shuffle())
         })
     ) {
-        let whole = State::from_events(made.iter().cloned());
-        let mut one_by_one = State::default();
+        let whole = TriageState::from_events(made.iter().cloned());
+        let mut one_by_one = TriageState::default();
         for event in &mixed {
             one_by_one.apply(event);
         }
         prop_assert_eq!(&one_by_one, &whole);
-        prop_assert_eq!(&State::from_events(mixed), &whole);
+        prop_assert_eq!(&TriageState::from_events(mixed), &whole);
         for who in ["ann", "bob"] {
             prop_assert_eq!(one_by_one.last_done(who), whole.last_done(who));
             prop_assert_eq!(one_by_one.last_undone(who), whole.last_undone(who));
@@ -321,11 +321,11 @@ proptest! {
 
     #[test]
     fn what_was_touched_is_told(made in proptest::collection::vec(deed(), 0..40).prop_map(played)) {
-        let mut state = State::default();
+        let mut state = TriageState::default();
         for event in made {
             let before = state.clone();
             let touched = state.apply(&event);
-            for key in (1..5).map(Key).filter(|&key| before.standing(key) != state.standing(key)) {
+            for key in (1..5).map(FindingKey).filter(|&key| before.finding_state(key) != state.finding_state(key)) {
                 let told = match &touched {
                     Touched::All => true,
                     Touched::Keys(keys) => keys.contains(&key),

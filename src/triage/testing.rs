@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::arrange::{Arranged, Input, arrange};
-use super::case::{Case, Stance};
-use super::event::{Change, Decision, Event, EventId, Identity, Pen, Sighting, Subject};
-use super::state::State;
+use super::case::{Assessment, Case};
+use super::correlate::{Correlated, CorrelationInput, correlate};
+use super::event::{Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject};
+use super::state::TriageState;
 use crate::contract::{Evidence, Finding, FindingId, Scan, ScanId, ScanStatus, Shared, Stamp, Target, TargetId};
-use crate::finding::{Key, Verdict};
+use crate::finding::{FindingKey, Verdict};
 use crate::table::Table;
 
 /// One dashboard: who sits there and what it knows.
 #[derive(Clone)]
 pub struct Desk {
-    pub pen: Pen,
-    pub state: State,
+    pub writer: EventWriter,
+    pub state: TriageState,
 }
 
 impl Desk {
     pub fn new(who: &str, instance: u64) -> Self {
-        let pen = Pen { who: who.into(), instance, number: 0, workspace: "acme".into() };
-        Self { pen, state: State::default() }
+        let writer = EventWriter { who: who.into(), instance, number: 0, workspace: "acme".into() };
+        Self { writer, state: TriageState::default() }
     }
 
     /// One key press that changes one thing, at minute `clock` of a certain day.
@@ -32,10 +32,10 @@ impl Desk {
             Subject::Finding(identity) if replaces => self.state.heads(identity.key),
             _ => Vec::new(),
         };
-        let (clock, batch) = (self.state.clock() + 1, self.pen.next());
+        let (clock, batch) = (self.state.clock() + 1, self.writer.next());
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
         let at = Stamp(at.0 + jiff::SignedDuration::from_mins(clock as i64));
-        let event = Arc::new(self.pen.write((at, clock), batch, after, subject, change));
+        let event = Arc::new(self.writer.write((at, clock), batch, after, subject, change));
         self.state.apply(&event);
         event
     }
@@ -61,13 +61,13 @@ impl Desk {
 
     /// The verdicts that hold.
     pub fn verdicts(&self, key: u128) -> Vec<Verdict> {
-        self.state.standing(Key(key)).map(|standing| standing.verdicts()).unwrap_or_default()
+        self.state.finding_state(FindingKey(key)).map(|finding_state| finding_state.verdicts()).unwrap_or_default()
     }
 }
 
 /// A finding of which nothing but the key matters.
 pub fn finding(key: u128) -> Subject {
-    Subject::Finding(Identity { key: Key(key), ..Identity::default() })
+    Subject::Finding(Identity { key: FindingKey(key), ..Identity::default() })
 }
 
 /// Scans of two targets and what they found, for tests of rows.
@@ -125,8 +125,8 @@ impl World {
         self.findings.last_mut().unwrap()
     }
 
-    pub fn input(&self) -> Input {
-        Input {
+    pub fn input(&self) -> CorrelationInput {
+        CorrelationInput {
             findings: Arc::new(Table::new(self.findings.clone())),
             scans: Arc::new(Table::new(self.scans.clone())),
             targets: Arc::new(Table::new(self.targets.clone())),
@@ -139,20 +139,20 @@ impl World {
         }
     }
 
-    pub fn rows(&self) -> Arranged {
-        arrange(&self.input())
+    pub fn rows(&self) -> Correlated {
+        correlate(&self.input())
     }
 
     /// The row that shows this finding.
-    pub fn row(&self, finding: &Finding) -> (Arc<Case>, Stance) {
+    pub fn row(&self, finding: &Finding) -> (Arc<Case>, Assessment) {
         let rows = self.rows();
         let at = rows.cases.items().iter().position(|case| case.finding.id == finding.id);
         let at = at.unwrap_or_else(|| panic!("no row shows {}", finding.id));
-        (Arc::clone(&rows.cases.items()[at]), (*rows.stances[at]).clone())
+        (Arc::clone(&rows.cases.items()[at]), (*rows.assessments[at]).clone())
     }
 
     /// The row of what was found last.
-    pub fn last(&self) -> (Arc<Case>, Stance) {
+    pub fn last(&self) -> (Arc<Case>, Assessment) {
         self.row(self.findings.last().unwrap())
     }
 
@@ -169,10 +169,10 @@ impl World {
         };
         let key = case.key();
         let change = Change::Decide(Decision { seen: Some(seen), ..decision });
-        let (after, clock, batch) = (self.ann.state.heads(key), self.ann.state.clock() + 1, self.ann.pen.next());
+        let (after, clock, batch) = (self.ann.state.heads(key), self.ann.state.clock() + 1, self.ann.writer.next());
         let at = Stamp::parse(&format!("2026-11-21 {hour:02}:00:00")).unwrap();
         let subject = Subject::Finding((*case.identity).clone());
-        let event = Arc::new(self.ann.pen.write((at, clock), batch, after, subject, change));
+        let event = Arc::new(self.ann.writer.write((at, clock), batch, after, subject, change));
         self.ann.state.apply(&event);
         event
     }

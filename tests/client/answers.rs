@@ -172,7 +172,7 @@ async fn an_answer_that_cannot_be_unpacked_is_told_and_not_repeated() {
 
 /// Gzip (RFC 1952) of `length` blanks: deflate blocks with fixed codes, one literal and repeats of 258.
 fn gzip_of_blanks(length: usize) -> Vec<u8> {
-    let mut bits = Bits::default();
+    let mut bits = RowSet::default();
     bits.put(1, 1);
     bits.put(1, 2);
     bits.code(0x30 + u32::from(b' '), 8);
@@ -195,13 +195,13 @@ fn gzip_of_blanks(length: usize) -> Vec<u8> {
 }
 
 #[derive(Default)]
-struct Bits {
+struct RowSet {
     bytes: Vec<u8>,
     last: u32,
     used: u32,
 }
 
-impl Bits {
+impl RowSet {
     fn put(&mut self, value: u32, bits: u32) {
         for bit in 0..bits {
             self.last |= (value >> bit & 1) << self.used;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scandeck::dashboard::core::commands::table;
 use scandeck::dashboard::input::{Action, Keymap};
-use scandeck::query::{Kind, Query};
+use scandeck::query::{Query, QueryKind};
 use serde_json::Value;
 
 use super::{Home, fixture, text};
@@ -49,8 +49,8 @@ fn command_lines_are_accepted() {
 
 #[test]
 fn queries_with_every_field_value_and_flag_are_accepted() {
-    let kinds: BTreeMap<String, Kind> =
-        Kind::ALL.into_iter().map(|kind| (kind.word().replace(' ', "-"), kind)).collect();
+    let kinds: BTreeMap<String, QueryKind> =
+        QueryKind::ALL.into_iter().map(|kind| (kind.word().replace(' ', "-"), kind)).collect();
     let refused: Vec<String> = text("names/queries.txt")
         .lines()
         .filter_map(|line| {
@@ -71,11 +71,14 @@ fn saved_queries_and_alerts_are_accepted() {
         let value: Value = serde_json::from_str(line["setting"]["json"].as_str().unwrap()).unwrap();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         match key {
-            "tabs" => queries.extend(value.as_array().unwrap().iter().map(|tab| (text(&tab["query"]), Kind::Findings))),
-            "queries" => {
-                queries.extend(value["findings"].as_array().unwrap().iter().map(|one| (text(one), Kind::Findings)));
+            "tabs" => {
+                queries.extend(value.as_array().unwrap().iter().map(|tab| (text(&tab["query"]), QueryKind::Findings)))
             }
-            _ => queries.extend(key.strip_prefix("alert:").map(|query| (query.to_owned(), Kind::Captures))),
+            "queries" => {
+                queries
+                    .extend(value["findings"].as_array().unwrap().iter().map(|one| (text(one), QueryKind::Findings)));
+            }
+            _ => queries.extend(key.strip_prefix("alert:").map(|query| (query.to_owned(), QueryKind::Captures))),
         }
     }
     assert_eq!(queries.len(), 10, "{queries:?}");

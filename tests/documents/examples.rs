@@ -3,7 +3,7 @@
 use clap::Parser;
 use scandeck::cli::Cli;
 use scandeck::dashboard::core::commands::table;
-use scandeck::query::{Kind, Query};
+use scandeck::query::{Query, QueryKind};
 
 use super::{documents, read};
 
@@ -44,7 +44,7 @@ fn query_examples_can_be_parsed() {
     let queries: Vec<&str> = examples.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     assert!(queries.len() > 5);
     for query in queries {
-        let is_query = [Kind::Findings, Kind::Captures].iter().any(|kind| Query::parse(query, *kind).is_ok());
+        let is_query = [QueryKind::Findings, QueryKind::Captures].iter().any(|kind| Query::parse(query, *kind).is_ok());
         assert!(is_query, "{query}");
     }
 }

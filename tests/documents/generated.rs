@@ -6,8 +6,8 @@ use std::fs;
 use scandeck::dashboard::core::commands::docs::typed;
 use scandeck::dashboard::core::commands::table;
 use scandeck::dashboard::input::keymap::Keymap;
-use scandeck::query::Kind;
-use scandeck::query::field::{Field, FieldSpec, Values};
+use scandeck::query::QueryKind;
+use scandeck::query::field::{Field, FieldSpec, ValueKind};
 use scandeck::query::flag::Flag;
 
 use super::{cli_reference, package, part, read};
@@ -68,7 +68,7 @@ fn actions() -> String {
 
 fn query_fields() -> String {
     let mut text = String::new();
-    for kind in Kind::ALL {
+    for kind in QueryKind::ALL {
         let _ = write!(text, "## Fields of {}\n\n", kind.word());
         text += "| Field | Values | Meaning | Example |\n|---|---|---|---|\n";
         for field in Field::of(kind) {
@@ -85,16 +85,16 @@ fn query_fields() -> String {
 
 fn field_row(field: &FieldSpec) -> String {
     let values = match field.values {
-        Values::Search => "words".to_owned(),
-        Values::Flags => "flags".to_owned(),
-        Values::Prose => "long text".to_owned(),
-        Values::Word => "short text".to_owned(),
-        Values::Choice(names) => names().iter().map(|names| format!("`{}`", names[0])).collect::<Vec<_>>().join(" "),
-        Values::Number => "number".to_owned(),
-        Values::Risk => "risk".to_owned(),
-        Values::Span => "duration".to_owned(),
-        Values::Time => "time".to_owned(),
-        Values::Deadline => "deadline".to_owned(),
+        ValueKind::Search => "words".to_owned(),
+        ValueKind::Flags => "flags".to_owned(),
+        ValueKind::Prose => "long text".to_owned(),
+        ValueKind::Word => "short text".to_owned(),
+        ValueKind::Choice(names) => names().iter().map(|names| format!("`{}`", names[0])).collect::<Vec<_>>().join(" "),
+        ValueKind::Number => "number".to_owned(),
+        ValueKind::Risk => "risk".to_owned(),
+        ValueKind::Span => "duration".to_owned(),
+        ValueKind::Time => "time".to_owned(),
+        ValueKind::Deadline => "deadline".to_owned(),
     };
     let (names, example) = (aliases(field.aliases), cell(field.example));
     format!("| `{}`{names} | {values} | {} | `{example}` |\n", field.name, cell(field.words))

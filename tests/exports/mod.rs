@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
 use scandeck::export::{Export, ExportFormat, ExportRow, write};
 use scandeck::triage::{
-    Again, Case, Change, Decision, Event, EventId, Identity, Key, Outcome, Pen, Presence, Reason, RetestResult,
-    RetestStatus, Stance, State, Subject, Verdict,
+    Assessment, Case, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Outcome, Presence, Reason,
+    ReopenCause, RetestResult, RetestStatus, Subject, TriageState, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -81,8 +81,8 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
         ..Finding::default()
     };
     let identity = Identity {
-        key: Key(number as u128 + 1),
-        f1: Key(1000 + number as u128),
+        key: FindingKey(number as u128 + 1),
+        f1: FindingKey(1000 + number as u128),
         asset: target.into(),
         class: finding.vuln_id.clone(),
         service: "tcp/443".into(),
@@ -90,7 +90,7 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
         ..Identity::default()
     };
     Case {
-        id: Key(number as u128 + 1).into(),
+        id: FindingKey(number as u128 + 1).into(),
         identity: Arc::new(identity),
         finding: Arc::new(finding),
         presence,
@@ -100,26 +100,26 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
     }
 }
 
-fn row(number: i64, verdict: Verdict, again: Option<Again>) -> ExportRow {
+fn row(number: i64, verdict: Verdict, again: Option<ReopenCause>) -> ExportRow {
     let targets = ["shop.test", "http://shop.test:8080/a b?q=<x>", "::1", "10.0.0.1", HOSTILE, ""];
     let target = targets[number as usize % targets.len()];
     let presence = Presence::ALL[number as usize % Presence::ALL.len()];
     let name = if number == 3 { HOSTILE } else { "Weak cipher" };
     let case = Arc::new(case(number, target, name, presence));
     let decided = verdict != Verdict::Open;
-    let stance = Stance {
+    let assessment = Assessment {
         verdict,
-        again,
+        reopened: again,
         reason: verdict.reasons().first().copied(),
         until: (verdict == Verdict::RiskAccepted).then(|| date(2027, 1, 31)),
         at: decided.then(|| stamp("2026-11-21 09:00:00")),
         who: decided.then(|| "ada@box".into()),
         severity: (number == 1).then_some(Risk::High),
         tags: vec!["=tag".into()],
-        duplicate_of: (verdict == Verdict::Duplicate).then_some(Key(77)),
-        ..Stance::default()
+        duplicate_of: (verdict == Verdict::Duplicate).then_some(FindingKey(77)),
+        ..Assessment::default()
     };
-    let row = ExportRow::new(case, stance, &state(), target.into(), Some(170), "Acme <external>".into());
+    let row = ExportRow::new(case, assessment, &state(), target.into(), Some(170), "Acme <external>".into());
     ExportRow { retest: (number == 1).then(retested), ..row }
 }
 
@@ -130,27 +130,31 @@ fn retested() -> RetestResult {
 }
 
 /// Two decisions of the file: the original of a duplicate is accepted, and finding 3 has a note.
-fn state() -> State {
-    let mut pen = Pen { who: "ada@box".into(), instance: 7, ..Pen::default() };
+fn state() -> TriageState {
+    let mut writer = EventWriter { who: "ada@box".into(), instance: 7, ..EventWriter::default() };
     let mut write = |subject: u128, change: Change| -> Arc<Event> {
-        let identity = Identity { key: Key(subject), ..Identity::default() };
-        let (at, batch) = (stamp("2026-11-21 09:00:00"), pen.next());
-        Arc::new(pen.write((at, 1), batch, Vec::<EventId>::new(), Subject::Finding(identity), change))
+        let identity = Identity { key: FindingKey(subject), ..Identity::default() };
+        let (at, batch) = (stamp("2026-11-21 09:00:00"), writer.next());
+        Arc::new(writer.write((at, 1), batch, Vec::<EventId>::new(), Subject::Finding(identity), change))
     };
     let accepted = Decision { verdict: Verdict::RiskAccepted, ..Decision::default() };
     let events = [write(77, Change::Decide(accepted)), write(4, Change::Note(Shared::from(HOSTILE)))];
-    State::from_events(events)
+    TriageState::from_events(events)
 }
 
 /// Every verdict, and one that holds no more for each reason.
 fn rows() -> Vec<ExportRow> {
-    let standing = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
+    let finding_state = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
     let again = [
-        (Verdict::Fixed, Some(Again::Regression)),
-        (Verdict::RiskAccepted, Some(Again::Expired)),
-        (Verdict::FalsePositive, Some(Again::Conflict)),
+        (Verdict::Fixed, Some(ReopenCause::Regression)),
+        (Verdict::RiskAccepted, Some(ReopenCause::Expired)),
+        (Verdict::FalsePositive, Some(ReopenCause::Conflict)),
     ];
-    standing.chain(again).enumerate().map(|(number, (verdict, again))| row(number as i64, verdict, again)).collect()
+    finding_state
+        .chain(again)
+        .enumerate()
+        .map(|(number, (verdict, again))| row(number as i64, verdict, again))
+        .collect()
 }
 
 fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
@@ -254,7 +258,7 @@ fn no_cell_starts_a_formula_and_every_row_is_whole() {
 #[test]
 fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
     let mut bare = row(20, Verdict::FalsePositive, None);
-    bare.stance.reason = None;
+    bare.assessment.reason = None;
     let all: Vec<ExportRow> = rows().into_iter().chain([bare]).collect();
     let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
     for words in [
@@ -347,7 +351,7 @@ proptest! {
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
         one.identity = Arc::new(Identity { class: class.as_str().into(), ..(*one.identity).clone() });
         one.finding = Arc::new(finding);
-        let row = ExportRow::new(Arc::new(one), Stance::default(), &State::default(), target.as_str().into(), None, name.as_str().into());
+        let row = ExportRow::new(Arc::new(one), Assessment::default(), &TriageState::default(), target.as_str().into(), None, name.as_str().into());
         thread_local! {
             static ALL: [(ExportFormat, Validator); 3] = [
                 (ExportFormat::Sarif, validator("sarif-2.1.0.json")),

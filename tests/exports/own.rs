@@ -20,7 +20,14 @@ fn own_rows() -> Vec<ExportRow> {
         let service = Shared::default();
         case.identity = Arc::new(Identity { class: "ssrf".into(), service, ..(*case.identity).clone() });
         (case.finding, case.own) = (Arc::new(finding), Some(Box::new(EventId { instance: 7, number: number as u64 })));
-        ExportRow::new(Arc::new(case), Stance::default(), &State::default(), "shop.test".into(), None, "Acme".into())
+        ExportRow::new(
+            Arc::new(case),
+            Assessment::default(),
+            &TriageState::default(),
+            "shop.test".into(),
+            None,
+            "Acme".into(),
+        )
     };
     vec![one(1, "by the picture"), one(2, "by the import")]
 }

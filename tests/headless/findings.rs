@@ -108,8 +108,11 @@ async fn reason_and_note_are_those_of_the_last_decision_on_the_class_unless_said
     };
     let does = async |args: Vec<String>| desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
     does(decide(&first, &["--reason", "test_artifact", "--note", "seen by hand"])).await;
-    let usual = does(decide(&second, &[])).await;
-    assert_eq!((&usual[0]["reason"], &usual[0]["notes"][0]["text"]), (&"test_artifact".into(), &"seen by hand".into()));
+    let defaults = does(decide(&second, &[])).await;
+    assert_eq!(
+        (&defaults[0]["reason"], &defaults[0]["notes"][0]["text"]),
+        (&"test_artifact".into(), &"seen by hand".into())
+    );
 
     does(["findings", "decide", &second, "--verdict", "open"].map(str::to_owned).to_vec()).await;
     let bare = does(decide(&second, &["--reason", "none", "--note", ""])).await;

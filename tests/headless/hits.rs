@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use scandeck::contract::{Capture, CaptureId, LoggerId};
-use scandeck::oob::{Archived, Hit, Payload, Store, Stretch, Token};
+use scandeck::oob::{ArchivedCapture, Hit, Payload, RowRange, Store, Token};
 use serde_json::{Value, json};
 
 use super::hunt::{Told, logger};
@@ -121,7 +121,7 @@ async fn behind(directory: &Path, captures: i64) -> Store {
     let one = |id| {
         let url_params = format!("t={}", Token::of(7)).into();
         let capture = Arc::new(Capture { id: CaptureId(id), url_params, ..Capture::default() });
-        Archived { workspace: "Acme".into(), logger: LoggerId(1), capture, ..Archived::default() }
+        ArchivedCapture { workspace: "Acme".into(), logger: LoggerId(1), capture, ..ArchivedCapture::default() }
     };
     store.archive((1..=captures).map(one).collect()).await.unwrap();
     store
@@ -169,7 +169,7 @@ async fn hits_alone_are_bundled_and_taken_up_too() {
         digest: -1,
         at: None,
     };
-    store.keep_hits(std::slice::from_ref(&hit), Stretch::default()).await.unwrap();
+    store.keep_hits(std::slice::from_ref(&hit), RowRange::default()).await.unwrap();
     store.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let file = home.path().join("w.bundle");

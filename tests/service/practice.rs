@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reqwest::Method;
 use scandeck::contract::Capture;
 use scandeck::demo::practice::Practice;
-use scandeck::oob::{Book, Mention, MentionPlace, Payload, Shape, Token, UrlForm, mentions};
+use scandeck::oob::{Mention, MentionPlace, Payload, PayloadBook, PayloadShape, Token, UrlForm, mentions};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
@@ -19,7 +19,7 @@ struct Range {
     practice: Practice,
     logger: i64,
     handler_url: String,
-    book: Book,
+    book: PayloadBook,
     _stop: DropGuard,
 }
 
@@ -30,7 +30,7 @@ impl Range {
         let (_, own) = service.logger("visits").await;
         practice.report_visits_to(own.parse().unwrap());
         let (logger, handler_url) = service.logger("hunt").await;
-        Self { service, practice, logger, handler_url, book: Book::default(), _stop: stop.drop_guard() }
+        Self { service, practice, logger, handler_url, book: PayloadBook::default(), _stop: stop.drop_guard() }
     }
 
     /// A payload of its own, recorded in the book.
@@ -108,13 +108,15 @@ async fn every_way_arrives_and_names_the_payload_that_was_planted() {
 async fn every_shape_of_a_payload_is_requested_where_its_markup_is_read() {
     let mut range = Range::new().await;
     let mut planted = Vec::new();
-    for shape in Shape::ALL {
+    for shape in PayloadShape::ALL {
         let (token, url) = range.payload();
-        let (text, way) =
-            (shape.of(&url), if matches!(shape, Shape::SchemeLess | Shape::Hostless) { "plain" } else { "unfurl" });
+        let (text, way) = (
+            shape.of(&url),
+            if matches!(shape, PayloadShape::SchemeLess | PayloadShape::Hostless) { "plain" } else { "unfurl" },
+        );
         // What is encoded already is pasted behind `url=` as it is.
         let asking = match shape {
-            Shape::Encoded => Url::parse(&format!("{}?url={text}", range.url("fetch/plain", &[]))).unwrap(),
+            PayloadShape::Encoded => Url::parse(&format!("{}?url={text}", range.url("fetch/plain", &[]))).unwrap(),
             _ => range.url(&format!("fetch/{way}"), &[("url", &text)]),
         };
         let (status, page) = range.page(range.service.client.get(asking)).await;

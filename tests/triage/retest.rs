@@ -15,7 +15,7 @@ use scandeck::dashboard::model::Model;
 use scandeck::demo::practice::Practice;
 use scandeck::service::{Parts, start_with};
 use scandeck::table::{Item, Table};
-use scandeck::triage::{Again, Case, Outcome, Pen, Presence, Stance, Verdict, arrange, retest};
+use scandeck::triage::{Assessment, Case, EventWriter, Outcome, Presence, ReopenCause, Verdict, correlate, retest};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -32,8 +32,8 @@ impl Desk {
     fn new() -> Self {
         let model = Model::new(Session::default(), Size { columns: 120, rows: 40 });
         let mut desk = Self { model, at: Duration::ZERO };
-        let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
-        desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
+        let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
+        desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
         desk
     }
 
@@ -41,9 +41,9 @@ impl Desk {
         self.at += Duration::from_millis(500);
         let now = Now { mono: self.at, wall: jiff::Timestamp::now() };
         let mut effects = update(&mut self.model, now, msg);
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
-            if let Effect::Arrange(generation, input) = effects.remove(at) {
-                effects.extend(update(&mut self.model, now, Msg::Arranged(generation, Box::new(arrange(&input)))));
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
+            if let Effect::Correlate(generation, input) = effects.remove(at) {
+                effects.extend(update(&mut self.model, now, Msg::Correlated(generation, Box::new(correlate(&input)))));
             }
         }
         effects
@@ -59,10 +59,10 @@ impl Desk {
     }
 
     /// The finding of a kind, with what is said about it.
-    fn of(&self, kind: &str) -> (Arc<Case>, Stance) {
+    fn of(&self, kind: &str) -> (Arc<Case>, Assessment) {
         let all = self.model.data.findings.value().unwrap();
         let case = all.items().iter().find(|case| *case.vuln_id == *kind).unwrap_or_else(|| panic!("no {kind}"));
-        (Arc::clone(case), self.model.stance(case.id).cloned().unwrap())
+        (Arc::clone(case), self.model.assessment(case.id).cloned().unwrap())
     }
 
     fn now(&self, kind: &str) -> retest::RetestStatus {
@@ -117,8 +117,8 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
 
     let mut desk = Desk::new();
     learn(&mut desk, &world).await;
-    let (case, stance) = desk.of(GIT);
-    assert!(stance.is_undecided());
+    let (case, assessment) = desk.of(GIT);
+    assert!(assessment.is_undecided());
     desk.model.navigation.focus.pane = Pane::Findings;
     desk.model.lists.findings.filter = format!("vuln_id:{GIT}");
     desk.model.show_rows(Pane::Findings);
@@ -135,8 +135,8 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
     carry_out(&mut desk, &world, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Gone));
-    let (case, stance) = desk.of(GIT);
-    assert_eq!((case.presence, stance.verdict, stance.again), (Presence::Absent, Verdict::Fixed, None));
+    let (case, assessment) = desk.of(GIT);
+    assert_eq!((case.presence, assessment.verdict, assessment.reopened), (Presence::Absent, Verdict::Fixed, None));
 
     // Broken again: still there says the board, a regression say the findings.
     assert!(practice.weaknesses.set("git", true));
@@ -144,8 +144,8 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     let effects = desk.press('y');
     carry_out(&mut desk, &world, effects).await;
     assert_eq!(desk.now(GIT), retest::RetestStatus::Is(Outcome::Same));
-    let (case, stance) = desk.of(GIT);
-    assert_eq!((case.presence, stance.again), (Presence::Reappeared, Some(Again::Regression)));
-    assert!(stance.is_undecided());
+    let (case, assessment) = desk.of(GIT);
+    assert_eq!((case.presence, assessment.reopened), (Presence::Reappeared, Some(ReopenCause::Regression)));
+    assert!(assessment.is_undecided());
     world.stop().await;
 }

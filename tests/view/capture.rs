@@ -10,7 +10,7 @@ use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme, ViewCache};
-use scandeck::oob::{Archived, Book, Payload, mentions};
+use scandeck::oob::{ArchivedCapture, Payload, PayloadBook, mentions};
 use scandeck::table::Table;
 
 use super::fixtures::{ago, learn, press, tell, world};
@@ -33,7 +33,7 @@ fn planted(columns: u16, rows: u16) -> Model {
         note: "redirector bypass, second try".into(),
         ..Payload::default()
     };
-    let mut book = Book::default();
+    let mut book = PayloadBook::default();
     book.take([Arc::new(payload)]);
     let first = Capture {
         id: 301.into(),
@@ -65,7 +65,7 @@ fn planted(columns: u16, rows: u16) -> Model {
     };
     let caught = |capture: Capture| {
         let found = mentions(&capture, &book).into();
-        let archived = Archived {
+        let archived = ArchivedCapture {
             workspace: "Acme external".into(),
             logger: LoggerId(1),
             label: "blind-ssrf".into(),

@@ -12,7 +12,8 @@ use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::Theme;
 use scandeck::table::Table;
 use scandeck::triage::{
-    Change, Decision, Event, EventId, Identity, Pen, Reason, Retest, RetestFinding, RetestScan, Subject, Verdict,
+    Change, Decision, Event, EventId, EventWriter, Identity, Reason, Retest, RetestFinding, RetestScan, Subject,
+    Verdict,
 };
 
 use super::fixtures::{ago, findings, learn, press, scans, tell, world};
@@ -30,12 +31,13 @@ fn hold(name: &str, sizes: &[(u16, u16)], make: impl Fn(u16, u16) -> Model) {
 fn quarrel(model: &mut Model) {
     let case = model.lists.findings.selected.and_then(|id| model.data.findings.value()?.get(id)).unwrap();
     let subject = Subject::Finding(Identity::clone(&case.identity));
-    let pen = |who: &str, instance| Pen { who: who.into(), instance, number: 0, workspace: "Acme external".into() };
-    let (mut anna, mut ben) = (pen("anna", 1), pen("ben", 2));
+    let writer =
+        |who: &str, instance| EventWriter { who: who.into(), instance, number: 0, workspace: "Acme external".into() };
+    let (mut anna, mut ben) = (writer("anna", 1), writer("ben", 2));
     let mut events: Vec<Event> = Vec::new();
-    let mut write = |pen: &mut Pen, clock: u64, subject: &Subject, change: Change| -> EventId {
-        let (batch, at) = (pen.next(), ago(7_200 - 60 * clock as i64));
-        events.push(pen.write((at, clock), batch, Vec::new(), subject.clone(), change));
+    let mut write = |writer: &mut EventWriter, clock: u64, subject: &Subject, change: Change| -> EventId {
+        let (batch, at) = (writer.next(), ago(7_200 - 60 * clock as i64));
+        events.push(writer.write((at, clock), batch, Vec::new(), subject.clone(), change));
         batch
     };
     let decided = |verdict, reason, until| Change::Decide(Decision { verdict, reason, until, ..Decision::default() });

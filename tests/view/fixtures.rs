@@ -14,9 +14,9 @@ use scandeck::dashboard::base::{Caught, Effect, Link, Now, PartData, PollEvent, 
 use scandeck::dashboard::core::{Msg, update};
 use scandeck::dashboard::data::OobNews;
 use scandeck::dashboard::model::Model;
-use scandeck::oob::Archived;
+use scandeck::oob::ArchivedCapture;
 use scandeck::table::Table;
-use scandeck::triage::arrange;
+use scandeck::triage::correlate;
 use serde_json::json;
 
 /// When it all happens.
@@ -30,9 +30,9 @@ pub fn tell(model: &mut Model, mono: u64, msg: Msg) {
     let now = Now { mono: Duration::from_millis(mono), wall: Timestamp::from_second(NOW).unwrap() };
     let mut effects = update(model, now, msg);
     // Rows are made as the runtime does it, at once.
-    while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
-        if let Effect::Arrange(generation, input) = effects.remove(at) {
-            effects.extend(update(model, now, Msg::Arranged(generation, Box::new(arrange(&input)))));
+    while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
+        if let Effect::Correlate(generation, input) = effects.remove(at) {
+            effects.extend(update(model, now, Msg::Correlated(generation, Box::new(correlate(&input)))));
         }
     }
 }
@@ -44,7 +44,7 @@ pub fn learn(model: &mut Model, mono: u64, event: impl Into<PollEvent>) {
 
 /// Captures of a logger come from the archive.
 pub fn catch(model: &mut Model, mono: u64, logger: i64, captures: Vec<Capture>) {
-    let archived = |capture| Archived {
+    let archived = |capture| ArchivedCapture {
         workspace: "Acme external".into(),
         logger: LoggerId(logger),
         label: if logger == 1 { "blind-ssrf" } else { "xss-probe" }.into(),

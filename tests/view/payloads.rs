@@ -9,7 +9,7 @@ use scandeck::dashboard::core::Msg;
 use scandeck::dashboard::data::{Alert, OobKept, OobNews, Wait};
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Scheme, Theme};
-use scandeck::oob::{Book, Hits, Payload, Token};
+use scandeck::oob::{Hits, Payload, PayloadBook, Token};
 
 use super::fixtures::{ago, press, tell, world};
 use super::text;
@@ -50,7 +50,7 @@ fn payloads() -> Vec<Payload> {
 
 fn book(columns: u16, rows: u16) -> Model {
     let mut model = world(columns, rows);
-    let mut book = Book::default();
+    let mut book = PayloadBook::default();
     book.take(payloads().into_iter().map(Arc::new));
     let kept = OobKept { book, writable: true, ..OobKept::default() };
     tell(&mut model, 10_000, Msg::Oob(OobNews::Opened(Box::new(kept))));

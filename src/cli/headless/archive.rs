@@ -16,10 +16,11 @@ use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, Workspace};
 use crate::oob::archived::{beyond, since};
 use crate::oob::source::is_own;
 use crate::oob::{
-    Archived, Book, CaptureRecord, Hits, Hosts, Network, Newest, OpenedArchive, Payload, Store, Token, mentions,
+    ArchivedCapture, CaptureRecord, Hits, Network, NewestCapture, OpenedArchive, Payload, PayloadBook, Store,
+    TargetHosts, Token, mentions,
 };
 use crate::query::{Field, Query};
-use crate::table::Others;
+use crate::table::OtherLists;
 use crate::text::plural;
 use crate::triage::settings::own_addresses;
 use crate::{client, text};
@@ -33,16 +34,16 @@ pub struct ArchiveReader<'a> {
     session: &'a HeadlessSession,
     store: Store,
     /// Payloads of every workspace: a target may call a logger of another one.
-    pub book: Book,
-    newest: BTreeMap<LoggerId, Newest>,
+    pub book: PayloadBook,
+    newest: BTreeMap<LoggerId, NewestCapture>,
     /// What each logger had when it was read last.
     counts: HashMap<LoggerId, i64>,
     /// Read, but not told yet: a call that fails takes nothing of it away.
-    untold: Vec<Archived>,
+    untold: Vec<ArchivedCapture>,
     /// Addresses of the analyst's own.
     own: Vec<Network>,
     /// The hosts of the targets, where a query asked about them.
-    hosts: Hosts,
+    hosts: TargetHosts,
     /// The workspaces in question, once the service has told them.
     workspaces: Option<Vec<Workspace>>,
     /// The workspace of each logger; of none in question where it is empty.
@@ -70,7 +71,7 @@ impl<'a> ArchiveReader<'a> {
         let (_, settings) = decisions::read(&session.memory).await?;
         let own = own_addresses(&settings, &session.own_addresses);
         let (counts, untold, workspaces, homes) = (HashMap::new(), Vec::new(), None, HashMap::new());
-        let hosts = Hosts::default();
+        let hosts = TargetHosts::default();
         Ok(Self { session, store, book, newest, counts, untold, own, hosts, workspaces, homes })
     }
 
@@ -91,7 +92,7 @@ impl<'a> ArchiveReader<'a> {
             }
             told => told?,
         };
-        self.hosts = Hosts::of(&targets);
+        self.hosts = TargetHosts::of(&targets);
         Ok(())
     }
 
@@ -146,7 +147,7 @@ impl<'a> ArchiveReader<'a> {
     }
 
     /// Without what is too old: the service may have kept what left the archive for its age.
-    fn young(&self, captures: impl Iterator<Item = Archived>) -> Vec<Archived> {
+    fn young(&self, captures: impl Iterator<Item = ArchivedCapture>) -> Vec<ArchivedCapture> {
         let oldest = self.session.memory.oldest_kept();
         captures.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect()
     }
@@ -210,7 +211,7 @@ impl<'a> ArchiveReader<'a> {
     }
 
     /// What is archived of the workspaces in question, and what could not be.
-    async fn captures(&mut self, unkept: Vec<Archived>) -> anyhow::Result<Vec<CaptureRecord>> {
+    async fn captures(&mut self, unkept: Vec<ArchivedCapture>) -> anyhow::Result<Vec<CaptureRecord>> {
         let mut all = unkept;
         for workspace in self.in_question().await? {
             all.extend(self.store.captures_of(&workspace).await.map_err(advised)?);
@@ -245,7 +246,7 @@ impl<'a> ArchiveReader<'a> {
     }
 
     /// Looks at the service, if it answers; what could not be archived.
-    async fn look_if_reached(&mut self) -> anyhow::Result<Vec<Archived>> {
+    async fn look_if_reached(&mut self) -> anyhow::Result<Vec<ArchivedCapture>> {
         if let Err(error) = self.look().await {
             let Some(why) = bundles::silence(&error) else { return Err(error) };
             eprintln!("scandeck: {why}; what is archived here is told");
@@ -298,9 +299,9 @@ impl<'a> ArchiveReader<'a> {
     }
 
     /// What captures mention, off this thread.
-    async fn recognised(&self, captures: Vec<Archived>) -> Vec<CaptureRecord> {
+    async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<CaptureRecord> {
         let book = self.book.clone();
-        let sent = move |one: Archived| CaptureRecord {
+        let sent = move |one: ArchivedCapture| CaptureRecord {
             mentions: mentions(&one.capture, &book).into(),
             capture: one.capture,
             logger: one.logger,
@@ -317,11 +318,11 @@ impl<'a> ArchiveReader<'a> {
 #[derive(Debug)]
 pub struct KnownPayloads<'a> {
     /// Every payload.
-    pub book: &'a Book,
+    pub book: &'a PayloadBook,
     /// What each brought in.
     pub hits: BTreeMap<Token, Hits>,
     own: &'a [Network],
-    hosts: &'a Hosts,
+    hosts: &'a TargetHosts,
     offset: Option<i64>,
 }
 
@@ -332,7 +333,7 @@ impl KnownPayloads<'_> {
     }
 }
 
-impl Others for KnownPayloads<'_> {
+impl OtherLists for KnownPayloads<'_> {
     fn payload(&self, token: Token) -> Option<&Payload> {
         self.book.get(token).map(|payload| &**payload)
     }
@@ -365,8 +366,8 @@ fn counted(all: &[CaptureRecord]) -> BTreeMap<Token, Hits> {
     hits
 }
 
-fn archived(workspace: &Shared, logger: &Logger, capture: Capture) -> Archived {
-    Archived {
+fn archived(workspace: &Shared, logger: &Logger, capture: Capture) -> ArchivedCapture {
+    ArchivedCapture {
         workspace: workspace.clone(),
         logger: logger.id,
         label: logger.label.clone(),

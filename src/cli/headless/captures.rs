@@ -14,9 +14,9 @@ use super::watch::WatchPace;
 use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, save};
 use crate::cli::advised::Advised;
 use crate::contract::{CaptureId, Shared};
-use crate::oob::{Book, CaptureFormat, CaptureRecord, Token, out, request};
-use crate::query::{Kind, Query};
-use crate::table::{Recognised, Rows};
+use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request};
+use crate::query::{Query, QueryKind};
+use crate::table::{RecognizedCapture, Rows};
 use crate::text;
 use crate::text::plural;
 
@@ -111,7 +111,7 @@ struct CaptureChoice {
 }
 
 fn query(text: &str) -> Result<Query, String> {
-    Query::parse(text, Kind::Captures).map_err(|error| error.to_string())
+    Query::parse(text, QueryKind::Captures).map_err(|error| error.to_string())
 }
 
 fn format(text: &str) -> Result<CaptureFormat, String> {
@@ -178,9 +178,10 @@ impl CaptureChoice {
         let Some(query) = &self.query else { return all };
         let row = |at: usize| {
             let CaptureRecord { capture, label, mentions, .. } = &all[at];
-            Recognised { capture, label, mentions }
+            RecognizedCapture { capture, label, mentions }
         };
-        let (rows, now): (Vec<Recognised>, i64) = ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
+        let (rows, now): (Vec<RecognizedCapture>, i64) =
+            ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
         let taken = query.matches(&Rows { rows: &rows, others: &archive.known(BTreeMap::new()), now });
         taken.rows().map(|at| all[at].clone()).collect()
     }
@@ -285,12 +286,12 @@ fn show(session: &HeadlessSession, sent: &CaptureRecord, form: As) -> anyhow::Re
     Ok(())
 }
 
-fn told(session: &HeadlessSession, book: &Book, all: &[CaptureRecord]) -> anyhow::Result<()> {
+fn told(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -> anyhow::Result<()> {
     let values: Vec<_> = all.iter().map(out::value).collect();
     session.out.list(&values, || table(book, all))
 }
 
-fn table(book: &Book, all: &[CaptureRecord]) -> PrintTable {
+fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
     let mut table = PrintTable::new(&["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"]);
     for sent in all {
         let capture = &sent.capture;

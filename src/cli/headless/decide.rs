@@ -13,7 +13,7 @@ use crate::contract::{Risk, Shared};
 use crate::export::ExportRow;
 use crate::query::Query;
 use crate::text;
-use crate::triage::{Draft, DraftValue, Key, Reason, Subject, Usual, Verdict};
+use crate::triage::{DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict};
 
 /// Options of `scandeck findings decide`.
 #[derive(Args, Clone, Debug)]
@@ -65,14 +65,14 @@ fn verdict(text: &str) -> Result<Verdict, String> {
 
 fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
     let names = || format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
-    if text == "none" { Ok(DraftValue::Nothing) } else { Reason::named(text).map(DraftValue::This).ok_or_else(names) }
+    if text == "none" { Ok(DraftValue::Empty) } else { Reason::named(text).map(DraftValue::Set).ok_or_else(names) }
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
     let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
     match named {
-        Some(risk) => Ok(DraftValue::This(risk)),
-        None if text == "scanner" => Ok(DraftValue::Nothing),
+        Some(risk) => Ok(DraftValue::Set(risk)),
+        None if text == "scanner" => Ok(DraftValue::Empty),
         None => Err("critical, high, medium, low, info or scanner".to_owned()),
     }
 }
@@ -82,7 +82,7 @@ fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
 /// # Errors
 /// When a finding is unknown, the reason is none of the verdict's, or the decision cannot be kept.
 pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<ExitCode> {
-    if let (Some(verdict), Some(DraftValue::This(reason))) = (args.verdict, args.reason)
+    if let (Some(verdict), Some(DraftValue::Set(reason))) = (args.verdict, args.reason)
         && !verdict.reasons().contains(&reason)
     {
         let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
@@ -96,12 +96,12 @@ pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<
     let rows = FindingRows::load(session).await?;
     let chosen = chosen(&rows, &args)?;
     let draft = draft(&rows, args)?;
-    let usual = Usual::of(rows.state());
+    let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
     for row in &chosen {
-        let said = |verdict| usual.last(rows.state(), &row.workspace, row.case.class(), verdict);
+        let said = |verdict| defaults.last(rows.state(), &row.workspace, row.case.class(), verdict);
         let last = draft.verdict.and_then(said);
-        for change in draft.changes(&row.case, &row.stance, last.as_ref(), today()) {
+        for change in draft.changes(&row.case, &row.assessment, last.as_ref(), today()) {
             changes.push((row.workspace.clone(), Subject::Finding((*row.case.identity).clone()), change));
         }
     }
@@ -138,18 +138,18 @@ fn known<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
 
 fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
-    let duplicate_of: Option<Key> = match &args.duplicate_of {
+    let duplicate_of: Option<FindingKey> = match &args.duplicate_of {
         Some(id) => Some(known(rows, id)?.case.key()),
         None => None,
     };
     Ok(Draft {
         verdict: args.verdict,
         reason: args.reason.unwrap_or_default(),
-        note: args.note.map_or(DraftValue::Usual, |note| match note.trim() {
-            "" => DraftValue::Nothing,
-            _ => DraftValue::This(note.into()),
+        note: args.note.map_or(DraftValue::Default, |note| match note.trim() {
+            "" => DraftValue::Empty,
+            _ => DraftValue::Set(note.into()),
         }),
-        until: args.until.map_or(DraftValue::Usual, DraftValue::This),
+        until: args.until.map_or(DraftValue::Default, DraftValue::Set),
         severity: args.severity.unwrap_or_default(),
         tag: shared(args.tag),
         untag: shared(args.untag),
@@ -178,7 +178,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::triage::State;
+    use crate::triage::TriageState;
     use crate::triage::testing::World;
 
     #[derive(Parser)]
@@ -192,10 +192,10 @@ mod tests {
         let mut world = World::new();
         world.scan(1);
         world.found(1, "csp", "");
-        let (case, stance) = world.last();
+        let (case, assessment) = world.last();
         let row = |workspace: &str| {
-            let (case, stance) = (case.clone(), stance.clone());
-            ExportRow::new(case, stance, &State::default(), "shop.test".into(), Some(170), workspace.into())
+            let (case, assessment) = (case.clone(), assessment.clone());
+            ExportRow::new(case, assessment, &TriageState::default(), "shop.test".into(), Some(170), workspace.into())
         };
         let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];

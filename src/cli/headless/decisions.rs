@@ -4,13 +4,13 @@ use crate::cli::advised::Advised;
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::runtime::Memory;
 use crate::text;
-use crate::triage::{Change, OpenedDecisions, Pen, State, Store, StoreError, StoredSettings, Subject};
+use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoreError, StoredSettings, Subject, TriageState};
 
 /// What was decided, and the settings. Where nothing was ever kept nothing is made.
 ///
 /// # Errors
 /// When the file cannot be read: a list that shows everything as open would be wrong.
-pub async fn read(memory: &Memory) -> anyhow::Result<(State, StoredSettings)> {
+pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSettings)> {
     if !memory.directory.join("decisions.db").exists() {
         return Ok(Default::default());
     }
@@ -24,12 +24,12 @@ pub async fn read(memory: &Memory) -> anyhow::Result<(State, StoredSettings)> {
 ///
 /// # Errors
 /// When it cannot be opened or made.
-pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
+pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     let OpenedDecisions { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
     for note in notes {
         eprintln!("scandeck: {}", text::clean(&note));
     }
-    let state = tokio::task::spawn_blocking(move || State::from_events(events)).await?;
+    let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await?;
     Ok((store, state))
 }
 
@@ -38,10 +38,15 @@ pub async fn open(memory: &Memory) -> anyhow::Result<(Store, State)> {
 ///
 /// # Errors
 /// When the file cannot be written; nothing of the batch is kept then.
-pub async fn write(memory: &Memory, known: &State, changes: Vec<(Shared, Subject, Change)>) -> anyhow::Result<usize> {
+pub async fn write(
+    memory: &Memory,
+    known: &TriageState,
+    changes: Vec<(Shared, Subject, Change)>,
+) -> anyhow::Result<usize> {
     let (mut store, state) = writable(memory).await?;
-    let mut pen = Pen { who: memory.who.as_str().into(), instance: rand::random(), ..Pen::default() };
-    let events = pen.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), known, changes);
+    let mut writer =
+        EventWriter { who: memory.who.as_str().into(), instance: rand::random(), ..EventWriter::default() };
+    let events = writer.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), known, changes);
     store.record(&events).await.map_err(advised)?;
     store.close().await;
     Ok(events.len())
@@ -51,7 +56,7 @@ pub async fn write(memory: &Memory, known: &State, changes: Vec<(Shared, Subject
 ///
 /// # Errors
 /// When it cannot be written.
-pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, State)> {
+pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     let (store, state) = open(memory).await?;
     if !store.is_writable() {
         return Err(Advised::new(
@@ -85,23 +90,23 @@ pub fn advised(error: StoreError) -> Advised {
 mod tests {
     use super::*;
     use crate::triage::testing::finding;
-    use crate::triage::{Decision, Key, Verdict};
+    use crate::triage::{Decision, FindingKey, Verdict};
 
     #[tokio::test]
     async fn what_somebody_else_said_meanwhile_is_a_conflict_and_not_replaced_unseen() {
         let temp = tempfile::tempdir().unwrap();
         let memory =
             |who: &str| Memory { directory: temp.path().to_owned(), cache: None, who: who.to_owned(), keep_days: None };
-        let says = async |who: &str, known: &State, verdict: Verdict| {
+        let says = async |who: &str, known: &TriageState, verdict: Verdict| {
             let change = Change::Decide(Decision { verdict, ..Decision::default() });
             write(&memory(who), known, vec![("acme".into(), finding(1), change)]).await.unwrap();
             read(&memory(who)).await.unwrap().0
         };
-        let nothing = State::default();
+        let nothing = TriageState::default();
         says("bo", &nothing, Verdict::Confirmed).await;
         let both = says("ann", &nothing, Verdict::FalsePositive).await;
-        assert_eq!(both.heads(Key(1)).len(), 2);
+        assert_eq!(both.heads(FindingKey(1)).len(), 2);
         let settled = says("ann", &both, Verdict::Confirmed).await;
-        assert_eq!(settled.heads(Key(1)).len(), 1);
+        assert_eq!(settled.heads(FindingKey(1)).len(), 1);
     }
 }

@@ -65,7 +65,7 @@ fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
             risk.to_string(),
             row.target.to_string(),
             row.case.name.to_string(),
-            row.stance.verdict.to_string(),
+            row.assessment.verdict.to_string(),
             differences(one).join(", "),
         ]);
     }

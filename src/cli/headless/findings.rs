@@ -14,7 +14,7 @@ use crate::cli::advised::Advised;
 use crate::contract::{FindingId, Stamp};
 use crate::export;
 use crate::export::{Export, ExportFormat, ExportRow};
-use crate::query::{Kind, Query};
+use crate::query::{Query, QueryKind};
 use crate::text::plural;
 
 /// `scandeck findings …`.
@@ -94,7 +94,7 @@ pub struct FindingChoice {
 impl FindingChoice {
     /// The query.
     pub fn query(&self) -> Query {
-        self.query.clone().unwrap_or_else(|| Query::everything(Kind::Findings))
+        self.query.clone().unwrap_or_else(|| Query::everything(QueryKind::Findings))
     }
 }
 
@@ -160,16 +160,16 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
     let mut table = PrintTable::new(&["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"]);
     for row in rows {
-        let (case, stance) = (&row.case, &row.stance);
-        let risk = stance.severity.unwrap_or(case.risk_level);
-        let again = if stance.again.is_some() { " (again open)" } else { "" };
+        let (case, assessment) = (&row.case, &row.assessment);
+        let risk = assessment.severity.unwrap_or(case.risk_level);
+        let again = if assessment.reopened.is_some() { " (again open)" } else { "" };
         table.row([
             case.finding.id.to_string(),
             risk.to_string(),
             row.target.to_string(),
             if case.port > 0 { case.port.to_string() } else { String::new() },
             case.name.to_string(),
-            format!("{}{again}", stance.verdict),
+            format!("{}{again}", assessment.verdict),
             case.presence.word().to_owned(),
             super::print::stamp(case.last_seen),
         ]);

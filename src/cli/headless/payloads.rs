@@ -15,9 +15,9 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, save};
 use crate::cli::advised::Advised;
 use crate::contract::{Logger, Shared, Stamp};
 use crate::oob::lifetime::over;
-use crate::oob::{Book, MOST, Payload, Planting, Shape, Stamped, UrlForm};
-use crate::query::{Kind, Query};
-use crate::table::{Others, Rows};
+use crate::oob::{MOST, Payload, PayloadBook, PayloadOrigin, PayloadRequest, PayloadShape, UrlForm};
+use crate::query::{Query, QueryKind};
+use crate::table::{OtherLists, Rows};
 use crate::text;
 
 /// Random numbers drawn beyond what is wanted: one that is taken is left out.
@@ -64,8 +64,8 @@ struct NewArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = count)]
     count: usize,
     /// plain, schemeless, hostless, encoded, xxe, img, svg, curl
-    #[arg(long, value_name = "SHAPE", default_value_t = Shape::Plain)]
-    shape: Shape,
+    #[arg(long, value_name = "SHAPE", default_value_t = PayloadShape::Plain)]
+    shape: PayloadShape,
     /// The token in the path instead of the query, where the service records paths
     #[arg(long)]
     path: bool,
@@ -90,7 +90,7 @@ struct NewArgs {
 }
 
 fn query(text: &str) -> Result<Query, String> {
-    Query::parse(text, Kind::Payloads).map_err(|error| error.to_string())
+    Query::parse(text, QueryKind::Payloads).map_err(|error| error.to_string())
 }
 
 fn count(text: &str) -> Result<usize, String> {
@@ -159,13 +159,13 @@ async fn recording(session: &HeadlessSession, named: &str) -> anyhow::Result<Hom
 impl NewArgs {
     fn payloads(
         &self,
-        book: &Book,
+        book: &PayloadBook,
         (session, workspace, logger): (&HeadlessSession, &Shared, &Logger),
     ) -> Vec<Arc<Payload>> {
         let file = self.output.as_ref().and_then(|path| path.file_name());
         let batch = self.batch.clone().or(file.map(|name| name.to_string_lossy().into_owned()));
         let shared = |text: &str| Shared::from(text.trim());
-        let planting = Planting {
+        let payload_request = PayloadRequest {
             logger: logger.id,
             label: logger.label.clone(),
             handler_url: logger.handler_url.clone(),
@@ -173,22 +173,22 @@ impl NewArgs {
             count: self.count,
             into: Some(batch.unwrap_or_default()),
             target: shared(&self.target),
-            ..Planting::default()
+            ..PayloadRequest::default()
         };
-        let stamped = Stamped {
+        let stamped = PayloadOrigin {
             workspace: workspace.clone(),
             who: session.memory.who.as_str().into(),
             at: Some(Stamp(Timestamp::now())),
             offset: session.clock_offset(),
         };
-        let numbers: Vec<u64> = (0..planting.count + SPARE).map(|_| rand::random()).collect();
+        let numbers: Vec<u64> = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
         let placed = |payload: &Arc<Payload>| Payload {
             parameter: shared(&self.parameter),
             technique: shared(&self.technique),
             note: shared(&self.note),
             ..Payload::clone(payload)
         };
-        planting.payloads(&numbers, book, &stamped).iter().map(placed).map(Arc::new).collect()
+        payload_request.payloads(&numbers, book, &stamped).iter().map(placed).map(Arc::new).collect()
     }
 }
 

@@ -11,17 +11,17 @@ use super::{HeadlessSession, bundles, decisions};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::ExportRow;
-use crate::query::{Kind, Query};
-use crate::table::{Others, Table};
+use crate::query::{Query, QueryKind};
+use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
-use crate::triage::{Case, Input, Judged, Key, State, StoredSettings, arrange};
+use crate::triage::{AssessedFinding, Case, CorrelationInput, FindingKey, StoredSettings, TriageState, correlate};
 
 /// Reads a query of the command line; the error names the place.
 ///
 /// # Errors
 /// With the place in the text, the reason, and often what to write instead.
 pub fn query(text: &str) -> Result<Query, String> {
-    Query::parse(text, Kind::Findings).map_err(|error| error.to_string())
+    Query::parse(text, QueryKind::Findings).map_err(|error| error.to_string())
 }
 
 /// The day that decides what has expired.
@@ -46,11 +46,11 @@ struct Names {
     targets: HashMap<TargetId, Shared>,
     workspaces: HashMap<TargetId, Shared>,
     tools: HashMap<ScanId, i64>,
-    state: State,
+    state: TriageState,
     settings: StoredSettings,
 }
 
-impl Others for Names {
+impl OtherLists for Names {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
         self.targets.get(&target)
     }
@@ -63,8 +63,8 @@ impl Others for Names {
         self.tools.get(&scan).copied()
     }
 
-    fn notes(&self, key: Key) -> Vec<&Shared> {
-        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
+    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
+        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
     }
 }
 
@@ -110,7 +110,7 @@ impl FindingRows {
     }
 
     /// What was decided.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &TriageState {
         &self.names.state
     }
 
@@ -139,7 +139,7 @@ impl FindingRows {
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
         // The rows are asked for once it is known what there is to ask: what ended before then was read whole.
         let read = Timestamp::from_second(self.now).ok().map(Stamp);
-        let input = Input {
+        let input = CorrelationInput {
             findings: Arc::new(Table::new(findings)),
             scans: Arc::clone(&scans),
             targets: Arc::new(Table::new(targets)),
@@ -150,14 +150,20 @@ impl FindingRows {
             now: self.now,
             alias: session.alias.clone(),
         };
-        let arranged = tokio::task::spawn_blocking(move || arrange(&input)).await?;
-        let retests = retest_results(&self.names.settings, &workspace, (&arranged.cases, &scans), read);
-        let rows = arranged.cases.items().iter().zip(arranged.stances).map(|(case, stance)| {
+        let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
+        let retests = retest_results(&self.names.settings, &workspace, (&correlated.cases, &scans), read);
+        let rows = correlated.cases.items().iter().zip(correlated.assessments).map(|(case, assessment)| {
             let tool = case.task_id.and_then(|scan| self.names.tool(scan));
             let target = self.names.target_of(case);
             let retest = retests.get(&case.key()).cloned();
-            let row =
-                ExportRow::new(Arc::clone(case), (*stance).clone(), &self.names.state, target, tool, workspace.clone());
+            let row = ExportRow::new(
+                Arc::clone(case),
+                (*assessment).clone(),
+                &self.names.state,
+                target,
+                tool,
+                workspace.clone(),
+            );
             ExportRow { retest, ..row }
         });
         self.all.extend(rows);
@@ -167,8 +173,9 @@ impl FindingRows {
     /// What the query takes.
     #[must_use]
     pub fn that(&self, query: &Query) -> Vec<ExportRow> {
-        let judged: Vec<Judged> = self.all.iter().map(|row| Judged { case: &row.case, stance: &row.stance }).collect();
-        let taken = query.matches(&crate::table::Rows { rows: &judged, others: &self.names, now: self.now });
+        let assessed: Vec<AssessedFinding> =
+            self.all.iter().map(|row| AssessedFinding { case: &row.case, assessment: &row.assessment }).collect();
+        let taken = query.matches(&crate::table::Rows { rows: &assessed, others: &self.names, now: self.now });
         taken.rows().map(|at| self.all[at].clone()).collect()
     }
 
@@ -234,8 +241,9 @@ mod tests {
             world.scan(scan);
             world.found(scan, "csp", "").risk_level = risk;
         }
-        let (case, stance) = world.last();
-        let row = ExportRow::new(case, stance, &State::default(), "shop.test".into(), Some(170), "acme".into());
+        let (case, assessment) = world.last();
+        let row =
+            ExportRow::new(case, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
         let told = |scan: i64, text: &str| {
             let mut rows = FindingRows { all: vec![row.clone()], ..FindingRows::default() };
             rows.only_of(ScanId(scan));

@@ -2,8 +2,8 @@
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::oob::recognize::mentions;
-use crate::oob::{Archived, Book, Mention, Token};
-use crate::table::{Recognised, Row};
+use crate::oob::{ArchivedCapture, Mention, PayloadBook, Token};
+use crate::table::{RecognizedCapture, Row};
 use std::sync::Arc;
 
 /// A captured request with the logger that recorded it, and what it mentions. A copy shares everything.
@@ -32,7 +32,7 @@ pub struct CaughtId {
 
 impl Caught {
     /// A capture as it was archived.
-    pub fn new(archived: &Archived, mentions: Arc<[Mention]>) -> Self {
+    pub fn new(archived: &ArchivedCapture, mentions: Arc<[Mention]>) -> Self {
         let capture = Arc::clone(&archived.capture);
         let mut text = String::new();
         capture.search_text(&mut text);
@@ -47,7 +47,7 @@ impl Caught {
     }
 
     /// What it mentions now that the book has grown by some tokens; nothing when it mentions none of them.
-    pub fn mentions_of(&self, grown: &Book) -> Option<Arc<[Mention]>> {
+    pub fn mentions_of(&self, grown: &PayloadBook) -> Option<Arc<[Mention]>> {
         let found: Vec<Mention> = mentions(&self.capture, grown).into_iter().filter(|mention| mention.known).collect();
         if found.is_empty() {
             return None;
@@ -70,8 +70,8 @@ impl Caught {
     }
 
     /// As a row of queries.
-    pub fn recognised(&self) -> Recognised<'_> {
-        Recognised { capture: &self.capture, label: &self.label, mentions: &self.mentions }
+    pub fn recognised(&self) -> RecognizedCapture<'_> {
+        RecognizedCapture { capture: &self.capture, label: &self.label, mentions: &self.mentions }
     }
 
     /// What it takes in memory, about.

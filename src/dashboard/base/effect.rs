@@ -6,9 +6,9 @@ use crate::contract::{
 };
 use crate::dashboard::base::{Caught, Generation, Signal};
 use crate::export::{ExportFormat, ExportRow};
-use crate::oob::{Book, CaptureRecord, Payload, Planting, ReadOutCounts, Replay, out};
+use crate::oob::{CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out};
 use crate::triage;
-use crate::triage::{Event, Key};
+use crate::triage::{Event, FindingKey};
 use std::sync::Arc;
 
 /// Ties the answer of a call to what asked for it.
@@ -57,10 +57,10 @@ pub enum Effect {
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(ConnectionChoice),
-    /// Make the rows of the findings, off the UI thread; answered by `Msg::Arranged`.
-    Arrange(Generation, Box<triage::Input>),
+    /// Make the rows of the findings, off the UI thread; answered by `Msg::Correlated`.
+    Correlate(Generation, Box<triage::CorrelationInput>),
     /// Draw random numbers for payloads; answered by `Msg::Drawn`.
-    Draw(Box<Planting>),
+    Draw(Box<PayloadRequest>),
     /// Let something be heard: the bell, a notification, the person's own command.
     Signal(Box<Signal>),
     /// Keep what was decided: one batch.
@@ -76,12 +76,12 @@ pub enum Effect {
     },
     /// Keep payloads: new ones, and changed ones with a raised version.
     Plant(Vec<Arc<Payload>>),
-    /// Look again for tokens in captures that were here before them; answered by `OobNews::Recognised`.
+    /// Look again for tokens in captures that were here before them; answered by `OobNews::RecognizedCapture`.
     Recognise {
         /// The captures, sharing what they hold.
         captures: Vec<Caught>,
         /// The new tokens.
-        grown: Book,
+        grown: PayloadBook,
     },
     /// Come back with `Msg::AskOn`, behind the keys that wait.
     AskOn,
@@ -101,7 +101,7 @@ pub enum Effect {
         /// In which workspace, by name.
         workspace: Shared,
         /// Which.
-        keys: Vec<Key>,
+        keys: Vec<FindingKey>,
     },
 }
 
@@ -236,7 +236,7 @@ pub enum CallAnswer {
     /// Text to look at.
     Text(Shared),
     /// What was archived before the service forgot it.
-    Emptied(ReadOutCounts),
+    Emptied(ClearedRequests),
     /// The status that a request sent again was answered with.
     Status(u16),
 }

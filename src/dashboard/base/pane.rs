@@ -3,7 +3,7 @@
 use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
 use crate::dashboard::base::ListKind;
 use crate::dashboard::input::Context;
-use crate::query::Kind;
+use crate::query::QueryKind;
 
 /// The panes and full views, in the order of their keys 1 to 7. Captures and Loggers share key 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,7 +73,7 @@ impl Pane {
     }
 
     /// The kind of the queries that filter it.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> QueryKind {
         self.spec().kind
     }
 
@@ -95,11 +95,11 @@ struct PaneSpec {
     number: Option<u8>,
     context: Context,
     list_kind: ListKind,
-    kind: Kind,
+    kind: QueryKind,
     is_full_view: bool,
 }
 
-const fn pane(title: &'static str, number: u8, context: Context, list_kind: ListKind, kind: Kind) -> PaneSpec {
+const fn pane(title: &'static str, number: u8, context: Context, list_kind: ListKind, kind: QueryKind) -> PaneSpec {
     PaneSpec { title, number: Some(number), context, list_kind, kind, is_full_view: false }
 }
 
@@ -108,24 +108,24 @@ const fn full_view(
     number: Option<u8>,
     context: Context,
     list_kind: ListKind,
-    kind: Kind,
+    kind: QueryKind,
 ) -> PaneSpec {
     PaneSpec { title, number, context, list_kind, kind, is_full_view: true }
 }
 
 /// One row a pane, in the order of [`Pane`].
 static PANES: [PaneSpec; Pane::ALL.len()] = [
-    pane("Workspaces", 1, Context::Workspaces, ListKind::Workspaces, Kind::Workspaces),
-    pane("Targets", 2, Context::Targets, ListKind::Targets, Kind::Targets),
-    pane("Findings", 3, Context::Findings, ListKind::Findings, Kind::Findings),
-    pane("Scans", 4, Context::Scans, ListKind::Scans, Kind::Scans),
-    pane("Captures", 5, Context::Captures, ListKind::Captures, Kind::Captures),
-    pane("Loggers", 5, Context::Loggers, ListKind::Loggers, Kind::Loggers),
-    full_view("Reports", Some(6), Context::Reports, ListKind::Reports, Kind::Reports),
-    full_view("Word lists", Some(7), Context::Wordlists, ListKind::Wordlists, Kind::Wordlists),
-    full_view("Board", None, Context::Board, ListKind::Findings, Kind::Findings),
+    pane("Workspaces", 1, Context::Workspaces, ListKind::Workspaces, QueryKind::Workspaces),
+    pane("Targets", 2, Context::Targets, ListKind::Targets, QueryKind::Targets),
+    pane("Findings", 3, Context::Findings, ListKind::Findings, QueryKind::Findings),
+    pane("Scans", 4, Context::Scans, ListKind::Scans, QueryKind::Scans),
+    pane("Captures", 5, Context::Captures, ListKind::Captures, QueryKind::Captures),
+    pane("Loggers", 5, Context::Loggers, ListKind::Loggers, QueryKind::Loggers),
+    full_view("Reports", Some(6), Context::Reports, ListKind::Reports, QueryKind::Reports),
+    full_view("Word lists", Some(7), Context::Wordlists, ListKind::Wordlists, QueryKind::Wordlists),
+    full_view("Board", None, Context::Board, ListKind::Findings, QueryKind::Findings),
     // The book is kept here; what its payloads bring in, the loggers report.
-    full_view("Payloads", None, Context::Payloads, ListKind::Loggers, Kind::Payloads),
+    full_view("Payloads", None, Context::Payloads, ListKind::Loggers, QueryKind::Payloads),
 ];
 
 /// What is worked in.

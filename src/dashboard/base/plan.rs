@@ -5,7 +5,7 @@ use crate::contract::{
     Capture, Finding, Logger, LoggerId, Report, Scan, ScanId, ScanOutput, Shared, Stamp, Target, Test, Wordlist,
     Workspace, WorkspaceId,
 };
-use crate::oob::Newest;
+use crate::oob::NewestCapture;
 use crate::table::{Item, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub enum ArchivedCaptures {
     /// The archive will tell; none are read before.
     Awaited,
     /// Those of each logger up to this one.
-    Newest(Arc<BTreeMap<LoggerId, Newest>>),
+    Newest(Arc<BTreeMap<LoggerId, NewestCapture>>),
 }
 
 /// Parts of a scan that are read only while they are looked at.

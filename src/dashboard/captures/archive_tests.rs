@@ -109,7 +109,7 @@ fn what_a_grown_book_finds_goes_before_what_is_unknown() {
     let text = format!("t={}&u={}", Token::of(1), Token::of(2));
     let capture = Capture { url_params: text.into(), ..(*first.capture).clone() };
     let both = Caught { capture: Arc::new(capture), ..first };
-    let mut grown = crate::oob::Book::default();
+    let mut grown = crate::oob::PayloadBook::default();
     assert_eq!(both.mentions_of(&grown), None);
     grown.take([Arc::new(Payload { token: Token::of(2), ..Payload::default() })]);
     let now = both.mentions_of(&grown).unwrap();

@@ -7,7 +7,7 @@ use crate::dashboard::list::Gathering;
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::oob::{CaptureFormat, CaptureRecord};
-use crate::query::{Kind, Query, query_of};
+use crate::query::{Query, QueryKind, query_of};
 use crate::text::file_name;
 
 /// The commands of this area.
@@ -16,7 +16,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "export captures",
         &[
             ArgumentSlot::needed(ArgumentShape::Choice(CaptureFormat::NAMES, "FORMAT")),
-            ArgumentSlot::optional(ArgumentShape::Query(Kind::Captures)),
+            ArgumentSlot::optional(ArgumentShape::Query(QueryKind::Captures)),
             ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
         ],
         "write captured requests to a file: what the query takes, else the marked ones, else those shown",
@@ -41,9 +41,11 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
     let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{}", format.ending())));
     let exported = ExportedCaptures { name, format, sent: marked };
     let gathering = match args.query() {
-        Some(query) => Gathering::new(Query::parse(&query, Kind::Captures).map_err(|error| error.to_string())?, None),
+        Some(query) => {
+            Gathering::new(Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?, None)
+        }
         None if exported.sent.is_empty() => {
-            Gathering::new(query_of(&model.lists.captures.filter, Kind::Captures), model.navigation.scope.logger)
+            Gathering::new(query_of(&model.lists.captures.filter, QueryKind::Captures), model.navigation.scope.logger)
         }
         None => {
             effects.push(Effect::ExportCaptures(Box::new(exported)));

@@ -4,7 +4,7 @@ use crate::contract::Stamp;
 use crate::dashboard::base::{Caught, Effect, Tone};
 use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
 use crate::dashboard::model::Model;
-use crate::oob::{Book, Payload};
+use crate::oob::{Payload, PayloadBook};
 use crate::text::plural;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Model {
     /// Another dashboard or command made payloads. Captures that came before we knew of them are looked through again;
     /// of a payload none can have come a day before it was made.
     fn handle_payloads(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
-        let mut grown = Book::default();
+        let mut grown = PayloadBook::default();
         grown.take(payloads.iter().filter(|payload| self.captures.oob.book.get(payload.token).is_none()).cloned());
         self.captures.oob.book.take(payloads);
         self.list_payloads();

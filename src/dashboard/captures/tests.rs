@@ -4,7 +4,7 @@ use crate::dashboard::base::Tab;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
-use crate::oob::{Book, Payload, Token, mentions};
+use crate::oob::{Payload, PayloadBook, Token, mentions};
 use std::sync::Arc;
 
 /// A capture with a token of the book, from an address.
@@ -15,7 +15,7 @@ fn carrying(id: i64, token: u64, from: &str) -> Capture {
 /// A desk with captures of two payloads and addresses.
 fn desk() -> Desk {
     let mut desk = Desk::new();
-    let mut book = Book::default();
+    let mut book = PayloadBook::default();
     book.take((1..=2).map(|token| Arc::new(Payload { token: Token::of(token), ..Payload::default() })));
     let captures = [
         carrying(10, 1, "192.0.2.1"),

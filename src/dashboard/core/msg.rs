@@ -3,8 +3,8 @@
 use crate::client::Problem;
 use crate::dashboard::base::{CachedList, CallAnswer, CopyFailed, Generation, Session, Size, Ticket, Update};
 use crate::dashboard::data::{OobNews, TriageNews};
-use crate::oob::{CaptureRecord, Planting};
-use crate::triage::Arranged;
+use crate::oob::{CaptureRecord, PayloadRequest};
+use crate::triage::Correlated;
 use crossterm::event::KeyEvent;
 
 /// One thing that happened.
@@ -41,7 +41,7 @@ pub enum Msg {
     /// The first-start choice was carried out: the service the dashboard is on now, or why it is not.
     Connected(Result<Session, Problem>),
     /// The rows of the findings were made.
-    Arranged(Generation, Box<Arranged>),
+    Correlated(Generation, Box<Correlated>),
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
     /// The store of decisions tells something.
@@ -49,7 +49,7 @@ pub enum Msg {
     /// The archive of captures and payloads tells something.
     Oob(OobNews),
     /// Random numbers for payloads that were asked for: more than one each, should some be taken.
-    Drawn(Box<Planting>, Vec<u64>),
+    Drawn(Box<PayloadRequest>, Vec<u64>),
     /// The command of a signal did not work.
     SignalFailed(Problem),
     /// What was left to be asked of the captures is to be asked on, by a piece.

@@ -3,7 +3,7 @@
 use crate::client::Problem;
 use crate::contract::LoggerId;
 use crate::dashboard::base::{Caught, CaughtId, Generation};
-use crate::oob::{Book, Hits, Hosts, Mention, Newest, Payload, Token};
+use crate::oob::{Hits, Mention, NewestCapture, Payload, PayloadBook, TargetHosts, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Oob {
     /// Every payload of every workspace.
-    pub book: Book,
+    pub book: PayloadBook,
     /// The hosts of the workspace's targets.
-    pub hosts: Hosts,
+    pub hosts: TargetHosts,
     /// Payloads and captures can be kept.
     pub writable: bool,
     /// How far the archive is.
@@ -29,7 +29,7 @@ pub enum Archive {
     #[default]
     Awaited,
     /// The newest captures of the workspace with this generation are here, and what is known of each logger.
-    Recalled(Generation, Arc<BTreeMap<LoggerId, Newest>>),
+    Recalled(Generation, Arc<BTreeMap<LoggerId, NewestCapture>>),
     /// It cannot be read or written: captures are shown and not kept.
     Broken,
 }
@@ -74,7 +74,7 @@ pub enum OobNews {
 #[derive(Clone, Debug, Default)]
 pub struct OobKept {
     /// Every payload of every workspace: a target may call a logger of another one.
-    pub book: Book,
+    pub book: PayloadBook,
     /// Whether anything can be kept.
     pub writable: bool,
     /// What is wrong with the archive, if anything.
@@ -91,7 +91,7 @@ pub struct Recalled {
     /// Oldest first.
     pub captures: Vec<Caught>,
     /// It is the first piece: what the archive knows of each logger.
-    pub newest: Option<Arc<BTreeMap<LoggerId, Newest>>>,
+    pub newest: Option<Arc<BTreeMap<LoggerId, NewestCapture>>>,
     /// It is the last piece, and whether still older captures are in the archive.
     pub older: Option<bool>,
 }

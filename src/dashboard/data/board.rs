@@ -8,8 +8,8 @@
 //! Ordered by NOW the rows stand under heads, one a NOW; a key on a head is about the rows under it.
 
 use crate::contract::{Finding, Risk, Scan, ScanId, Shared, Stamp, TargetId};
-use crate::query::{Builder, Field, Kind};
-use crate::table::{Item, Others, Row, Sort, Table, sort};
+use crate::query::{ColumnBuilder, Field, QueryKind};
+use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
 use crate::triage::compare::compare;
 use crate::triage::{Case, CaseId, Outcome, Retest, RetestStatus};
 use std::collections::BTreeMap;
@@ -41,16 +41,16 @@ pub struct BoardRow {
 }
 
 /// Orders of the board.
-pub(crate) const SORTS: &[Sort<BoardRow>] = &[
-    Sort { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
-    Sort {
+pub(crate) const SORTS: &[SortOrder<BoardRow>] = &[
+    SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
+    SortOrder {
         name: "now",
         compare: |a, b| {
             let place = |row: &BoardRow| (row.now.rank(), row.head.is_none());
             place(a).cmp(&place(b)).then((b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)))
         },
     },
-    Sort { name: "target", compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)) },
+    SortOrder { name: "target", compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)) },
 ];
 
 /// Which of the orders groups by NOW.
@@ -58,9 +58,9 @@ pub const BY_NOW: usize = 1;
 
 /// Queries ask the findings that its rows stand for.
 impl Row for BoardRow {
-    const KIND: Kind = Kind::Findings;
+    const KIND: QueryKind = QueryKind::Findings;
     fn search_text(&self, _: &mut String) {}
-    fn tell(&self, _: Field, _: &dyn Others, _: &mut Builder) {}
+    fn write_field(&self, _: Field, _: &dyn OtherLists, _: &mut ColumnBuilder) {}
 }
 
 impl Item for BoardRow {
@@ -75,7 +75,7 @@ impl Item for BoardRow {
     fn risk(&self) -> Option<Risk> {
         self.head.is_none().then_some(self.risk)
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

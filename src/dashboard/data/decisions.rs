@@ -10,7 +10,9 @@ use crate::client::Problem;
 use crate::contract::{Finding, Scan, Shared, Stamp, Target};
 use crate::dashboard::base::Generation;
 use crate::table::Table;
-use crate::triage::{Again, CaseId, Draft, Event, EventId, Key, Pen, Stance, State, Usual};
+use crate::triage::{
+    Assessment, CaseId, DecisionDefaults, Draft, Event, EventId, EventWriter, FindingKey, ReopenCause, TriageState,
+};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,11 +22,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Triage {
     /// The folded events.
-    pub state: State,
+    pub state: TriageState,
     /// Writes events; none until the store is open, or when it cannot be written to.
-    pub pen: Option<Pen>,
+    pub writer: Option<EventWriter>,
     /// What is said about each row: aligned with the table of the findings.
-    pub stances: Vec<Arc<Stance>>,
+    pub assessments: Vec<Arc<Assessment>>,
     /// How many of them were settled once and are no more.
     pub again: Reopened,
     /// The rule that finds each row; empty where there is none.
@@ -34,9 +36,9 @@ pub struct Triage {
     /// Settings by name and workspace, as JSON.
     pub settings: BTreeMap<(Shared, Shared), String>,
     /// Findings that were seen.
-    pub seen: imbl::HashSet<Key>,
+    pub seen: imbl::HashSet<FindingKey>,
     /// What goes with a verdict on a class unless said.
-    pub usual: Usual,
+    pub defaults: DecisionDefaults,
     /// What `.` decides again.
     pub last: Option<Draft>,
     /// The marks that a batch used: undo brings them back.
@@ -50,11 +52,11 @@ pub struct Triage {
     /// Rows are being made.
     pub(crate) arranging: bool,
     /// The turn of which they were made last.
-    pub(crate) arranged: u64,
+    pub(crate) correlated: u64,
     /// The turn in which the store was opened; none as long as it is not, or where there is none.
     pub(crate) opened: Option<u64>,
     /// Findings that something was said about since then.
-    pub(crate) touched: Vec<Key>,
+    pub(crate) touched: Vec<FindingKey>,
     /// Raised when more than single findings say something else: a rule, a baseline, findings of one's own.
     pub(crate) turn: u64,
 }
@@ -69,16 +71,19 @@ pub struct Reopened {
 }
 
 impl Reopened {
-    pub(crate) fn of(stances: &[Arc<Stance>]) -> Self {
-        let with = |again: Again| stances.iter().filter(|stance| stance.again == Some(again)).count();
-        Self { conflicts: with(Again::Conflict), regressions: with(Again::Regression) }
+    pub(crate) fn of(assessments: &[Arc<Assessment>]) -> Self {
+        let with =
+            |again: ReopenCause| assessments.iter().filter(|assessment| assessment.reopened == Some(again)).count();
+        Self { conflicts: with(ReopenCause::Conflict), regressions: with(ReopenCause::Regression) }
     }
 
     /// One finding says something else.
-    pub(crate) fn change(&mut self, was: &Stance, now: &Stance) {
-        for (again, count) in [(Again::Conflict, &mut self.conflicts), (Again::Regression, &mut self.regressions)] {
-            *count += usize::from(now.again == Some(again));
-            *count = count.saturating_sub(usize::from(was.again == Some(again)));
+    pub(crate) fn change(&mut self, was: &Assessment, now: &Assessment) {
+        for (again, count) in
+            [(ReopenCause::Conflict, &mut self.conflicts), (ReopenCause::Regression, &mut self.regressions)]
+        {
+            *count += usize::from(now.reopened == Some(again));
+            *count = count.saturating_sub(usize::from(was.reopened == Some(again)));
         }
     }
 }
@@ -142,13 +147,13 @@ pub enum TriageNews {
 #[derive(Clone, Debug, Default)]
 pub struct StoredDecisions {
     /// The folded events.
-    pub state: State,
+    pub state: TriageState,
     /// Writes new ones; none when the store cannot be written to.
-    pub pen: Option<Pen>,
+    pub writer: Option<EventWriter>,
     /// Settings by name and workspace, as JSON.
     pub settings: BTreeMap<(Shared, Shared), String>,
     /// Findings that were seen.
-    pub seen: imbl::HashSet<Key>,
+    pub seen: imbl::HashSet<FindingKey>,
     /// What is wrong with the store, if anything.
     pub problem: Option<Arc<Problem>>,
 }

@@ -1,7 +1,7 @@
 //! Saved queries of the findings, and the queries typed before.
 
 use crate::dashboard::base::Pane;
-use crate::query::{Kind, query_of};
+use crate::query::{QueryKind, query_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -55,8 +55,8 @@ impl Default for Tabs {
 impl Tabs {
     /// The tab in use: the one opened last, as long as everything it asks for is still asked for.
     pub fn chosen(&self, filter: &str) -> Option<usize> {
-        let query = query_of(filter, Kind::Findings);
-        let saved = query_of(&self.saved.get(self.at)?.query, Kind::Findings);
+        let query = query_of(filter, QueryKind::Findings);
+        let saved = query_of(&self.saved.get(self.at)?.query, QueryKind::Findings);
         let kept = saved.parts().iter().all(|part| query.parts().contains(part));
         (kept && !filter.is_empty() || saved.is_empty() && query.is_empty()).then_some(self.at)
     }

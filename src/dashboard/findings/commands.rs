@@ -53,7 +53,7 @@ pub(crate) static COMMANDS: &[Command] = &[
         "append a note to what is chosen; without a text, write it in a box",
         "note asked the owner",
         |model, args, effects| {
-            let note = DraftValue::This(args.text().unwrap_or_default().as_str().into());
+            let note = DraftValue::Set(args.text().unwrap_or_default().as_str().into());
             on_chosen(model, Draft { note, ..Draft::default() }, effects)
         },
     )

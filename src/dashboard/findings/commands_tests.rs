@@ -114,7 +114,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
     assert_eq!((form.text(FieldId::Name).as_str(), form.choice(FieldId::Risk)), ("SSRF on the way in", 0));
     assert_eq!(form.text(FieldId::TargetName), "t3.acme.test");
     let changes = recorded(&desk.keys("ctrl-o"));
-    assert!(matches!(&changes[..], [Change::Own(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
+    assert!(matches!(&changes[..], [Change::Manual(own)] if own.name.as_str() == "SSRF on the way in"), "{changes:?}");
 }
 
 #[test]

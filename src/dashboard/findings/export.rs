@@ -7,7 +7,7 @@ use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::export::{ExportFormat, ExportRow};
 use crate::text::file_name;
 use crate::triage::retest::retest_results;
-use crate::triage::{Case, CaseId, Key, RetestResult};
+use crate::triage::{Case, CaseId, FindingKey, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -78,19 +78,25 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Ca
 }
 
 /// What retests came to, as far as is known now.
-fn retests(model: &Model, workspace: &str) -> HashMap<Key, RetestResult> {
+fn retests(model: &Model, workspace: &str) -> HashMap<FindingKey, RetestResult> {
     let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
         return HashMap::new();
     };
     retest_results(&model.findings.triage.settings, workspace, (cases, scans), model.findings.triage.read)
 }
 
-fn row(model: &Model, id: CaseId, workspace: &Shared, retests: &HashMap<Key, RetestResult>) -> Option<ExportRow> {
+fn row(
+    model: &Model,
+    id: CaseId,
+    workspace: &Shared,
+    retests: &HashMap<FindingKey, RetestResult>,
+) -> Option<ExportRow> {
     let case: &Arc<Case> = model.data.findings.value()?.get(id)?;
-    let stance = model.stance(id).cloned().unwrap_or_default();
+    let assessment = model.assessment(id).cloned().unwrap_or_default();
     let target = case.target_id.and_then(|target| model.target_name(target)).or(case.target_name.as_ref());
     let target = target.unwrap_or(&case.identity.asset).clone();
     let tool = case.task_id.and_then(|scan| Some(model.data.scans.value()?.get(scan)?.tool_id));
-    let row = ExportRow::new(Arc::clone(case), stance, &model.findings.triage.state, target, tool, workspace.clone());
+    let row =
+        ExportRow::new(Arc::clone(case), assessment, &model.findings.triage.state, target, tool, workspace.clone());
     Some(ExportRow { retest: retests.get(&case.key()).cloned(), ..row })
 }

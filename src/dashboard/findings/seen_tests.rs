@@ -4,24 +4,24 @@ use crate::dashboard::base::Effect;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::Desk;
-use crate::triage::{Key, Pen};
+use crate::triage::{EventWriter, FindingKey};
 use std::time::Duration;
 
 /// A desk whose store is open, with the detail of the first finding on the screen for no time yet.
 fn desk() -> Desk {
     let mut desk = Desk::new();
-    let pen = Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() });
-    desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { pen, ..StoredDecisions::default() }))));
+    let writer = Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() });
+    desk.send(Msg::Triage(TriageNews::Opened(Box::new(StoredDecisions { writer, ..StoredDecisions::default() }))));
     desk
 }
 
-fn key(desk: &Desk, row: usize) -> Key {
+fn key(desk: &Desk, row: usize) -> FindingKey {
     let table = desk.model.data.findings.value().unwrap();
     table.items()[desk.model.lists.findings.rows[row] as usize].key()
 }
 
 /// What is kept as seen when this much time has passed.
-fn seen_after(desk: &mut Desk, time: Duration) -> Vec<Key> {
+fn seen_after(desk: &mut Desk, time: Duration) -> Vec<FindingKey> {
     desk.at += time;
     let effects = desk.send(Msg::Woke);
     let seen = effects.into_iter().filter_map(|effect| match effect {
@@ -54,6 +54,6 @@ fn walking_past_is_not_seeing() {
 #[test]
 fn without_a_store_nothing_is_unread() {
     let mut desk = Desk::new();
-    desk.model.findings.triage.pen = None;
+    desk.model.findings.triage.writer = None;
     assert!(!desk.model.is_unread(key(&desk, 0)));
 }

@@ -30,7 +30,7 @@ fn another_says(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
     let table = desk.model.data.findings.value().unwrap();
     let Some(case) = table.items().iter().find(|case| case.finding.id.0 == finding) else { return };
     let subject = Subject::Finding((*case.identity).clone());
-    let mut ben = Pen { who: "ben@test".into(), instance: 9, number, ..Pen::default() };
+    let mut ben = EventWriter { who: "ben@test".into(), instance: 9, number, ..EventWriter::default() };
     let (batch, clock) = (ben.next(), desk.model.findings.triage.state.clock() + 1);
     let after = desk.model.findings.triage.state.heads(case.key());
     let change = Change::Decide(Decision { verdict, ..Decision::default() });
@@ -74,8 +74,11 @@ fn what_was_decided_before_the_start_is_not_shown_once_the_store_is_open() {
     before.keys("f j j c");
     let mut later = desk();
     let state = before.model.findings.triage.state.clone();
-    let kept =
-        StoredDecisions { state, pen: Some(Pen { instance: 2, ..Pen::default() }), ..StoredDecisions::default() };
+    let kept = StoredDecisions {
+        state,
+        writer: Some(EventWriter { instance: 2, ..EventWriter::default() }),
+        ..StoredDecisions::default()
+    };
     later.send(Msg::Triage(TriageNews::Opened(Box::new(kept))));
     assert_eq!(rows(&later).len(), 6);
     // From then on a rule takes no row away before the filter is applied again.
@@ -121,7 +124,7 @@ fn what_needs_a_person_again_is_counted_for_the_header() {
     // Ben did not know of the verdict on the second one.
     let table_now = desk.model.data.findings.value().unwrap().clone();
     let case = table_now.items().iter().find(|case| case.finding.id.0 == 2).unwrap();
-    let mut ben = Pen { who: "ben@test".into(), instance: 9, ..Pen::default() };
+    let mut ben = EventWriter { who: "ben@test".into(), instance: 9, ..EventWriter::default() };
     let (batch, subject) = (ben.next(), Subject::Finding((*case.identity).clone()));
     let decided = Change::Decide(Decision { verdict: Verdict::Confirmed, ..Decision::default() });
     let event = ben.write((stamp(), 1), batch, Vec::new(), subject, decided);

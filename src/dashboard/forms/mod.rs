@@ -27,7 +27,7 @@ use crate::dashboard::forms::ManualFindingDraft as OwnDraft;
 use crate::dashboard::text::TextInput;
 use crate::export::ExportFormat;
 use crate::oob::Payload;
-use crate::triage::{CaseId, EventId, OwnFinding};
+use crate::triage::{CaseId, EventId, ManualFinding};
 use std::collections::BTreeMap;
 
 pub use crate::dashboard::base::OwnOf;
@@ -180,7 +180,7 @@ impl Form {
     }
 
     /// The finding of one's own that it makes, and which one that changes.
-    pub fn own(&self) -> Option<(Option<EventId>, OwnFinding)> {
+    pub fn own(&self) -> Option<(Option<EventId>, ManualFinding)> {
         own::made(self)
     }
 

@@ -4,7 +4,7 @@ use crate::contract::{Risk, Shared};
 use crate::dashboard::base::{FormTag, OwnOf};
 use crate::dashboard::forms::{FieldId, Form, FormField};
 use crate::text::plural;
-use crate::triage::{EventId, OwnFinding};
+use crate::triage::{EventId, ManualFinding};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,9 +14,9 @@ pub struct ManualFindingDraft {
     /// The finding to change; none makes a new one.
     pub id: Option<EventId>,
     /// As it stands.
-    pub own: OwnFinding,
+    pub own: ManualFinding,
     /// Findings of one's own that this can be added to instead.
-    pub others: Vec<(EventId, OwnFinding)>,
+    pub others: Vec<(EventId, ManualFinding)>,
 }
 
 impl ManualFindingDraft {
@@ -89,7 +89,7 @@ pub(crate) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
 }
 
 /// The finding as the form has it, and which one it changes.
-pub(crate) fn made(form: &Form) -> Option<(Option<EventId>, OwnFinding)> {
+pub(crate) fn made(form: &Form) -> Option<(Option<EventId>, ManualFinding)> {
     let draft = form.subject.own.as_ref()?;
     let text = |id: FieldId| Shared::from(form.field(id).map(FormField::text).unwrap_or_default().trim());
     let evidence = text(FieldId::Evidence);
@@ -98,9 +98,9 @@ pub(crate) fn made(form: &Form) -> Option<(Option<EventId>, OwnFinding)> {
         let apart = if other.evidence.is_empty() || evidence.is_empty() { "" } else { "\n\n" };
         let evidence = format!("{}{apart}{evidence}", other.evidence).into();
         let captures = [other.captures.clone(), captures].concat();
-        return Some((Some(*id), OwnFinding { evidence, captures, ..other.clone() }));
+        return Some((Some(*id), ManualFinding { evidence, captures, ..other.clone() }));
     }
-    let own = OwnFinding {
+    let own = ManualFinding {
         name: text(FieldId::Name),
         risk: Risk::DOWN.get(form.choice(FieldId::Risk)).copied().unwrap_or_default(),
         target: text(FieldId::TargetName),

@@ -1,6 +1,6 @@
 //! Every action there is, with the words that footer, menus, help and README use for it.
 
-use crate::oob::Shape;
+use crate::oob::PayloadShape;
 use crate::triage::Verdict;
 
 /// Declares the actions by area: name in the key table, short word of the footer (empty: not shown there), sentence of
@@ -340,16 +340,16 @@ impl VerdictAction {
 
 impl ShapeAction {
     /// The shape of a payload that this key copies.
-    pub fn shape(self) -> Shape {
+    pub fn shape(self) -> PayloadShape {
         match self {
-            Self::Plain => Shape::Plain,
-            Self::SchemeLess => Shape::SchemeLess,
-            Self::Hostless => Shape::Hostless,
-            Self::Encoded => Shape::Encoded,
-            Self::Xxe => Shape::Xxe,
-            Self::Img => Shape::Img,
-            Self::Svg => Shape::Svg,
-            Self::Curl => Shape::Curl,
+            Self::Plain => PayloadShape::Plain,
+            Self::SchemeLess => PayloadShape::SchemeLess,
+            Self::Hostless => PayloadShape::Hostless,
+            Self::Encoded => PayloadShape::Encoded,
+            Self::Xxe => PayloadShape::Xxe,
+            Self::Img => PayloadShape::Img,
+            Self::Svg => PayloadShape::Svg,
+            Self::Curl => PayloadShape::Curl,
         }
     }
 }

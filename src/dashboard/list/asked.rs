@@ -1,6 +1,6 @@
 //! What is kept between two queries on one list.
 
-use crate::query::{Bits, Evaluator, Field, Query, SortKey, Source, order};
+use crate::query::{Evaluator, Field, Query, RowSet, RowSource, SortKey, order};
 use crate::table::{Item, Table};
 use std::any::Any;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Asked {
     }
 
     /// Which rows a query takes.
-    pub(crate) fn matches(&mut self, query: &Query, source: &dyn Source) -> Bits {
+    pub(crate) fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         self.evaluator.matches(query, source)
     }
 
@@ -50,7 +50,7 @@ impl Asked {
     }
 
     /// Rows by these keys.
-    pub(crate) fn order(&mut self, keys: &[SortKey], source: &dyn Source) -> Arc<Vec<u32>> {
+    pub(crate) fn order(&mut self, keys: &[SortKey], source: &dyn RowSource) -> Arc<Vec<u32>> {
         if let Some((_, order)) = self.order.as_ref().filter(|(of, _)| of == keys) {
             return Arc::clone(order);
         }
@@ -60,8 +60,8 @@ impl Asked {
     }
 
     /// Something else is said about some rows.
-    pub(crate) fn restanced(&mut self, rows: &[usize], source: &dyn Source) {
-        self.evaluator.tell_again(rows, Field::is_of_decision, source);
+    pub(crate) fn restanced(&mut self, rows: &[usize], source: &dyn RowSource) {
+        self.evaluator.update_rows(rows, Field::is_of_decision, source);
         if self.order.as_ref().is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision())) {
             self.order = None;
         }

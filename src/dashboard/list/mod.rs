@@ -35,7 +35,7 @@ pub(crate) use stream::asking::{Ranges, StreamPart};
 pub use stream::gathering::Gathering;
 pub use stream::groups::{CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups};
 
-use crate::query::{Bits, SortKey, Why};
+use crate::query::{ClauseEffect, RowSet, SortKey};
 use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub struct List<T: Item> {
     /// An order by several fields; where it is empty, the one of `sort` holds.
     pub order: Vec<SortKey>,
     /// What each part of the query hides.
-    pub why: Vec<Why>,
+    pub why: Vec<ClauseEffect>,
     /// What is kept between two queries.
     pub(crate) asked: Asked,
     /// Positions in the table, in the order shown.
@@ -193,7 +193,7 @@ impl<T: Item> List<T> {
     }
 
     fn marks_not_shown(&self, table: &Table<T>) -> impl Iterator<Item = T::Id> {
-        let mut shown = Bits::none(table.len());
+        let mut shown = RowSet::none(table.len());
         self.rows.iter().for_each(|&row| shown.set(row as usize));
         self.marks.iter().copied().filter(move |&id| table.position(id).is_none_or(|at| !shown.has(at)))
     }

@@ -3,8 +3,8 @@
 use crate::dashboard::base::{ArchivedCaptures, Effect, Pane};
 use crate::dashboard::data::archive::*;
 use crate::dashboard::model::Model;
-use crate::oob::{Hosts, Payload};
-use crate::query::{Field, Kind, query_of};
+use crate::oob::{Payload, TargetHosts};
+use crate::query::{Field, QueryKind, query_of};
 use std::sync::Arc;
 
 impl Model {
@@ -19,12 +19,12 @@ impl Model {
     /// The targets are others: what requests name them, and which ones a query about targets takes.
     pub(crate) fn learn_hosts(&mut self) {
         let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
-        let hosts = Hosts::of(targets.iter().map(|target| &target.name));
+        let hosts = TargetHosts::of(targets.iter().map(|target| &target.name));
         if hosts == self.captures.oob.hosts {
             return;
         }
         self.captures.oob.hosts = hosts;
-        if query_of(&self.lists.captures.filter, Kind::Captures).asks_about(Field::Target) {
+        if query_of(&self.lists.captures.filter, QueryKind::Captures).asks_about(Field::Target) {
             self.show_rows(Pane::Captures);
         }
     }

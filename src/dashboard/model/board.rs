@@ -4,7 +4,7 @@ use crate::contract::Stamp;
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::board::*;
 use crate::dashboard::model::Model;
-use crate::query::{Kind, query_of};
+use crate::query::{QueryKind, query_of};
 use crate::table::Table;
 use crate::triage::CaseId;
 use std::collections::{HashMap, HashSet};
@@ -40,7 +40,7 @@ impl Model {
 
     /// The findings that a query finds.
     fn findings_found(&mut self, filter: &str) -> HashSet<CaseId> {
-        let query = query_of(filter, Kind::Findings);
+        let query = query_of(filter, QueryKind::Findings);
         let hits = self.ask_list(Pane::Findings, |evaluator, source| evaluator.matches(&query, source));
         let (Some(hits), Some(table)) = (hits, self.data.findings.value()) else { return HashSet::new() };
         hits.rows().filter_map(|row| table.items().get(row)).map(|case| case.id).collect()

@@ -6,8 +6,8 @@ use crate::dashboard::data::decisions::*;
 use crate::dashboard::model::Model;
 use crate::table::Remote;
 use crate::triage::{
-    Arranged, CaseId, Change, Event, EventId, Input, Key, Stance, Standing, Subject, Touched, Usual, VerdictSource,
-    restance,
+    Assessment, CaseId, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
+    FindingState, Subject, Touched, VerdictSource, reassess,
 };
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl Model {
     }
 
     /// Asks for new rows when what they are made of has changed and none are under way.
-    pub(crate) fn arrange(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn correlate(&mut self, effects: &mut Vec<Effect>) {
         if self.findings.triage.arranging {
             return;
         }
@@ -38,7 +38,7 @@ impl Model {
         if self.findings.triage.basis.as_ref() == Some(&basis) {
             return;
         }
-        let input = Input {
+        let input = CorrelationInput {
             findings,
             scans,
             targets: self.data.targets.value().cloned().unwrap_or_default(),
@@ -52,11 +52,11 @@ impl Model {
         self.findings.triage.basis = Some(basis);
         self.findings.triage.arranging = true;
         self.findings.triage.touched.clear();
-        effects.push(Effect::Arrange(self.connection.generation, Box::new(input)));
+        effects.push(Effect::Correlate(self.connection.generation, Box::new(input)));
     }
 
     /// Rows were made.
-    pub(crate) fn handle_arranged(&mut self, generation: Generation, arranged: Arranged) {
+    pub(crate) fn handle_correlated(&mut self, generation: Generation, correlated: Correlated) {
         self.findings.triage.arranging = false;
         if generation != self.connection.generation {
             return;
@@ -66,26 +66,26 @@ impl Model {
             Remote::Unknown | Remote::Failed(_) => return,
         };
         let before = self.data.findings.value().cloned();
-        self.data.findings.succeed(arranged.cases, at);
+        self.data.findings.succeed(correlated.cases, at);
         if let Remote::Stale { problem, .. } = &self.data.occurrences {
             self.data.findings.fail(Arc::clone(problem));
         }
-        self.findings.triage.again = Reopened::of(&arranged.stances);
-        let stances = std::mem::replace(&mut self.findings.triage.stances, arranged.stances);
-        self.findings.triage.rules = arranged.rules;
-        self.findings.triage.read = arranged.read;
-        self.take_columns(arranged.columns);
+        self.findings.triage.again = Reopened::of(&correlated.assessments);
+        let assessments = std::mem::replace(&mut self.findings.triage.assessments, correlated.assessments);
+        self.findings.triage.rules = correlated.rules;
+        self.findings.triage.read = correlated.read;
+        self.take_columns(correlated.columns);
         let turn = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.turn);
-        let made_before = std::mem::replace(&mut self.findings.triage.arranged, turn);
+        let made_before = std::mem::replace(&mut self.findings.triage.correlated, turn);
         // What the store tells when it opens is no news to a person.
         if made_before != turn
             && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)
             && let Some(before) = before
         {
-            self.stay_where_told_otherwise(&before, &stances);
+            self.stay_where_told_otherwise(&before, &assessments);
         }
         let touched = std::mem::take(&mut self.findings.triage.touched);
-        self.restance(&touched);
+        self.reassess(&touched);
         self.settings.tabs.stale = true;
         self.show_rows(Pane::Findings);
         self.show_rows(Pane::Targets);
@@ -95,21 +95,21 @@ impl Model {
     }
 
     /// Says anew what stands about some findings.
-    fn restance(&mut self, keys: &[Key]) {
+    fn reassess(&mut self, keys: &[FindingKey]) {
         let today = self.today();
         let Some(table) = self.data.findings.value() else { return };
         let rows: Vec<usize> = keys.iter().filter_map(|&key| table.position(CaseId::from(key))).collect();
-        let Triage { stances, rules, state, again, .. } = &mut self.findings.triage;
+        let Triage { assessments, rules, state, again, .. } = &mut self.findings.triage;
         for &at in &rows {
-            if let Some(stance) = stances.get_mut(at) {
+            if let Some(assessment) = assessments.get_mut(at) {
                 let rule = rules.get(at).copied().flatten();
-                let now = Arc::new(restance(&table.items()[at], rule, state, today));
-                let was = std::mem::replace(stance, Arc::clone(&now));
+                let now = Arc::new(reassess(&table.items()[at], rule, state, today));
+                let was = std::mem::replace(assessment, Arc::clone(&now));
                 again.change(&was, &now);
             }
         }
         if !rows.is_empty() {
-            self.tell_again(&rows);
+            self.update_rows(&rows);
         }
     }
 
@@ -122,15 +122,15 @@ impl Model {
     }
 
     /// What is said about a row.
-    pub fn stance(&self, id: CaseId) -> Option<&Stance> {
-        self.findings.triage.stances.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
+    pub fn assessment(&self, id: CaseId) -> Option<&Assessment> {
+        self.findings.triage.assessments.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
     }
 
     /// What was said where a finding was before its port moved: offered, as long as nobody said anything here.
-    pub fn offered(&self, id: CaseId) -> Option<&Standing> {
+    pub fn offered(&self, id: CaseId) -> Option<&FindingState> {
         let case = self.data.findings.value()?.get(id)?;
-        let decided = self.stance(id).is_some_and(|stance| stance.source == VerdictSource::Person);
-        let before = self.findings.triage.state.standing(*case.offered.as_deref().filter(|_| !decided)?)?;
+        let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
+        let before = self.findings.triage.state.finding_state(*case.offered.as_deref().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
     }
 
@@ -139,11 +139,11 @@ impl Model {
         let workspace = self.workspace_name();
         let at = Stamp(self.now.wall);
         let triage = &mut self.findings.triage;
-        let mut pen = triage.pen.take()?;
-        let batch = pen.next();
+        let mut writer = triage.writer.take()?;
+        let batch = writer.next();
         let changes = drafts.into_iter().map(|(subject, change)| (workspace.clone(), subject, change));
-        let events = pen.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
-        triage.pen = Some(pen);
+        let events = writer.write_batch((at, triage.state.clock() + 1), &triage.state, changes);
+        triage.writer = Some(writer);
         self.take_events(&events);
         let decided = events.iter().filter_map(|event| match (&event.subject, &event.change) {
             (Subject::Finding(identity), Change::Decide(_)) => Some(identity.key),
@@ -161,7 +161,7 @@ impl Model {
             if self.findings.triage.state.knows(event.id) {
                 continue;
             }
-            self.findings.triage.usual.take(event);
+            self.findings.triage.defaults.take(event);
             match self.findings.triage.state.apply(event) {
                 Touched::Keys(keys) => touched.extend(keys),
                 Touched::All => {
@@ -174,10 +174,10 @@ impl Model {
                 Touched::Nothing => {}
             }
         }
-        self.restance(&touched);
+        self.reassess(&touched);
         self.stay(&touched.iter().map(|&key| CaseId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
-        self.lists.groups.count_undecided(&self.findings.triage.stances);
+        self.lists.groups.count_undecided(&self.findings.triage.assessments);
         self.screen.dirty = true;
     }
 
@@ -185,11 +185,11 @@ impl Model {
     pub(crate) fn handle_triage(&mut self, news: TriageNews) {
         match news {
             TriageNews::Opened(kept) => {
-                let StoredDecisions { state, pen, settings, seen, problem } = *kept;
+                let StoredDecisions { state, writer, settings, seen, problem } = *kept;
                 let turn = self.findings.triage.turn + 1;
-                self.findings.triage.usual = Usual::of(&state);
+                self.findings.triage.defaults = DecisionDefaults::of(&state);
                 self.findings.triage.state = state;
-                self.findings.triage.pen = pen;
+                self.findings.triage.writer = writer;
                 self.findings.triage.settings = settings;
                 self.findings.triage.seen = seen;
                 (self.findings.triage.turn, self.findings.triage.opened) = (turn, Some(turn));
@@ -199,7 +199,7 @@ impl Model {
             }
             TriageNews::Events(events) => self.take_events(&events),
             TriageNews::Failed(problem) => {
-                self.findings.triage.pen = None;
+                self.findings.triage.writer = None;
                 self.findings.triage.problem = Some(problem);
             }
         }

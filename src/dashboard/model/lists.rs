@@ -12,7 +12,7 @@ use crate::dashboard::list::{
 };
 use crate::dashboard::model::Model;
 use crate::oob::Payload;
-use crate::query::{Evaluator, Query, SortKey, Source};
+use crate::query::{Evaluator, Query, RowSource, SortKey};
 use crate::table::{Item, Remote, Table, sort};
 use crate::triage::Case;
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ type InScope<T> = Box<dyn Fn(&T) -> bool>;
 /// An item that a pane lists. The defaults are those of a list that needs nothing but its query.
 pub(crate) trait PaneItem: Stored {
     /// Its table for queries.
-    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn Source + 'a> {
+    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn RowSource + 'a> {
         Box::new(model.listed(table))
     }
 
@@ -152,7 +152,7 @@ impl PaneItem for Payload {
 }
 
 impl PaneItem for Case {
-    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn Source + 'a> {
+    fn source<'a>(model: &'a Model, table: &'a Table<Self>) -> Box<dyn RowSource + 'a> {
         Box::new(model.triaged(table))
     }
 
@@ -170,7 +170,7 @@ impl PaneItem for Case {
             None => lists.findings.show(table, rows),
             Some(_) => {
                 lists.findings.rows = Arc::new(rows);
-                lists.groups.show(&mut lists.findings, table, &model.findings.triage.stances);
+                lists.groups.show(&mut lists.findings, table, &model.findings.triage.assessments);
             }
         }
     }
@@ -207,7 +207,11 @@ impl Model {
     }
 
     /// Asks something of a pane's list; nothing while there is none.
-    pub(crate) fn ask_list<A>(&mut self, pane: Pane, ask: impl FnOnce(&mut Evaluator, &dyn Source) -> A) -> Option<A> {
+    pub(crate) fn ask_list<A>(
+        &mut self,
+        pane: Pane,
+        ask: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
+    ) -> Option<A> {
         registry!(of [
             pane.asked_of(),
             T => {

@@ -3,24 +3,29 @@
 use crate::contract::Logger;
 use crate::dashboard::base::Tone;
 use crate::dashboard::model::Model;
-use crate::oob::Ending;
+use crate::oob::LoggerExpiry;
 use crate::table::Table;
 
 impl Model {
     /// What is left of the logger that ends next. One that has ended already is no news.
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<LoggerExpiry> {
         let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();
-        loggers.iter().filter_map(|logger| Ending::of(logger)).filter(|&ending| ending != Ending::Over).min()
+        loggers
+            .iter()
+            .filter_map(|logger| LoggerExpiry::of(logger))
+            .filter(|&ending| ending != LoggerExpiry::Over)
+            .min()
     }
 
     /// Says once of a logger that it comes to its end.
     pub(crate) fn warn_of_ends(&mut self, new: &Table<Logger>) {
         let before = self.data.loggers.value().cloned().unwrap_or_default();
-        let kind = |ending: Option<Ending>| ending.map(|ending| std::mem::discriminant(&ending));
+        let kind = |ending: Option<LoggerExpiry>| ending.map(|ending| std::mem::discriminant(&ending));
         for logger in new.items() {
             let known = before.get(logger.id);
-            let was = known.and_then(|logger| Ending::of(logger)).or(known.is_none().then_some(Ending::Over));
-            if let Some(ending) = Ending::of(logger).filter(|&now| kind(Some(now)) != kind(was)) {
+            let was =
+                known.and_then(|logger| LoggerExpiry::of(logger)).or(known.is_none().then_some(LoggerExpiry::Over));
+            if let Some(ending) = LoggerExpiry::of(logger).filter(|&now| kind(Some(now)) != kind(was)) {
                 self.say(Tone::Bad, format!("logger {}: {ending}", logger.label));
             }
         }

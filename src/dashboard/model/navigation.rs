@@ -55,7 +55,7 @@ impl Model {
         self.data.scans = Remote::Unknown;
         self.data.occurrences = Remote::Unknown;
         self.data.findings = Remote::Unknown;
-        self.findings.triage.stances.clear();
+        self.findings.triage.assessments.clear();
         self.findings.triage.again = Default::default();
         self.data.board = Remote::Unknown;
         self.findings.board = None;

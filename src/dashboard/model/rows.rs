@@ -8,7 +8,7 @@ use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::list::{Asked, Asking, List, StreamList, stream};
 use crate::dashboard::model::{Model, PaneItem, Stored};
 use crate::query::explain::explain;
-use crate::query::{Bits, Kind, Source, query_of};
+use crate::query::{QueryKind, RowSet, RowSource, query_of};
 use crate::table::{Item, Table};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Model {
     /// Asks the query of the captures: about all of them, those that came or changed, or a piece of what is left.
     pub(crate) fn ask_captures(&mut self, ask: impl FnOnce(&mut StreamList, &Asking<'_>)) {
         let mut list = std::mem::take(&mut self.lists.captures);
-        let query = query_of(&list.filter, Kind::Captures);
+        let query = query_of(&list.filter, QueryKind::Captures);
         let (others, now) = (self.world(), self.service_now().as_second());
         let world = stream::asking::StreamContext { only: self.navigation.scope.logger, others: &others, now };
         ask(&mut list, &Asking { stream: &self.data.captures, query: &query, world, piece: stream::asking::PIECE });
@@ -101,11 +101,11 @@ fn rows<T: Item>(
     list: &mut List<T>,
     table: &Table<T>,
     asked: &mut Asked,
-    source: &dyn Source,
+    source: &dyn RowSource,
     in_scope: Option<&dyn Fn(&T) -> bool>,
 ) -> Vec<u32> {
     let query = query_of(&list.filter, T::KIND);
-    let scope = in_scope.map(|holds| Bits::of(table.len(), |row| holds(&table.items()[row])));
+    let scope = in_scope.map(|holds| RowSet::of(table.len(), |row| holds(&table.items()[row])));
     list.why = explain(&query, asked.evaluator(), source, scope.as_ref());
     let own = (!list.order.is_empty()).then(|| asked.order(&list.order, source));
     let order = own.as_ref().map_or_else(|| table.order(list.sort), |order| order.as_slice()).iter().copied();

@@ -3,7 +3,7 @@
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
-use crate::triage::{CaseId, Key};
+use crate::triage::{CaseId, FindingKey};
 use std::time::Duration;
 
 /// A detail counts as seen after it was on the screen for this long.
@@ -11,12 +11,12 @@ pub(crate) const SEEN_AFTER: Duration = Duration::from_secs(1);
 
 impl Model {
     /// Whether a row is still to be looked at. Where nothing is remembered nothing is unread.
-    pub fn is_unread(&self, key: Key) -> bool {
-        self.findings.triage.pen.is_some() && !self.findings.triage.seen.contains(&key)
+    pub fn is_unread(&self, key: FindingKey) -> bool {
+        self.findings.triage.writer.is_some() && !self.findings.triage.seen.contains(&key)
     }
 
     /// The finding whose detail is on the screen, while it is unread.
-    pub(crate) fn unread_on_screen(&self) -> Option<(Key, Duration)> {
+    pub(crate) fn unread_on_screen(&self) -> Option<(FindingKey, Duration)> {
         let (pane, id, since) = self.findings.looking?;
         let case = self.data.findings.value().filter(|_| pane == Pane::Findings)?.get(CaseId(id))?;
         self.is_unread(case.key()).then(|| (case.key(), since + SEEN_AFTER))
@@ -32,7 +32,7 @@ impl Model {
     }
 
     /// These were seen.
-    pub(crate) fn see(&mut self, mut keys: Vec<Key>, effects: &mut Vec<Effect>) {
+    pub(crate) fn see(&mut self, mut keys: Vec<FindingKey>, effects: &mut Vec<Effect>) {
         keys.retain(|&key| self.is_unread(key));
         if keys.is_empty() {
             return;

@@ -12,8 +12,8 @@ use crate::dashboard::data::{ALERT, Alert, LONGEST, OFF, ON, RECENT, Wait};
 use crate::dashboard::model::Model;
 use crate::oob::source::is_own;
 use crate::oob::{Agent, Mention, Payload, Token};
-use crate::query::{Kind, Query};
-use crate::table::{Recognised, Rows};
+use crate::query::{Query, QueryKind};
+use crate::table::{RecognizedCapture, Rows};
 use crate::text;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,10 +124,10 @@ impl Model {
             return taken;
         }
         let world = self.world();
-        let rows: Vec<Recognised<'_>> = new.iter().map(|caught| caught.recognised()).collect();
+        let rows: Vec<RecognizedCapture<'_>> = new.iter().map(|caught| caught.recognised()).collect();
         let source = Rows { rows: &rows, others: &world, now: self.service_now().as_second() };
         for alert in on {
-            let Ok(query) = Query::parse(&alert.query, Kind::Captures) else { continue };
+            let Ok(query) = Query::parse(&alert.query, QueryKind::Captures) else { continue };
             for row in query.matches(&source).rows() {
                 taken[row].get_or_insert_with(|| alert.query.clone());
             }

@@ -39,9 +39,9 @@ impl Model {
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         (what.captures, what.payloads) = self.caught_since(last);
         what.risks = self.found_since(last, &scans);
-        for stance in &self.findings.triage.stances {
-            let ends = stance.until.is_some_and(|until| today <= until && until <= soon);
-            what.expiring += usize::from(ends && !stance.is_undecided());
+        for assessment in &self.findings.triage.assessments {
+            let ends = assessment.until.is_some_and(|until| today <= until && until <= soon);
+            what.expiring += usize::from(ends && !assessment.is_undecided());
         }
         for scan in scans.items().iter().filter(|scan| scan.has_ended() && scan.end_time.is_some_and(|end| end > last))
         {
@@ -85,7 +85,7 @@ impl Model {
             }
             let first = case.earlier.last().map_or(&case.finding, |seen| &seen.finding);
             if first.task_id.and_then(|id| scans.get(id)).is_some_and(|scan| was_under_way(scan, last)) {
-                let own = self.findings.triage.stances.get(row).and_then(|stance| stance.severity);
+                let own = self.findings.triage.assessments.get(row).and_then(|assessment| assessment.severity);
                 risks[4 - own.unwrap_or(case.risk_level).level() as usize] += 1;
             }
         }

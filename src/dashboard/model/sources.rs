@@ -6,10 +6,10 @@ use crate::dashboard::list::AnyTable;
 use crate::dashboard::list::asked::any;
 use crate::dashboard::model::Model;
 use crate::oob::source::is_own;
-use crate::oob::{Book, Hits, Hosts, Network, Payload, Token};
-use crate::query::{Bits, Builder, Column, Field, Kind, Source};
-use crate::table::{Item, Others, Row, Table};
-use crate::triage::{Case, Judged, Key, Stance, State};
+use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
+use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
+use crate::table::{Item, OtherLists, Row, Table};
+use crate::triage::{AssessedFinding, Assessment, Case, FindingKey, TriageState};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub struct ListContext<'a> {
     data: &'a Data,
-    state: &'a State,
-    book: &'a Book,
+    state: &'a TriageState,
+    book: &'a PayloadBook,
     payloads: &'a Payloads,
     signals: &'a AlertState,
     own: &'a [Network],
-    hosts: &'a Hosts,
+    hosts: &'a TargetHosts,
     clock_offset: Option<i64>,
 }
 
-impl Others for ListContext<'_> {
+impl OtherLists for ListContext<'_> {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
         self.data.targets.value()?.get(target).map(|target| &target.name)
     }
@@ -79,8 +79,8 @@ impl Others for ListContext<'_> {
         self.clock_offset
     }
 
-    fn notes(&self, key: Key) -> Vec<&Shared> {
-        self.state.standing(key).map(|standing| standing.noted().collect()).unwrap_or_default()
+    fn notes(&self, key: FindingKey) -> Vec<&Shared> {
+        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
     }
 }
 
@@ -92,8 +92,8 @@ pub(crate) struct Listed<'a, T: Item> {
     pub now: i64,
 }
 
-impl<T: Item> Source for Listed<'_, T> {
-    fn kind(&self) -> Kind {
+impl<T: Item> RowSource for Listed<'_, T> {
+    fn kind(&self) -> QueryKind {
         T::KIND
     }
 
@@ -105,13 +105,13 @@ impl<T: Item> Source for Listed<'_, T> {
         self.table.column(field)
     }
 
-    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
-        self.table.items()[row].tell(field, &self.world, to);
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
+        self.table.items()[row].write_field(field, &self.world, to);
     }
 
-    fn with_text(&self, text: &str) -> Bits {
+    fn with_text(&self, text: &str) -> RowSet {
         let targets = match T::KIND {
-            Kind::Findings | Kind::Scans => self.world.targets_named(text),
+            QueryKind::Findings | QueryKind::Scans => self.world.targets_named(text),
             _ => Vec::new(),
         };
         self.table.with_text(text, &targets)
@@ -134,12 +134,12 @@ impl ListContext<'_> {
 /// The findings, with what was decided about each.
 pub(crate) struct Triaged<'a> {
     pub listed: Listed<'a, Case>,
-    pub stances: &'a [Arc<Stance>],
+    pub assessments: &'a [Arc<Assessment>],
 }
 
-impl Source for Triaged<'_> {
-    fn kind(&self) -> Kind {
-        Kind::Findings
+impl RowSource for Triaged<'_> {
+    fn kind(&self) -> QueryKind {
+        QueryKind::Findings
     }
 
     fn len(&self) -> usize {
@@ -150,15 +150,15 @@ impl Source for Triaged<'_> {
         self.listed.ready(field)
     }
 
-    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
         let case = &self.listed.table.items()[row];
-        match self.stances.get(row) {
-            Some(stance) => Judged { case, stance }.tell(field, &self.listed.world, to),
-            None => case.tell(field, &self.listed.world, to),
+        match self.assessments.get(row) {
+            Some(assessment) => AssessedFinding { case, assessment }.write_field(field, &self.listed.world, to),
+            None => case.write_field(field, &self.listed.world, to),
         }
     }
 
-    fn with_text(&self, text: &str) -> Bits {
+    fn with_text(&self, text: &str) -> RowSet {
         self.listed.with_text(text)
     }
 
@@ -189,32 +189,34 @@ impl Model {
 
     /// The findings to be queried.
     pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Case>) -> Triaged<'a> {
-        Triaged { listed: self.listed(table), stances: &self.findings.triage.stances }
+        Triaged { listed: self.listed(table), assessments: &self.findings.triage.assessments }
     }
 
     /// Takes columns of the findings that were made off the UI thread.
-    pub(crate) fn take_columns(&mut self, made: Vec<(Field, Builder)>) {
+    pub(crate) fn take_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
         let Some(table) = self.data.findings.value().cloned() else { return };
         self.asking(&table, |_, _, asked| asked.evaluator.take_columns(made));
     }
 
     /// Something else is said about some rows of the findings.
-    pub(crate) fn tell_again(&mut self, rows: &[usize]) {
+    pub(crate) fn update_rows(&mut self, rows: &[usize]) {
         let Some(table) = self.data.findings.value().cloned() else { return };
         self.asking(&table, |model, _, asked| asked.restanced(rows, &model.triaged(&table)));
         self.settings.tabs.stale = true;
     }
 
     /// The lists that those of a kind say something about.
-    pub(crate) fn others_of(&self, kind: Kind) -> Vec<AnyTable> {
+    pub(crate) fn others_of(&self, kind: QueryKind) -> Vec<AnyTable> {
         let data = &self.data;
         match kind {
-            Kind::Findings | Kind::Scans => {
-                let scans = if kind == Kind::Findings { any(data.scans.value()) } else { None };
+            QueryKind::Findings | QueryKind::Scans => {
+                let scans = if kind == QueryKind::Findings { any(data.scans.value()) } else { None };
                 vec![any(data.targets.value()), any(data.workspaces.value()), scans]
             }
-            Kind::Payloads => vec![Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>)],
-            Kind::Targets => vec![any(data.workspaces.value()), any(data.scans.value()), any(data.findings.value())],
+            QueryKind::Payloads => vec![Some(Arc::clone(&self.captures.payloads.hits) as Arc<dyn Any + Send + Sync>)],
+            QueryKind::Targets => {
+                vec![any(data.workspaces.value()), any(data.scans.value()), any(data.findings.value())]
+            }
             _ => Vec::new(),
         }
     }

@@ -11,9 +11,9 @@
 use crate::contract::{Risk, Shared, Stamp};
 use crate::dashboard::list::{KeptRow, List};
 use crate::dashboard::model::Model;
-use crate::query::Bits;
+use crate::query::RowSet;
 use crate::table::{Item, Table};
-use crate::triage::{Case, CaseId, Stance, Verdict, VerdictSource};
+use crate::triage::{Assessment, Case, CaseId, Verdict, VerdictSource};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,11 +40,12 @@ impl Model {
     }
 
     /// Rules, or what else is about many findings, say something else of some rows than before: these stay too.
-    pub(crate) fn stay_where_told_otherwise(&mut self, before: &Table<Case>, stances: &[Arc<Stance>]) {
+    pub(crate) fn stay_where_told_otherwise(&mut self, before: &Table<Case>, assessments: &[Arc<Assessment>]) {
         let Some(table) = self.data.findings.value() else { return };
         let told = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
-            let (was, now) = (stances.get(*row as usize)?, self.findings.triage.stances.get(table.position(id)?)?);
+            let (was, now) =
+                (assessments.get(*row as usize)?, self.findings.triage.assessments.get(table.position(id)?)?);
             (said(was) != said(now)).then_some(id)
         };
         let ids: Vec<CaseId> = self.lists.findings.rows.iter().filter_map(told).collect();
@@ -53,14 +54,14 @@ impl Model {
 }
 
 /// What persons, rules and the service say; not what scans tell.
-fn said(stance: &Stance) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
-    (stance.verdict, stance.source, stance.at, stance.severity, &stance.tags)
+fn said(assessment: &Assessment) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
+    (assessment.verdict, assessment.source, assessment.at, assessment.severity, &assessment.tags)
 }
 
 impl<T: Item> List<T> {
     /// Of these the shown ones stay, each under the row it stands under now.
     fn keep_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
-        let mut wanted = Bits::none(table.len());
+        let mut wanted = RowSet::none(table.len());
         ids.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
         let id = |row: u32| table.items()[row as usize].id();
         let mut above = None;
@@ -76,10 +77,10 @@ impl<T: Item> List<T> {
     /// Rows in an order that decisions change: those that stay go back under the rows they stood under.
     pub(crate) fn in_place(&self, table: &Table<T>, rows: Vec<u32>) -> Vec<u32> {
         let place = |id: T::Id| table.position(id).map(|at| at as u32);
-        let mut shown = Bits::none(table.len());
+        let mut shown = RowSet::none(table.len());
         rows.iter().for_each(|&row| shown.set(row as usize));
         let mut under: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
-        let mut held = Bits::none(table.len());
+        let mut held = RowSet::none(table.len());
         for (&id, kept) in &self.kept {
             let above = match kept {
                 KeptRow::Anywhere => continue,

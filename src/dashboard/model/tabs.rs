@@ -3,7 +3,7 @@
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
 use crate::dashboard::model::Model;
-use crate::query::{Kind, ParseError, Query, SortKey, query_of};
+use crate::query::{ParseError, Query, QueryKind, SortKey, query_of};
 
 impl Model {
     /// Applies another filter.
@@ -161,7 +161,7 @@ impl Model {
         let workspace = self.workspace_name();
         let mut tabs = Tabs::default();
         if let Some(mut saved) = self.setting::<Vec<Saved>>(TABS, &workspace) {
-            saved.retain(|saved| Query::parse(&saved.query, Kind::Findings).is_ok());
+            saved.retain(|saved| Query::parse(&saved.query, QueryKind::Findings).is_ok());
             tabs.at = saved.iter().position(|saved| saved.query == "is:undecided").unwrap_or(0);
             tabs.saved = saved;
         }
@@ -188,7 +188,7 @@ impl Model {
             return;
         };
         let queries: Vec<Query> =
-            self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, Kind::Findings)).collect();
+            self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
         let counts = self.asking(&table, |model, _, asked| {
             let source = model.triaged(&table);
             queries.iter().map(|query| asked.matches(query, &source).count()).collect()

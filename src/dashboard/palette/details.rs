@@ -55,14 +55,14 @@ fn put(
         "reason" => draft.reason = wish(value, || reason(verdict, value, &at))?,
         "until" => draft.until = wish(value, || day(value, &at))?,
         "severity" => draft.severity = wish(value, || risk(value, &at))?,
-        "note" => draft.note = DraftValue::This(value.into()),
+        "note" => draft.note = DraftValue::Set(value.into()),
         _ => draft.tag.extend(value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(Shared::from)),
     }
     Ok(())
 }
 
 fn wish<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<DraftValue<T>, Fault> {
-    if value == "none" { Ok(DraftValue::Nothing) } else { read().map(DraftValue::This) }
+    if value == "none" { Ok(DraftValue::Empty) } else { read().map(DraftValue::Set) }
 }
 
 fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Reason, Fault> {

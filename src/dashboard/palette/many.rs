@@ -1,7 +1,7 @@
 //! `COUNT FILE [shape=SHAPE]`: many payloads at once, a line each of a file.
 
 use crate::dashboard::model::Fault;
-use crate::oob::{MOST, Shape};
+use crate::oob::{MOST, PayloadShape};
 use std::ops::Range;
 
 /// What was asked for.
@@ -12,7 +12,7 @@ pub struct Many {
     /// Into which file.
     pub file: String,
     /// In which shape.
-    pub shape: Shape,
+    pub shape: PayloadShape,
 }
 
 /// Reads it; nothing where the text is a query, because it begins with no number or ends with it.
@@ -25,7 +25,7 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
         _ => (rest, None),
     };
     let fault = |why: String| Fault::new(place.clone(), why);
-    let shape = match shape.map(str::parse).unwrap_or(Ok(Shape::Plain)) {
+    let shape = match shape.map(str::parse).unwrap_or(Ok(PayloadShape::Plain)) {
         Ok(shape) => shape,
         Err(why) => return Some(Err(fault(why))),
     };
@@ -40,15 +40,15 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
 mod tests {
     use super::*;
 
-    fn told(typed: &str) -> Option<Result<(usize, String, Shape), String>> {
+    fn told(typed: &str) -> Option<Result<(usize, String, PayloadShape), String>> {
         let read = read(typed, &(0..typed.len()))?;
         Some(read.map(|many| (many.count, many.file, many.shape)).map_err(|fault| fault.reason))
     }
 
     #[test]
     fn a_number_and_a_file_are_many_payloads_and_anything_else_is_a_query() {
-        assert_eq!(told("200 urls.txt"), Some(Ok((200, "urls.txt".to_owned(), Shape::Plain))));
-        assert_eq!(told("3 my urls.txt shape=xxe"), Some(Ok((3, "my urls.txt".to_owned(), Shape::Xxe))));
+        assert_eq!(told("200 urls.txt"), Some(Ok((200, "urls.txt".to_owned(), PayloadShape::Plain))));
+        assert_eq!(told("3 my urls.txt shape=xxe"), Some(Ok((3, "my urls.txt".to_owned(), PayloadShape::Xxe))));
         assert_eq!([told("is:hit"), told("200"), told("q shape"), told("")], [None, None, None, None]);
     }
 

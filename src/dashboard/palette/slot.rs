@@ -5,7 +5,7 @@ use crate::dashboard::model::{Fault, Model};
 use crate::dashboard::palette::{Args, ArgumentValue, details, many, trimmed};
 use crate::oob::Token;
 use crate::query::error::nearest;
-use crate::query::{Kind, Query, SortKey};
+use crate::query::{Query, QueryKind, SortKey};
 use crate::table::{Item, Table};
 use crate::triage::{Baseline, CaseId, Verdict};
 use jiff::civil::Date;
@@ -27,7 +27,7 @@ pub struct ArgumentSlot {
 #[derive(Clone, Copy, Debug)]
 pub enum ArgumentShape {
     /// A query for a list.
-    Query(Kind),
+    Query(QueryKind),
     /// A query for the list with the focus.
     Here,
     /// Fields to order the list with the focus by.
@@ -49,7 +49,7 @@ pub enum ArgumentShape {
     /// The beginning of a token that only one payload has.
     Payload,
     /// A query for the payloads, or how many to write into a file: [`many`].
-    Book,
+    PayloadBook,
     /// A query for the findings, as [`ArgumentShape::Query`].
     Findings,
     /// What can be said with a verdict.
@@ -103,7 +103,7 @@ impl fmt::Display for ArgumentShape {
             Self::Workspace | Self::Target | Self::Logger | Self::Tab => f.write_str("NAME"),
             Self::Scan => f.write_str("ID"),
             Self::Payload => f.write_str("TOKEN"),
-            Self::Book => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
+            Self::PayloadBook => f.write_str("QUERY|COUNT FILE [shape=SHAPE]"),
             Self::Finding => f.write_str("ID|WORDS"),
             Self::Details => f.write_str("KEY=VALUE…"),
             Self::Tags => f.write_str("+TAG -TAG"),
@@ -226,7 +226,7 @@ fn read_one(
     let data = &model.data;
     match shape {
         ArgumentShape::Query(kind) => query(kind, typed, &place),
-        ArgumentShape::Findings => query(Kind::Findings, typed, &place),
+        ArgumentShape::Findings => query(QueryKind::Findings, typed, &place),
         ArgumentShape::Details => {
             let verdict = before.choice().and_then(Verdict::named);
             details::read(verdict, text, place).map(|draft| ArgumentValue::Details(Box::new(draft)))
@@ -267,15 +267,15 @@ fn read_one(
             .map(ArgumentValue::Finding)
             .ok_or_else(|| Fault::new(place, format!("no finding here has the id or name {typed}"))),
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
-        ArgumentShape::Book => match many::read(typed, &place) {
+        ArgumentShape::PayloadBook => match many::read(typed, &place) {
             Some(many) => many.map(ArgumentValue::Many),
-            None => query(Kind::Payloads, typed, &place),
+            None => query(QueryKind::Payloads, typed, &place),
         },
         ArgumentShape::Baseline => baseline(typed, place).map(ArgumentValue::Baseline),
     }
 }
 
-fn query(kind: Kind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {
+fn query(kind: QueryKind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {
     Query::parse(typed, kind).map(|_| ArgumentValue::Query(typed.to_owned())).map_err(|fault| moved(fault, place.start))
 }
 

@@ -8,7 +8,7 @@ use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::dashboard::payloads::keys as payloads;
 use crate::oob::{Token, UrlForm};
-use crate::query::Kind;
+use crate::query::QueryKind;
 use crate::query::value::span;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     .or(Action::Payload(PayloadAction::Plant)),
     Command::new(
         "payloads",
-        &[ArgumentSlot::optional(ArgumentShape::Book)],
+        &[ArgumentSlot::optional(ArgumentShape::PayloadBook)],
         "go to the payload book, with a query filter it; or write so many new payloads into a file, one a line",
         "payloads 200 urls.txt shape=xxe",
         book,
@@ -51,7 +51,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
     Command::new(
         "alert",
-        &[ArgumentSlot::needed(ArgumentShape::Query(Kind::Captures))],
+        &[ArgumentSlot::needed(ArgumentShape::Query(QueryKind::Captures))],
         "be told of every capture that the query takes, bots and the own address too; remembered for this workspace",
         "alert from:203.0.113.* method:POST",
         alert,

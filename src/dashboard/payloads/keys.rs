@@ -8,7 +8,7 @@ use crate::dashboard::input::{Context, KeyChord, Prefix};
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::Many;
 use crate::oob::lifetime::over;
-use crate::oob::{Payload, Planting, Shape, Stamped, Token, UrlForm};
+use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
 use crate::text;
 use crate::text::plural;
 use crate::triage::CaseId;
@@ -44,7 +44,7 @@ pub(crate) fn ask_shape(model: &mut Model) {
 }
 
 /// `y p`, then a shape.
-pub(crate) fn copy_as(model: &mut Model, shape: Shape, effects: &mut Vec<Effect>) {
+pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<Effect>) {
     let Some(payload) = model.payload_at_hand() else {
         return model.say(Tone::Plain, "no payload is at hand: p makes one");
     };
@@ -55,28 +55,29 @@ pub(crate) fn copy_as(model: &mut Model, shape: Shape, effects: &mut Vec<Effect>
 /// Asks for one payload of the current logger, for what is under the cursor.
 pub(crate) fn plant(model: &mut Model, form: UrlForm, effects: &mut Vec<Effect>) -> Result<(), String> {
     let finding = finding_at_hand(model);
-    let about = planting(model, form)?;
-    let planting = Planting {
+    let about = payload_request(model, form)?;
+    let payload_request = PayloadRequest {
         count: 1,
         target: model.target_at_hand().and_then(|id| model.target_name(id).cloned()).unwrap_or(about.target),
         finding: finding.as_ref().map(|(key, _)| *key),
         finding_name: finding.map(|(_, name)| name).unwrap_or_default(),
         ..about
     };
-    effects.push(Effect::Draw(Box::new(planting)));
+    effects.push(Effect::Draw(Box::new(payload_request)));
     Ok(())
 }
 
 /// Asks for many, a line each of a file: they go to many places, so they are not for what happens to be under the cursor.
 pub(crate) fn plant_many(model: &mut Model, many: Many, effects: &mut Vec<Effect>) -> Result<(), String> {
     let Many { count, file, shape } = many;
-    let planting = Planting { count, shape, into: Some(file), ..planting(model, model.url_form())? };
-    effects.push(Effect::Draw(Box::new(planting)));
+    let payload_request =
+        PayloadRequest { count, shape, into: Some(file), ..payload_request(model, model.url_form())? };
+    effects.push(Effect::Draw(Box::new(payload_request)));
     Ok(())
 }
 
 /// What a payload made now is of, and the target that all is narrowed to.
-fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
+fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, String> {
     if !model.captures.oob.writable {
         return Err("no payload: what is planted could not be kept here just now".to_owned());
     }
@@ -84,13 +85,13 @@ fn planting(model: &Model, form: UrlForm) -> Result<Planting, String> {
     if form == UrlForm::Path && tells_no_paths(model) {
         return Err("no payload: this service tells no paths of what it captures, so a token there would not be seen; payload query".to_owned());
     }
-    Ok(Planting {
+    Ok(PayloadRequest {
         logger: logger.id,
         label: logger.label.clone(),
         handler_url: logger.handler_url.clone(),
         form,
         target: model.navigation.scope.target.and_then(|id| model.target_name(id).cloned()).unwrap_or_default(),
-        ..Planting::default()
+        ..PayloadRequest::default()
     })
 }
 
@@ -100,7 +101,7 @@ fn tells_no_paths(model: &Model) -> bool {
     !caught.is_empty() && caught.iter().all(|caught| caught.capture.path.is_none())
 }
 
-fn finding_at_hand(model: &Model) -> Option<(crate::triage::Key, Shared)> {
+fn finding_at_hand(model: &Model) -> Option<(crate::triage::FindingKey, Shared)> {
     let id = match model.navigation.focus.pane {
         Pane::Findings => model.selected_id(Pane::Findings).map(CaseId),
         Pane::Board => model.board_case(),
@@ -133,17 +134,22 @@ fn current_logger(model: &Model) -> Result<&Logger, String> {
 }
 
 /// Random numbers came: the payloads are made, kept, and copied or written.
-pub(crate) fn handle_drawn(model: &mut Model, planting: &Planting, numbers: &[u64], effects: &mut Vec<Effect>) {
-    let stamped = Stamped {
+pub(crate) fn handle_drawn(
+    model: &mut Model,
+    payload_request: &PayloadRequest,
+    numbers: &[u64],
+    effects: &mut Vec<Effect>,
+) {
+    let stamped = PayloadOrigin {
         workspace: model.workspace_name(),
-        who: model.findings.triage.pen.as_ref().map(|pen| pen.who.clone()).unwrap_or_default(),
+        who: model.findings.triage.writer.as_ref().map(|writer| writer.who.clone()).unwrap_or_default(),
         at: Some(Stamp(model.now.wall)),
         offset: model.connection.clock_offset,
     };
-    let payloads = planting.payloads(numbers, &model.captures.oob.book, &stamped);
+    let payloads = payload_request.payloads(numbers, &model.captures.oob.book, &stamped);
     let Some(first) = payloads.first().cloned() else { return };
     model.plant(payloads.clone(), effects);
-    match &planting.into {
+    match &payload_request.into {
         None => {
             let what = format!("payload {} of logger {}", first.token, first.label);
             effects.push(Effect::Copy { what, text: text::clean_text(&first.url).into_owned() });
@@ -158,7 +164,7 @@ pub(crate) fn handle_drawn(model: &mut Model, planting: &Planting, numbers: &[u6
         }
         Some(name) => {
             let lines: String =
-                payloads.iter().map(|payload| format!("{}\n", planting.shape.of(&payload.url))).collect();
+                payloads.iter().map(|payload| format!("{}\n", payload_request.shape.of(&payload.url))).collect();
             model.captures.payloads.sheet =
                 Some((text::file_name(name), payloads.iter().map(|payload| payload.token).collect()));
             effects.push(Effect::Save { name: name.clone(), content: lines.into_bytes().into() });

@@ -5,7 +5,7 @@ use crate::dashboard::base::{Caught, Signal};
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::testing::*;
-use crate::oob::{Archived, Mention, MentionPlace, Token};
+use crate::oob::{ArchivedCapture, Mention, MentionPlace, Token};
 
 impl Desk {
     /// A capture that carries a token comes in; the signals that go out.
@@ -41,7 +41,7 @@ fn caught(id: i64, token: Option<u64>) -> Caught {
         wrapped: Vec::new(),
         added: Shared::default(),
     };
-    let archived = Archived {
+    let archived = ArchivedCapture {
         workspace: "Acme".into(),
         logger: LoggerId(1),
         label: "probe".into(),

@@ -4,7 +4,7 @@ use crate::dashboard::core::Msg;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::*;
-use crate::oob::{Hits, Payload, Planting, Token};
+use crate::oob::{Hits, Payload, PayloadRequest, Token};
 
 /// The payloads that effects keep, and what they copy.
 fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
@@ -82,10 +82,10 @@ fn a_read_only_session_plants_nothing() {
 
 #[test]
 fn a_number_that_is_taken_makes_no_second_payload_of_one_token() {
-    let planting = Planting { count: 2, ..Planting::default() };
-    let mut book = crate::oob::Book::default();
-    book.take(planting.payloads(&[1], &book, &Default::default()));
-    let made = planting.payloads(&[1, 5, 5, 6, 7], &book, &Default::default());
+    let payload_request = PayloadRequest { count: 2, ..PayloadRequest::default() };
+    let mut book = crate::oob::PayloadBook::default();
+    book.take(payload_request.payloads(&[1], &book, &Default::default()));
+    let made = payload_request.payloads(&[1, 5, 5, 6, 7], &book, &Default::default());
     assert_eq!(made.iter().map(|payload| payload.token).collect::<Vec<_>>(), [Token::of(5), Token::of(6)]);
 }
 

@@ -3,7 +3,7 @@
 
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, ScanId};
 use crate::dashboard::base::{ArchivedCaptures, ScanPart};
-use crate::oob::Newest;
+use crate::oob::NewestCapture;
 use crate::oob::archived::{beyond, since};
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ struct Heard {
     /// Requests at the last look at the list; none before the first.
     requests: Option<i64>,
     /// The newest capture told.
-    newest: Option<Newest>,
+    newest: Option<NewestCapture>,
     /// Cleared since the archive was written: what it knows does not count.
     cleared: bool,
     wanted: bool,
@@ -63,7 +63,7 @@ impl OnDemand {
         Some((*id, since(self.newest(*id, heard))))
     }
 
-    fn newest(&self, logger: LoggerId, heard: &Heard) -> Option<Newest> {
+    fn newest(&self, logger: LoggerId, heard: &Heard) -> Option<NewestCapture> {
         let archived = || match &self.archived {
             ArchivedCaptures::Newest(newest) if !heard.cleared => newest.get(&logger).copied(),
             _ => None,

@@ -51,10 +51,10 @@ impl Desk {
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
             Effect::Connect(choice) => self.connect(choice),
-            Effect::Arrange(generation, input) => self.spawn(async move {
-                let arranged = tokio::task::spawn_blocking(move || triage::arrange(&input)).await;
+            Effect::Correlate(generation, input) => self.spawn(async move {
+                let correlated = tokio::task::spawn_blocking(move || triage::correlate(&input)).await;
                 // Only a panic or the end of the program takes an answer away; no rows are better than none ever again.
-                Msg::Arranged(generation, Box::new(arranged.unwrap_or_default()))
+                Msg::Correlated(generation, Box::new(correlated.unwrap_or_default()))
             }),
             Effect::Plant(payloads) => {
                 if let Some(backend) = &self.backend {
@@ -72,10 +72,10 @@ impl Desk {
             // Not into the queue, which is worked off before a key is looked at. The desk hears itself.
             Effect::AskOn => _ = self.answers.0.send(TaskReport::Msg(Box::new(Msg::AskOn))),
             Effect::Signal(heard) => self.signal(*heard),
-            Effect::Draw(planting) => {
+            Effect::Draw(payload_request) => {
                 // Some more: a token that is taken already is left out.
-                let numbers = (0..planting.count + SPARE).map(|_| rand::random()).collect();
-                self.queue.push_back(Msg::Drawn(planting, numbers));
+                let numbers = (0..payload_request.count + SPARE).map(|_| rand::random()).collect();
+                self.queue.push_back(Msg::Drawn(payload_request, numbers));
             }
             Effect::Record(events) => self.keep(DecisionRequest::Record(events)),
             Effect::Remember { key, workspace, value } => {

@@ -12,7 +12,7 @@ use crate::contract::Shared;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::runtime::{Memory, TaskReport};
-use crate::triage::{Event, Key, OpenedDecisions, Pen, State, Store, StoreError};
+use crate::triage::{Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -30,7 +30,7 @@ const GOODBYE: Duration = Duration::from_secs(8);
 pub(crate) enum DecisionRequest {
     Record(Vec<Arc<Event>>),
     Remember { key: Shared, workspace: Shared, value: String },
-    MarkSeen { workspace: Shared, keys: Vec<Key> },
+    MarkSeen { workspace: Shared, keys: Vec<FindingKey> },
 }
 
 /// The desk's hold on the task.
@@ -68,7 +68,7 @@ impl DecisionsHandle {
 async fn keep(memory: Memory, mut wishes: UnboundedReceiver<DecisionRequest>, tell: impl Fn(TriageNews) + Send) {
     let (mut store, instance) = match open(&memory).await {
         Ok((store, kept)) => {
-            let instance = kept.pen.as_ref().map(|pen| pen.instance);
+            let instance = kept.writer.as_ref().map(|writer| writer.instance);
             tell(TriageNews::Opened(Box::new(kept)));
             (store, instance.unwrap_or_default())
         }
@@ -117,15 +117,15 @@ async fn open(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
     let OpenedDecisions { mut store, events, notes } = Store::open(&memory.directory).await?;
     let settings = store.settings().await?;
     let seen = store.seen().await?.into_iter().collect();
-    let state = tokio::task::spawn_blocking(move || State::from_events(events)).await;
+    let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await;
     let state = state.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
-    let pen = store.is_writable().then(|| Pen {
+    let writer = store.is_writable().then(|| EventWriter {
         who: memory.who.as_str().into(),
         instance: rand::random(),
-        ..Pen::default()
+        ..EventWriter::default()
     });
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
-    Ok((store, StoredDecisions { state, pen, settings, seen, problem }))
+    Ok((store, StoredDecisions { state, writer, settings, seen, problem }))
 }
 
 fn problem(error: &StoreError) -> Problem {
@@ -168,22 +168,22 @@ mod tests {
         }
     }
 
-    fn decided(pen: &mut Pen) -> Arc<Event> {
-        let subject = Subject::Finding(Identity { key: Key(7), ..Identity::default() });
+    fn decided(writer: &mut EventWriter) -> Arc<Event> {
+        let subject = Subject::Finding(Identity { key: FindingKey(7), ..Identity::default() });
         let decision = Decision { verdict: Verdict::Confirmed, ..Decision::default() };
         let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
-        let batch = pen.next();
-        Arc::new(pen.write((at, 1), batch, vec![], subject, Change::Decide(decision)))
+        let batch = writer.next();
+        Arc::new(writer.write((at, 1), batch, vec![], subject, Change::Decide(decision)))
     }
 
     #[tokio::test]
     async fn what_is_decided_is_kept_when_the_dashboard_is_left_at_once() {
         let temp = tempfile::tempdir().unwrap();
         let mut desk = Desk::open(temp.path(), "ann");
-        let mut pen = desk.opened().await.pen.unwrap();
-        assert_eq!(pen.who.as_str(), "ann");
-        desk.decisions.wish(DecisionRequest::Record(vec![decided(&mut pen)]));
-        desk.decisions.wish(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![Key(7)] });
+        let mut writer = desk.opened().await.writer.unwrap();
+        assert_eq!(writer.who.as_str(), "ann");
+        desk.decisions.wish(DecisionRequest::Record(vec![decided(&mut writer)]));
+        desk.decisions.wish(DecisionRequest::MarkSeen { workspace: "acme".into(), keys: vec![FindingKey(7)] });
         desk.decisions.wish(DecisionRequest::Remember {
             key: "tabs".into(),
             workspace: "acme".into(),
@@ -191,17 +191,17 @@ mod tests {
         });
         desk.decisions.end().await;
         let kept = Desk::open(temp.path(), "ann").opened().await;
-        assert_eq!(kept.state.standing(Key(7)).unwrap().verdicts(), [Verdict::Confirmed]);
-        assert!(kept.seen.contains(&Key(7)) && kept.settings.len() == 1 && kept.problem.is_none());
+        assert_eq!(kept.state.finding_state(FindingKey(7)).unwrap().verdicts(), [Verdict::Confirmed]);
+        assert!(kept.seen.contains(&FindingKey(7)) && kept.settings.len() == 1 && kept.problem.is_none());
     }
 
     #[tokio::test]
     async fn two_dashboards_hear_of_each_other() {
         let temp = tempfile::tempdir().unwrap();
         let (mut ann, mut bob) = (Desk::open(temp.path(), "ann"), Desk::open(temp.path(), "bob"));
-        let mut pen = ann.opened().await.pen.unwrap();
+        let mut writer = ann.opened().await.writer.unwrap();
         bob.opened().await;
-        let event = decided(&mut pen);
+        let event = decided(&mut writer);
         ann.decisions.wish(DecisionRequest::Record(vec![Arc::clone(&event)]));
         match bob.hears().await {
             TriageNews::Events(events) => assert_eq!(events, [event]),
@@ -215,7 +215,7 @@ mod tests {
         std::fs::write(temp.path().join("file"), "").unwrap();
         let mut desk = Desk::open(&temp.path().join("file/x"), "ann");
         let kept = desk.opened().await;
-        assert!(kept.pen.is_none() && kept.problem.unwrap().message.contains("cannot be kept"));
+        assert!(kept.writer.is_none() && kept.problem.unwrap().message.contains("cannot be kept"));
     }
 
     #[tokio::test]

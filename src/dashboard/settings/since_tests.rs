@@ -6,7 +6,7 @@ use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::{StoredDecisions, TriageNews};
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
-use crate::triage::Pen;
+use crate::triage::EventWriter;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn desk(looked: bool) -> Desk {
     ])));
     let looked = looked.then(|| (("looked".into(), "Acme".into()), serde_json::to_string(&ago(3600)).unwrap()));
     let kept = StoredDecisions {
-        pen: Some(Pen { who: "ann".into(), instance: 1, ..Pen::default() }),
+        writer: Some(EventWriter { who: "ann".into(), instance: 1, ..EventWriter::default() }),
         settings: BTreeMap::from_iter(looked),
         ..StoredDecisions::default()
     };

@@ -23,9 +23,9 @@ pub(crate) use crate::dashboard::core::update::update;
 use crate::dashboard::data::OobNews;
 pub(crate) use crate::dashboard::model::Modal;
 use crate::dashboard::model::Model;
-pub(crate) use crate::oob::{Archived, Hits, Token};
+pub(crate) use crate::oob::{ArchivedCapture, Hits, Token};
 pub(crate) use crate::table::Table;
-pub(crate) use crate::triage::Pen;
+pub(crate) use crate::triage::EventWriter;
 
 pub(crate) struct Desk {
     pub model: Model,
@@ -47,7 +47,8 @@ impl Desk {
     /// Two workspaces; the first with 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1 report, 2 word lists.
     pub fn new() -> Self {
         let mut desk = Self::blank(200, 60);
-        desk.model.findings.triage.pen = Some(Pen { who: "ann@test".into(), instance: 1, ..Pen::default() });
+        desk.model.findings.triage.writer =
+            Some(EventWriter { who: "ann@test".into(), instance: 1, ..EventWriter::default() });
         desk.model.captures.oob.writable = true;
         desk.model.screen.measures.list_rows = 10;
         desk.model.screen.measures.detail_rows = 10;
@@ -101,18 +102,18 @@ impl Desk {
         let now = Now { mono: self.at, wall };
         let mut effects = update(&mut self.model, now, msg);
         // Rows are made as the runtime does it, at once.
-        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Arrange(..))) {
-            if let Effect::Arrange(generation, input) = effects.remove(at) {
-                let arranged = Box::new(crate::triage::arrange(&input));
-                effects.extend(update(&mut self.model, now, Msg::Arranged(generation, arranged)));
+        while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Correlate(..))) {
+            if let Effect::Correlate(generation, input) = effects.remove(at) {
+                let correlated = Box::new(crate::triage::correlate(&input));
+                effects.extend(update(&mut self.model, now, Msg::Correlated(generation, correlated)));
             }
         }
         // So are random numbers: here they are counted, so that a test knows its tokens.
         while let Some(at) = effects.iter().position(|effect| matches!(effect, Effect::Draw(_))) {
-            if let Effect::Draw(planting) = effects.remove(at) {
+            if let Effect::Draw(payload_request) = effects.remove(at) {
                 let first = self.model.captures.oob.book.len() as u64 + 1;
-                let numbers = (first..).take(planting.count).collect();
-                effects.extend(update(&mut self.model, now, Msg::Drawn(planting, numbers)));
+                let numbers = (first..).take(payload_request.count).collect();
+                effects.extend(update(&mut self.model, now, Msg::Drawn(payload_request, numbers)));
             }
         }
         // The captures are asked on until all were asked.
@@ -272,7 +273,7 @@ pub(crate) fn finding(id: i64, target: i64, name: &str, risk: Risk) -> Finding {
 }
 
 pub(crate) fn caught(logger: i64, capture: Capture) -> Caught {
-    let archived = Archived {
+    let archived = ArchivedCapture {
         workspace: "Acme".into(),
         logger: LoggerId(logger),
         label: "probe".into(),

@@ -221,8 +221,11 @@ mod tests {
             at,
         );
         let finding = Finding { id: 1.into(), task_id: Some(1.into()), risk_level: 4.into(), ..Finding::default() };
-        let input = triage::Input { findings: Arc::new(Table::new([finding])), ..triage::Input::default() };
-        data.findings.succeed(triage::arrange(&input).cases, at);
+        let input = triage::CorrelationInput {
+            findings: Arc::new(Table::new([finding])),
+            ..triage::CorrelationInput::default()
+        };
+        data.findings.succeed(triage::correlate(&input).cases, at);
         let facts = PaneFacts::count(&data);
         let target = facts.target(TargetId(1));
         assert_eq!((facts.risks(), target.scans, target.active), ([1, 0, 0, 0, 0], 3, Some(1)));

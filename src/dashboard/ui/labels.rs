@@ -6,7 +6,7 @@ use crate::dashboard::data::Board;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::Action;
 use crate::dashboard::ui::{Cx, format};
-use crate::oob::Ending;
+use crate::oob::LoggerExpiry;
 use ratatui::text::{Line, Span};
 
 /// The key that goes to a pane, with its name: `3 Findings`.
@@ -48,8 +48,8 @@ pub(crate) fn fact(theme: crate::dashboard::ui::Theme, name: &'static str, value
 /// How long a logger goes on, for its chip.
 pub(crate) fn left(cx: &Cx<'_>, id: LoggerId) -> String {
     let Some(logger) = cx.model.data.loggers.value().and_then(|loggers| loggers.get(id)) else { return String::new() };
-    if Ending::of(logger) == Some(Ending::Over) {
-        return format!(", {}", Ending::Over);
+    if LoggerExpiry::of(logger) == Some(LoggerExpiry::Over) {
+        return format!(", {}", LoggerExpiry::Over);
     }
     let requests = format::plural(logger.requests_left.max(0) as usize, "request");
     format!(", {} and {requests} left", format::plural(logger.active_days.max(0) as usize, "day"))

@@ -12,7 +12,7 @@ use sqlx::{Row as _, Sqlite};
 use super::pieces::{MOST, MOST_BYTES};
 use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
-use crate::oob::{Archived, Book};
+use crate::oob::{ArchivedCapture, PayloadBook};
 
 /// Where a capture stands among those of its workspace: by time, then in the order of archiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl ArchivePlace {
 #[derive(Debug, Default)]
 pub struct ArchivePage {
     /// The newest first.
-    pub captures: Vec<(ArchivePlace, Archived)>,
+    pub captures: Vec<(ArchivePlace, ArchivedCapture)>,
     /// Before this place there may be older ones.
     pub older: Option<ArchivePlace>,
 }
@@ -49,7 +49,7 @@ pub(super) struct ArchiveRow {
     pub json: String,
 }
 
-impl Archived {
+impl ArchivedCapture {
     pub(super) fn to_row(&self) -> ArchiveRow {
         let capture = &self.capture;
         ArchiveRow {
@@ -131,7 +131,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<Archived>, StoreError> {
+    pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<ArchivedCapture>, StoreError> {
         let mut page = self.captures(workspace, None, MOST).await?;
         let mut all = page.captures;
         while let Some(older) = page.older {
@@ -146,7 +146,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written; what was deleted before stays deleted.
-    pub async fn forget_before(&mut self, time: Stamp, book: &Book) -> Result<u64, StoreError> {
+    pub async fn forget_before(&mut self, time: Stamp, book: &PayloadBook) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut gone = 0;
         // By workspace, for the index.
@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// Captures archived since this was last asked.
-    pub(super) async fn new_captures(&mut self) -> Result<Vec<Archived>, StoreError> {
+    pub(super) async fn new_captures(&mut self) -> Result<Vec<ArchivedCapture>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row").bind(self.last_capture);
         let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
@@ -199,7 +199,7 @@ impl Store {
 }
 
 /// On a thread of its own: a hundred thousand rows take their time.
-pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, Archived)>, StoreError> {
-    let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(Archived::from_row).collect());
+pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
+    let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(ArchivedCapture::from_row).collect());
     read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })
 }

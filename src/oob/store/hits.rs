@@ -19,16 +19,16 @@ use super::archived::{digest, read};
 use super::pieces::MOST;
 use super::{CHUNK, Store, StoreError};
 use crate::contract::{CaptureId, LoggerId, Shared, Stamp};
-use crate::oob::{Archived, Book, Hit, Hits, Mention, Payload, Token, mentions};
+use crate::oob::{ArchivedCapture, Hit, Hits, Mention, Payload, PayloadBook, Token, mentions};
 
 /// Captures in the order of archiving: those behind a row, up to another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
+pub struct RowRange {
     pub(super) after: i64,
     pub(super) last: i64,
 }
 
-impl Stretch {
+impl RowRange {
     /// With the next ones, unless others archived in between.
     pub(super) fn and(self, next: Self) -> Self {
         if self.last == next.after { Self { last: next.last, ..self } } else { self }
@@ -37,7 +37,7 @@ impl Stretch {
 
 /// What a payload brought in to a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct HitCount {
     pub workspace: Shared,
     pub token: Token,
     pub hits: Hits,
@@ -45,14 +45,14 @@ pub struct Count {
 
 /// What came of looking through a piece of the archive.
 #[derive(Debug, Default)]
-pub struct Looked {
+pub struct SearchedCaptures {
     /// Payloads that others made; they were looked for too.
     pub payloads: Vec<Arc<Payload>>,
     /// The end was reached.
     pub ended: bool,
 }
 
-impl Archived {
+impl ArchivedCapture {
     /// The hits among what it mentions, one a payload.
     pub fn hits(&self, mentions: &[Mention]) -> BTreeSet<Hit> {
         let hit = |token| Hit {
@@ -85,7 +85,7 @@ impl Hit {
     }
 }
 
-impl Count {
+impl HitCount {
     fn from_row(row: &SqliteRow) -> Option<Self> {
         let count: i64 = row.try_get("count").ok()?;
         Some(Self {
@@ -102,7 +102,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn keep_hits(&mut self, hits: &[Hit], looked: Stretch) -> Result<bool, StoreError> {
+    pub async fn keep_hits(&mut self, hits: &[Hit], looked: RowRange) -> Result<bool, StoreError> {
         let none = looked.after == looked.last;
         if hits.is_empty() && none {
             return Ok(true);
@@ -131,7 +131,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read or written; the piece is to be looked through once more then.
-    pub async fn look_through(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
+    pub async fn look_through(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
         let before = self.last_payload;
         let looked = self.look_through_piece(book).await;
         if looked.is_err() {
@@ -140,17 +140,19 @@ impl Store {
         looked
     }
 
-    async fn look_through_piece(&mut self, book: &mut Book) -> Result<Looked, StoreError> {
+    async fn look_through_piece(&mut self, book: &mut PayloadBook) -> Result<SearchedCaptures, StoreError> {
         let after = self.looked().await?;
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row LIMIT ?");
         let (rows, _) = self.piece_of(query.bind(after).bind(MOST as i64)).await?;
-        let Some(last) = last_of(&rows) else { return Ok(Looked { ended: true, ..Looked::default() }) };
+        let Some(last) = last_of(&rows) else {
+            return Ok(SearchedCaptures { ended: true, ..SearchedCaptures::default() });
+        };
         // Read after the captures: a payload is kept before it is planted, so none that these carry is missing.
         let payloads = self.new_payloads().await?;
         book.take(payloads.iter().cloned());
         let hits = found(rows, book).await?;
-        self.keep_hits(&hits, Stretch { after, last }).await?;
-        Ok(Looked { payloads, ended: !self.is_behind().await? })
+        self.keep_hits(&hits, RowRange { after, last }).await?;
+        Ok(SearchedCaptures { payloads, ended: !self.is_behind().await? })
     }
 
     /// Looks through those captures of a workspace from before a time that nobody did, and deletes them; how many.
@@ -158,7 +160,7 @@ impl Store {
         &mut self,
         workspace: &str,
         time: Stamp,
-        book: &Book,
+        book: &PayloadBook,
     ) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut gone = 0;
@@ -172,7 +174,7 @@ impl Store {
             }
             let numbers: Vec<i64> = rows.iter().filter_map(|row| row.try_get("row").ok()).collect();
             let hits = found(rows, book).await?;
-            self.keep_hits(&hits, Stretch::default()).await?;
+            self.keep_hits(&hits, RowRange::default()).await?;
             let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM captures WHERE row IN (");
             numbers.iter().fold(query.separated(", "), |mut list, row| {
                 list.push_bind(*row);
@@ -209,21 +211,21 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<Count>, StoreError> {
+    pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<HitCount>, StoreError> {
         if !self.keeps_hits {
             return Ok(Vec::new());
         }
         let failed = self.file.failed();
         let query = sqlx::query("SELECT * FROM counts WHERE workspace = ?").bind(workspace.to_owned());
         let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
-        Ok(rows.iter().filter_map(Count::from_row).collect())
+        Ok(rows.iter().filter_map(HitCount::from_row).collect())
     }
 
     /// Counts that have changed since this was last asked, of any workspace.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn new_counts(&mut self) -> Result<Vec<Count>, StoreError> {
+    pub async fn new_counts(&mut self) -> Result<Vec<HitCount>, StoreError> {
         if !self.keeps_hits {
             return Ok(Vec::new());
         }
@@ -231,7 +233,7 @@ impl Store {
         let query = sqlx::query("SELECT * FROM counts WHERE row > ? ORDER BY row").bind(self.last_count);
         let rows = query.fetch_all(&mut self.file.connection).await.map_err(failed)?;
         self.last_count = last_of(&rows).unwrap_or(self.last_count);
-        Ok(rows.iter().filter_map(Count::from_row).collect())
+        Ok(rows.iter().filter_map(HitCount::from_row).collect())
     }
 
     /// Every hit of a workspace.
@@ -259,10 +261,10 @@ fn last_of(rows: &[SqliteRow]) -> Option<i64> {
 }
 
 /// The hits in captures, looked for on a thread of its own.
-async fn found(rows: Vec<SqliteRow>, book: &Book) -> Result<Vec<Hit>, StoreError> {
+async fn found(rows: Vec<SqliteRow>, book: &PayloadBook) -> Result<Vec<Hit>, StoreError> {
     let (captures, book) = (read(rows).await?, book.clone());
     let found = tokio::task::spawn_blocking(move || {
-        let hits = |(_, one): &(_, Archived)| one.hits(&mentions(&one.capture, &book));
+        let hits = |(_, one): &(_, ArchivedCapture)| one.hits(&mentions(&one.capture, &book));
         captures.iter().flat_map(hits).collect()
     });
     found.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })

@@ -13,10 +13,10 @@ use crate::sqlite;
 use crate::sqlite::{Opening as _, SharedFile};
 
 /// A capture that carries a payload, a second after the one with the id before it.
-fn calls(workspace: &str, id: i64, number: u64) -> Archived {
+fn calls(workspace: &str, id: i64, number: u64) -> ArchivedCapture {
     let one = archived(workspace, 1, id);
     let url_params = format!("u={}/x", Token::of(number)).into();
-    Archived { capture: Arc::new(Capture { url_params, ..(*one.capture).clone() }), ..one }
+    ArchivedCapture { capture: Arc::new(Capture { url_params, ..(*one.capture).clone() }), ..one }
 }
 
 /// Hits of each payload of a workspace, by its number.
@@ -34,14 +34,14 @@ impl Store {
     }
 
     /// Archives and keeps the hits, as a dashboard does it.
-    async fn take(&mut self, captures: Vec<Archived>, book: &Book) {
+    async fn take(&mut self, captures: Vec<ArchivedCapture>, book: &PayloadBook) {
         let rows = self.archive(captures.clone()).await.unwrap();
         let hits: Vec<Hit> = captures.iter().flat_map(|one| one.hits(&mentions(&one.capture, book))).collect();
         self.keep_hits(&hits, rows).await.unwrap();
     }
 
     /// Looks through everything; in how many pieces.
-    async fn look_through_all(&mut self, book: &mut Book) -> usize {
+    async fn look_through_all(&mut self, book: &mut PayloadBook) -> usize {
         let mut pieces = 1;
         while !self.look_through(book).await.unwrap().ended {
             pieces += 1;
@@ -86,7 +86,7 @@ async fn a_request_of_no_date_counts_and_tells_no_time() {
     let OpenedArchive { mut store, book, .. } = planted(temp.path()).await;
     let undated = |id| {
         let one = calls("Acme", id, 1);
-        Archived { capture: Arc::new(Capture { request_date: None, ..(*one.capture).clone() }), ..one }
+        ArchivedCapture { capture: Arc::new(Capture { request_date: None, ..(*one.capture).clone() }), ..one }
     };
     store.take(vec![undated(1)], &book).await;
     assert_eq!(store.new_counts().await.unwrap()[0].hits, Hits { count: 1, ..Hits::default() });
@@ -171,7 +171,7 @@ async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_n
     let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let (mut unbundle, mut other) = (open(temp.path()).await.store, open(temp.path()).await);
     unbundle.archive(vec![calls("Acme", 1, 7), calls("Acme", 2, 8)]).await.unwrap();
-    let begun = Stretch { after: store.looked().await.unwrap(), last: 2 };
+    let begun = RowRange { after: store.looked().await.unwrap(), last: 2 };
     for number in [7, 8] {
         unbundle.plant(&[payload(number, "Acme", 1, "")]).await.unwrap();
         unbundle.look_again().await.unwrap();
@@ -224,7 +224,7 @@ async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_th
     store.forget_before(stamp(50), &book).await.unwrap();
     // A payload of the one was called in the other; its request has left.
     let astray = Hit { workspace: "Lab".into(), ..hit_of(&calls("Lab", 3, 1), &book) };
-    store.keep_hits(&[astray], Stretch::default()).await.unwrap();
+    store.keep_hits(&[astray], RowRange::default()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), ["Lab", "Topsecret"]);
     let kept = store.kept_about("Topsecret").await.unwrap();
     assert_eq!((kept.captures, kept.payloads, kept.hits), (0, 1, 3));
@@ -234,6 +234,6 @@ async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_th
     assert_eq!(counts(&mut open(temp.path()).await.store, "Lab").await, [(2, 1)]);
 }
 
-fn hit_of(one: &Archived, book: &Book) -> Hit {
+fn hit_of(one: &ArchivedCapture, book: &PayloadBook) -> Hit {
     one.hits(&mentions(&one.capture, book)).into_iter().next().unwrap()
 }

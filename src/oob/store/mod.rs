@@ -26,13 +26,13 @@ use std::sync::Arc;
 use sqlx::{Connection, QueryBuilder, Sqlite};
 
 use super::Payload;
-use super::archived::{Archived, Newest};
+use super::archived::{ArchivedCapture, NewestCapture};
 use crate::contract::{LoggerId, Shared};
 use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
 pub use archived::{ArchivePage, ArchivePlace};
-pub use hits::{Count, Looked, Stretch};
+pub use hits::{HitCount, RowRange, SearchedCaptures};
 pub use open::OpenedArchive;
 pub use pieces::pieces;
 pub use purge::ArchivedCounts;
@@ -65,9 +65,9 @@ pub struct ArchiveNews {
     /// New payloads, and changed ones.
     pub payloads: Vec<Arc<Payload>>,
     /// New captures, of any workspace.
-    pub captures: Vec<Archived>,
+    pub captures: Vec<ArchivedCapture>,
     /// What payloads brought in, where it has changed, of any workspace.
-    pub counts: Vec<Count>,
+    pub counts: Vec<HitCount>,
     /// Something was archived that nobody looked through for payloads yet.
     pub behind: bool,
 }
@@ -93,8 +93,8 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written; nothing of the piece in question was kept then.
-    pub async fn archive(&mut self, captures: Vec<Archived>) -> Result<Stretch, StoreError> {
-        let mut all: Option<Stretch> = None;
+    pub async fn archive(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
+        let mut all: Option<RowRange> = None;
         for piece in pieces(captures) {
             let stretch = self.archive_piece(piece).await?;
             all = Some(all.map_or(stretch, |before| before.and(stretch)));
@@ -102,8 +102,9 @@ impl Store {
         Ok(all.unwrap_or_default())
     }
 
-    async fn archive_piece(&mut self, captures: Vec<Archived>) -> Result<Stretch, StoreError> {
-        let rows = tokio::task::spawn_blocking(move || captures.iter().map(Archived::to_row).collect::<Vec<_>>());
+    async fn archive_piece(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
+        let rows =
+            tokio::task::spawn_blocking(move || captures.iter().map(ArchivedCapture::to_row).collect::<Vec<_>>());
         let rows = rows.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?;
         let failed = self.file.failed();
         // The lock is taken at once: one that is only asked for at the first write is not waited for.
@@ -127,7 +128,7 @@ impl Store {
         if version == known {
             self.last_capture = last;
         }
-        Ok(Stretch { after, last })
+        Ok(RowRange { after, last })
     }
 
     /// What others wrote since this was last asked; it may hold what was written here, too.
@@ -162,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn newest(&mut self) -> Result<BTreeMap<LoggerId, Newest>, StoreError> {
+    pub async fn newest(&mut self) -> Result<BTreeMap<LoggerId, NewestCapture>, StoreError> {
         let failed = self.file.failed();
         // From one logger to the next by the index: the rows between are not looked at.
         let query = "WITH RECURSIVE loggers (logger) AS (
@@ -172,7 +173,7 @@ impl Store {
             ) SELECT captures.* FROM loggers JOIN captures
             ON captures.row = (SELECT max(row) FROM captures AS last WHERE last.logger = loggers.logger)";
         let rows = sqlx::query(query).fetch_all(&mut self.file.connection).await.map_err(failed)?;
-        let newest = rows.iter().filter_map(Archived::from_row);
+        let newest = rows.iter().filter_map(ArchivedCapture::from_row);
         Ok(newest.map(|(_, it)| (it.logger, (it.capture.id, it.capture.request_date))).collect())
     }
 

@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Archived, KIND, Store, StoreError, Stretch, last_row};
-use crate::oob::{Book, Hit, Payload};
+use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
+use crate::oob::{Hit, Payload, PayloadBook};
 use crate::sqlite;
 use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
 use crate::text::plural;
@@ -21,7 +21,7 @@ pub struct OpenedArchive {
     /// The archive.
     pub store: Store,
     /// The payload book, of every workspace: a target may call a logger of another one.
-    pub book: Book,
+    pub book: PayloadBook,
     /// What a person should know, a sentence each: a rescue, a migration, that nothing can be kept.
     pub notes: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl Opening for OpenedArchive {
             // Met here, a broken page is rescued.
             store.is_behind().await?;
         }
-        let mut book = Book::default();
+        let mut book = PayloadBook::default();
         book.take(store.new_payloads().await?);
         Ok(Self { store, book, notes })
     }
@@ -62,7 +62,7 @@ impl Opening for OpenedArchive {
     async fn left(aside: &mut Aside) -> RescuedArchive {
         let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         RescuedArchive {
-            captures: aside.rows("captures", |row| Some(Archived::from_row(row)?.1)).await,
+            captures: aside.rows("captures", |row| Some(ArchivedCapture::from_row(row)?.1)).await,
             payloads: aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
             hits: aside.ordered("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
         }
@@ -76,7 +76,7 @@ impl Opening for OpenedArchive {
     async fn take_over(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
-        self.store.keep_hits(&left.hits, Stretch::default()).await?;
+        self.store.keep_hits(&left.hits, RowRange::default()).await?;
         self.book.take(left.payloads);
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Opening for OpenedArchive {
 /// What could be read of a broken file.
 #[derive(Debug)]
 pub struct RescuedArchive {
-    captures: Vec<Archived>,
+    captures: Vec<ArchivedCapture>,
     payloads: Vec<Arc<Payload>>,
     /// Those of captures that have left, too.
     hits: Vec<Hit>,

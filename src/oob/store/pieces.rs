@@ -1,6 +1,6 @@
 //! Captures a piece at a time: no transaction holds others up for longer, and no message keeps a key waiting.
 
-use crate::oob::Archived;
+use crate::oob::ArchivedCapture;
 
 /// Captures of a piece at most.
 pub(super) const MOST: usize = 1_000;
@@ -8,7 +8,7 @@ pub(super) const MOST: usize = 1_000;
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
 /// The same captures in their order, in pieces.
-pub fn pieces(captures: Vec<Archived>) -> impl Iterator<Item = Vec<Archived>> {
+pub fn pieces(captures: Vec<ArchivedCapture>) -> impl Iterator<Item = Vec<ArchivedCapture>> {
     let mut rest = captures.into_iter().peekable();
     std::iter::from_fn(move || {
         let (mut piece, mut bytes) = (Vec::new(), 0);
@@ -23,7 +23,7 @@ pub fn pieces(captures: Vec<Archived>) -> impl Iterator<Item = Vec<Archived>> {
     })
 }
 
-fn size(archived: &Archived) -> usize {
+fn size(archived: &ArchivedCapture) -> usize {
     archived.capture.request_body_base64.len()
 }
 
@@ -34,18 +34,18 @@ mod tests {
     use super::*;
     use crate::contract::{Capture, CaptureId};
 
-    fn with_bodies(sizes: impl IntoIterator<Item = usize>) -> Vec<Archived> {
+    fn with_bodies(sizes: impl IntoIterator<Item = usize>) -> Vec<ArchivedCapture> {
         let capture = |(at, size): (usize, usize)| {
             let body = "x".repeat(size).into();
             let capture = Capture { id: CaptureId(at as i64), request_body_base64: body, ..Capture::default() };
-            Archived { capture: Arc::new(capture), ..Archived::default() }
+            ArchivedCapture { capture: Arc::new(capture), ..ArchivedCapture::default() }
         };
         sizes.into_iter().enumerate().map(capture).collect()
     }
 
     #[test]
     fn a_piece_is_of_so_many_captures_or_bytes_and_none_is_lost() {
-        let lengths = |all: &[Archived]| pieces(all.to_vec()).map(|piece| piece.len()).collect::<Vec<_>>();
+        let lengths = |all: &[ArchivedCapture]| pieces(all.to_vec()).map(|piece| piece.len()).collect::<Vec<_>>();
         assert_eq!(lengths(&with_bodies([0; 2_001])), [1_000, 1_000, 1]);
         let big = with_bodies([1 << 20, 3 << 20, 1, 9 << 20, 1]);
         assert_eq!(lengths(&big), [2, 1, 1, 1]);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::contract::{Capture, CaptureId, Stamp};
-use crate::oob::{Book, Token};
+use crate::oob::{PayloadBook, Token};
 use crate::sqlite;
 
 pub(super) async fn open(directory: &Path) -> OpenedArchive {
@@ -19,7 +19,7 @@ pub(super) fn stamp(second: i64) -> Stamp {
     Stamp(Timestamp::from_second(1_800_000_000 + second).unwrap())
 }
 
-pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
+pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> ArchivedCapture {
     let capture = Capture {
         id: CaptureId(id),
         url_params: format!("t={id}").as_str().into(),
@@ -27,7 +27,7 @@ pub(super) fn archived(workspace: &str, logger: i64, id: i64) -> Archived {
         http_headers: vec!["Host: probe".into(), "X-Needle: straw".into()],
         ..Capture::default()
     };
-    Archived {
+    ArchivedCapture {
         workspace: workspace.into(),
         logger: LoggerId(logger),
         label: "probe".into(),
@@ -83,7 +83,7 @@ async fn what_was_archived_is_there_whole_after_a_restart_also_when_nothing_was_
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("a/b");
     let mut store = open(&folder).await.store;
-    let all: Vec<Archived> = (1..=1200).map(|id| archived("Acme", 1, id)).collect();
+    let all: Vec<ArchivedCapture> = (1..=1200).map(|id| archived("Acme", 1, id)).collect();
     store.archive(all.clone()).await.unwrap();
     store.plant(&[payload(7, "Acme", 1, "first")]).await.unwrap();
     // As it is when the program is killed: nothing is closed, the log stays.
@@ -115,10 +115,10 @@ async fn a_capture_seen_twice_is_one_and_an_id_given_twice_is_two() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let first = archived("Acme", 1, 5);
-    let seen_later = Archived { seen_at: stamp(90), ..first.clone() };
+    let seen_later = ArchivedCapture { seen_at: stamp(90), ..first.clone() };
     let mut anew = first.clone();
     anew.capture = Arc::new(Capture { request_date: Some(stamp(60)), ..(*first.capture).clone() });
-    let elsewhere = Archived { logger: LoggerId(2), ..first.clone() };
+    let elsewhere = ArchivedCapture { logger: LoggerId(2), ..first.clone() };
     store.archive(vec![first.clone(), seen_later]).await.unwrap();
     assert_eq!(ids(&mut store, "Acme").await, [5]);
     store.archive(vec![first, anew, elsewhere]).await.unwrap();
@@ -134,7 +134,8 @@ async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
     let page = store.captures("Acme", None, 4).await.unwrap();
     let older = page.older;
     let page = page.captures;
-    let told = |page: &[(ArchivePlace, Archived)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
+    let told =
+        |page: &[(ArchivePlace, ArchivedCapture)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
     assert_eq!(told(&page), [8, 7, 5, 4]);
     let rest = store.captures("Acme", older, 4).await.unwrap();
     assert_eq!((told(&rest.captures), rest.older), (vec![2, 1], None));
@@ -161,7 +162,7 @@ async fn the_last_one_of_a_logger_is_told_by_the_order_of_archiving() {
     assert_eq!((told[1].0, told[1].1, told.len()), (2, 7, 2));
 }
 
-impl Archived {
+impl ArchivedCapture {
     fn with_date(mut self, date: Stamp) -> Self {
         self.capture = Arc::new(Capture { request_date: Some(date), ..(*self.capture).clone() });
         self
@@ -294,7 +295,7 @@ async fn what_is_big_is_written_and_forgotten_in_transactions_that_let_others_in
     store.archive((1..=4_500).map(|id| archived("Acme", 1, id)).collect()).await.unwrap();
     assert_eq!(transactions.load(Ordering::Relaxed), 5);
     assert_eq!(other.news().await.unwrap().captures.len(), 4_500);
-    assert_eq!(store.forget_before(stamp(4_490), &Book::default()).await.unwrap(), 4_489);
+    assert_eq!(store.forget_before(stamp(4_490), &PayloadBook::default()).await.unwrap(), 4_489);
     // The last finds none.
     assert_eq!(transactions.load(Ordering::Relaxed), 11);
     assert_eq!(ids(&mut store, "Acme").await.len(), 11);

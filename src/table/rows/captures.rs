@@ -5,22 +5,22 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::contract::{Capture, CaptureId, Shared};
 use crate::oob::{Agent, Mention, Payload};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// The captures have one order, that of their stream.
-const SORTS: &[Sort<Capture>] = &[Sort { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
+const SORTS: &[SortOrder<Capture>] = &[SortOrder { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
 
 impl Row for Capture {
-    const KIND: Kind = Kind::Captures;
+    const KIND: QueryKind = QueryKind::Captures;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.request_method, &self.ip_address, &self.url_params, &self.user_agent]);
         put(to, &[self.path.as_deref().unwrap_or_default()]);
     }
 
-    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::From => to.shared(&self.ip_address),
@@ -50,14 +50,14 @@ impl Item for Capture {
     fn id(&self) -> CaptureId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }
 
 /// A captured request with what was recognised in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Recognised<'a> {
+pub struct RecognizedCapture<'a> {
     /// As the service told it.
     pub capture: &'a Capture,
     /// Label of its logger.
@@ -66,19 +66,19 @@ pub struct Recognised<'a> {
     pub mentions: &'a [Mention],
 }
 
-impl Row for Recognised<'_> {
-    const KIND: Kind = Kind::Captures;
+impl Row for RecognizedCapture<'_> {
+    const KIND: QueryKind = QueryKind::Captures;
 
     fn search_text(&self, to: &mut String) {
         self.capture.search_text(to);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let payloads = self.mentions.iter().filter_map(|mention| others.payload(mention.token));
         match field {
             Field::Logger => to.shared(self.label),
             Field::Payload => self.mentions.iter().for_each(|mention| to.text(&mention.token.to_string())),
-            Field::Planted => payloads.for_each(|payload| payload.tell(field, others, to)),
+            Field::Planted => payloads.for_each(|payload| payload.write_field(field, others, to)),
             Field::Number => payloads.filter_map(|payload| payload.number).for_each(|number| to.whole(number)),
             Field::Batch => payloads.for_each(|payload| to.shared(&payload.batch)),
             Field::Technique => payloads.for_each(|payload| to.shared(&payload.technique)),
@@ -91,7 +91,7 @@ impl Row for Recognised<'_> {
                 payloads.for_each(|payload| to.maybe(delay(payload).map(|delay| delay.seconds as f64)));
             }
             Field::Is => {
-                self.capture.tell(field, others, to);
+                self.capture.write_field(field, others, to);
                 let known = self.mentions.iter().any(|mention| mention.known);
                 let unknown = !known && !self.mentions.is_empty();
                 flags(
@@ -104,7 +104,7 @@ impl Row for Recognised<'_> {
                     ],
                 );
             }
-            _ => self.capture.tell(field, others, to),
+            _ => self.capture.write_field(field, others, to),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Findings as one scan told them. What was decided about them is told by `triage`.
 
 use crate::contract::{Finding, FindingId, TargetId};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, tool};
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 impl Row for Finding {
-    const KIND: Kind = Kind::Findings;
+    const KIND: QueryKind = QueryKind::Findings;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.name, self.risk_level.as_str(), &self.vuln_id, &self.cwe, &self.service, &self.status]);
@@ -16,7 +16,7 @@ impl Row for Finding {
         put(to, &[&self.port.to_string()]);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let of_target = self.target_id.and_then(|target| others.target_name(target));
         match field {
             Field::Id => to.whole(self.id.0),
@@ -58,7 +58,7 @@ impl Row for Finding {
 }
 
 impl Finding {
-    fn tell_text(&self, field: Field, to: &mut Builder) {
+    fn tell_text(&self, field: Field, to: &mut ColumnBuilder) {
         match field {
             Field::Status => to.shared(&self.status),
             Field::Test => to.shared(&self.test_description),
@@ -73,7 +73,7 @@ impl Finding {
 }
 
 /// `CWE-79`, `79`, or several of them.
-fn cwes(text: &crate::contract::Shared, to: &mut Builder) {
+fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !text.contains([',', ';', ' ']) && !plain(text) {
         return to.shared(text);
@@ -93,7 +93,7 @@ impl Item for Finding {
     fn target(&self) -> Option<TargetId> {
         self.target_id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         &[]
     }
 }

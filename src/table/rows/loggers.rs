@@ -2,26 +2,26 @@
 
 use crate::contract::{Logger, LoggerId};
 use crate::oob::lifetime::over;
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// Orders of the loggers.
-const SORTS: &[Sort<Logger>] = &[
-    Sort { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
-    Sort { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+const SORTS: &[SortOrder<Logger>] = &[
+    SortOrder { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
+    SortOrder { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
+    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
 ];
 
 impl Row for Logger {
-    const KIND: Kind = Kind::Loggers;
+    const KIND: QueryKind = QueryKind::Loggers;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.label, &self.handler_url]);
     }
 
-    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.label),
@@ -42,7 +42,7 @@ impl Item for Logger {
     fn id(&self) -> LoggerId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

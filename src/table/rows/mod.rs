@@ -10,4 +10,4 @@ mod targets;
 mod wordlists;
 mod workspaces;
 
-pub use captures::Recognised;
+pub use captures::RecognizedCapture;

@@ -3,29 +3,29 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::oob::{Payload, Token};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
-use crate::table::{BY_HITS, Item, Others, Row, Sort};
+use crate::table::{BY_HITS, Item, OtherLists, Row, SortOrder};
 
 /// Orders of the payloads. The lines of a batch were made at one time: they stay in their order.
-const SORTS: &[Sort<Payload>] = &[
-    Sort { name: "newest", compare: by_made },
-    Sort { name: BY_HITS, compare: by_made },
-    Sort { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
-    Sort { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
-    Sort { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
+const SORTS: &[SortOrder<Payload>] = &[
+    SortOrder { name: "newest", compare: by_made },
+    SortOrder { name: BY_HITS, compare: by_made },
+    SortOrder { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
+    SortOrder { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
+    SortOrder { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
 ];
 
 impl Row for Payload {
-    const KIND: Kind = Kind::Payloads;
+    const KIND: QueryKind = QueryKind::Payloads;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.parameter, &self.technique, &self.target, &self.finding_name, &self.note]);
         put(to, &[&self.batch, &self.label, &self.token.to_string()]);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let hits = || others.hits(self.token);
         match field {
             Field::Payload => to.text(&self.token.to_string()),
@@ -66,7 +66,7 @@ impl Item for Payload {
     fn id(&self) -> Token {
         self.token
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

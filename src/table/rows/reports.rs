@@ -1,26 +1,26 @@
 //! Reports: what the service tells of each.
 
 use crate::contract::{Report, ReportId, ReportStatus};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// Orders of the reports.
-const SORTS: &[Sort<Report>] = &[
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-    Sort { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
-    Sort { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
+const SORTS: &[SortOrder<Report>] = &[
+    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    SortOrder { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
+    SortOrder { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
 ];
 
 impl Row for Report {
-    const KIND: Kind = Kind::Reports;
+    const KIND: QueryKind = QueryKind::Reports;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.download_name, self.status.as_str(), self.format.as_str()]);
     }
 
-    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.download_name),
@@ -42,7 +42,7 @@ impl Item for Report {
     fn id(&self) -> ReportId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

@@ -1,27 +1,27 @@
 //! Scans: what the service tells of each.
 
 use crate::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, tool, worst};
-use crate::table::{BY_NEED, Item, Others, Row, Sort};
+use crate::table::{BY_NEED, Item, OtherLists, Row, SortOrder};
 
 /// Orders of the scans.
-const SORTS: &[Sort<Scan>] = &[
-    Sort { name: BY_NEED, compare: |a, b| b.id.cmp(&a.id) },
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-    Sort { name: "tool", compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)) },
-    Sort { name: "target", compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)) },
+const SORTS: &[SortOrder<Scan>] = &[
+    SortOrder { name: BY_NEED, compare: |a, b| b.id.cmp(&a.id) },
+    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    SortOrder { name: "tool", compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)) },
+    SortOrder { name: "target", compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)) },
 ];
 
 impl Row for Scan {
-    const KIND: Kind = Kind::Scans;
+    const KIND: QueryKind = QueryKind::Scans;
 
     fn search_text(&self, to: &mut String) {
         let tool = Tool(self.tool_id);
         put(to, &[tool.name().unwrap_or_default(), &tool.to_string(), self.status_name.as_str(), &self.status_message]);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         let found = &self.result_summary;
         let mut count = |count: Option<i64>| count.into_iter().for_each(|count| to.whole(count));
         match field {
@@ -71,7 +71,7 @@ impl Item for Scan {
     fn target(&self) -> Option<TargetId> {
         Some(self.target_id)
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

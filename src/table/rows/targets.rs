@@ -3,26 +3,26 @@
 use std::cmp::Ordering;
 
 use crate::contract::{Target, TargetId};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, worst};
 use crate::table::sort::natural;
-use crate::table::{BY_RISK, Item, Others, Row, Sort};
+use crate::table::{BY_RISK, Item, OtherLists, Row, SortOrder};
 
 /// Orders of the targets.
-const SORTS: &[Sort<Target>] = &[
-    Sort { name: BY_RISK, compare: by_target_name },
-    Sort { name: "name", compare: by_target_name },
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+const SORTS: &[SortOrder<Target>] = &[
+    SortOrder { name: BY_RISK, compare: by_target_name },
+    SortOrder { name: "name", compare: by_target_name },
+    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
 ];
 
 impl Row for Target {
-    const KIND: Kind = Kind::Targets;
+    const KIND: QueryKind = QueryKind::Targets;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.name, self.kind.as_str(), &self.description]);
     }
 
-    fn tell(&self, field: Field, others: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
@@ -48,7 +48,7 @@ impl Item for Target {
     fn id(&self) -> TargetId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

@@ -1,25 +1,25 @@
 //! Word lists: what the service tells of each.
 
 use crate::contract::{Wordlist, WordlistId};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// Orders of the word lists.
-const SORTS: &[Sort<Wordlist>] = &[
-    Sort { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-    Sort { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
+const SORTS: &[SortOrder<Wordlist>] = &[
+    SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+    SortOrder { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
 ];
 
 impl Row for Wordlist {
-    const KIND: Kind = Kind::Wordlists;
+    const KIND: QueryKind = QueryKind::Wordlists;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.name, &self.description]);
     }
 
-    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
@@ -36,7 +36,7 @@ impl Item for Wordlist {
     fn id(&self) -> WordlistId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

@@ -1,25 +1,25 @@
 //! Workspaces: what the service tells of each.
 
 use crate::contract::{Workspace, WorkspaceId};
-use crate::query::{Builder, Field, Flag, Kind};
+use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
-use crate::table::{Item, Others, Row, Sort};
+use crate::table::{Item, OtherLists, Row, SortOrder};
 
 /// Orders of the workspaces.
-const SORTS: &[Sort<Workspace>] = &[
-    Sort { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-    Sort { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+const SORTS: &[SortOrder<Workspace>] = &[
+    SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
 ];
 
 impl Row for Workspace {
-    const KIND: Kind = Kind::Workspaces;
+    const KIND: QueryKind = QueryKind::Workspaces;
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.name, &self.description]);
     }
 
-    fn tell(&self, field: Field, _: &dyn Others, to: &mut Builder) {
+    fn write_field(&self, field: Field, _: &dyn OtherLists, to: &mut ColumnBuilder) {
         match field {
             Field::Id => to.whole(self.id.0),
             Field::Name => to.shared(&self.name),
@@ -37,7 +37,7 @@ impl Item for Workspace {
     fn id(&self) -> WorkspaceId {
         self.id
     }
-    fn sorts() -> &'static [Sort<Self>] {
+    fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
     }
 }

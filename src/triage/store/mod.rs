@@ -20,7 +20,7 @@ use sqlx::{Connection, QueryBuilder, Sqlite};
 use super::event::Event;
 use super::settings::StoredSettings;
 use crate::contract::Shared;
-use crate::finding::Key;
+use crate::finding::FindingKey;
 use crate::sqlite::{FileKind, SharedFile};
 
 pub use crate::sqlite::StoreError;
@@ -138,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn seen(&mut self) -> Result<Vec<Key>, StoreError> {
+    pub async fn seen(&mut self) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
         let rows: Vec<String> =
             sqlx::query_scalar("SELECT key FROM seen").fetch_all(&mut self.file.connection).await.map_err(failed)?;
@@ -149,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<Key>, StoreError> {
+    pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query_scalar("SELECT key FROM seen WHERE workspace = ? ORDER BY key");
         let rows: Vec<String> =
@@ -173,7 +173,7 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn mark_seen(&mut self, workspace: &str, keys: &[Key]) -> Result<(), StoreError> {
+    pub async fn mark_seen(&mut self, workspace: &str, keys: &[FindingKey]) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
         for chunk in keys.chunks(CHUNK) {

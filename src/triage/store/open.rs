@@ -8,7 +8,7 @@ use sqlx::Row;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Event, KIND, Key, Store, StoreError};
+use super::{Event, FindingKey, KIND, Store, StoreError};
 use crate::sqlite;
 use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
 use crate::text::plural;
@@ -86,7 +86,7 @@ impl Opening for OpenedDecisions {
             self.store.put_setting(key, workspace, json).await?;
         }
         for marks in left.seen.iter().collect::<Vec<_>>().chunk_by(|a, b| a.0 == b.0) {
-            let keys: Vec<Key> = marks.iter().map(|(_, key)| *key).collect();
+            let keys: Vec<FindingKey> = marks.iter().map(|(_, key)| *key).collect();
             self.store.mark_seen(&marks[0].0, &keys).await?;
         }
         self.events = left.events;
@@ -109,7 +109,7 @@ pub struct RescuedDecisions {
     /// Name, workspace, JSON.
     settings: BTreeSet<(String, String, String)>,
     /// Workspace and key.
-    seen: BTreeSet<(String, Key)>,
+    seen: BTreeSet<(String, FindingKey)>,
 }
 
 impl Store {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::sqlite;
 use crate::triage::testing::Desk;
-use crate::triage::{Change, State, Verdict};
+use crate::triage::{Change, TriageState, Verdict};
 
 async fn open(directory: &Path) -> OpenedDecisions {
     Store::open(directory).await.unwrap()
@@ -107,8 +107,8 @@ async fn broken(directory: &Path) -> Vec<u8> {
     store.record(&many(&mut Desk::new("ann", 1), 2000)).await.unwrap();
     store.put_setting("queries", "acme", "[1]").await.unwrap();
     store.put_setting("queries", "lab", "[2]").await.unwrap();
-    store.mark_seen("acme", &[Key(7), Key(8)]).await.unwrap();
-    store.mark_seen("lab", &[Key(9)]).await.unwrap();
+    store.mark_seen("acme", &[FindingKey(7), FindingKey(8)]).await.unwrap();
+    store.mark_seen("lab", &[FindingKey(9)]).await.unwrap();
     store.close().await;
     let mut bytes = fs::read(&file).unwrap();
     let word = br#""id":"0000000000000001-1000""#;
@@ -132,8 +132,8 @@ async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
     assert_eq!((again.events.len(), again.notes.len()), (number, 0), "told once");
     let settings = again.store.settings().await.unwrap();
     assert_eq!(settings.into_values().collect::<Vec<_>>(), ["[1]", "[2]"]);
-    assert_eq!(again.store.seen_in("acme").await.unwrap(), [Key(7), Key(8)]);
-    assert_eq!(again.store.seen_in("lab").await.unwrap(), [Key(9)]);
+    assert_eq!(again.store.seen_in("acme").await.unwrap(), [FindingKey(7), FindingKey(8)]);
+    assert_eq!(again.store.seen_in("lab").await.unwrap(), [FindingKey(9)]);
 }
 
 #[tokio::test]
@@ -221,13 +221,13 @@ async fn settings_and_what_was_seen_are_kept_by_workspace() {
     store.put_setting("tabs", "acme", "[1]").await.unwrap();
     store.put_setting("tabs", "lab", "[2]").await.unwrap();
     store.put_setting("tabs", "acme", "[3]").await.unwrap();
-    store.mark_seen("acme", &[Key(7), Key(8), Key(7)]).await.unwrap();
+    store.mark_seen("acme", &[FindingKey(7), FindingKey(8), FindingKey(7)]).await.unwrap();
     store.close().await;
     let mut store = open(temp.path()).await.store;
     let settings = store.settings().await.unwrap();
     let of = |workspace: &str| settings[&("tabs".into(), workspace.into())].as_str();
     assert_eq!((of("acme"), of("lab")), ("[3]", "[2]"));
-    assert_eq!(store.seen().await.unwrap(), [Key(7), Key(8)]);
+    assert_eq!(store.seen().await.unwrap(), [FindingKey(7), FindingKey(8)]);
 }
 
 #[tokio::test]
@@ -237,11 +237,11 @@ async fn a_purge_leaves_no_byte_of_a_workspace_in_any_file_and_everything_of_the
     let mut ann = Desk::new("ann", 1);
     let note = |desk: &mut Desk, text: &str| desk.does(crate::triage::testing::finding(1), Change::Note(text.into()));
     let here = note(&mut ann, "MARK-of-acme");
-    ann.pen.workspace = "lab".into();
+    ann.writer.workspace = "lab".into();
     let there = note(&mut ann, "MARK-of-lab");
     store.record(&[here, Arc::clone(&there)]).await.unwrap();
     store.put_setting("queries", "acme", "\"MARK-of-acme\"").await.unwrap();
-    store.mark_seen("acme", &[Key(9)]).await.unwrap();
+    store.mark_seen("acme", &[FindingKey(9)]).await.unwrap();
     fs::write(temp.path().join("decisions.db.broken-1"), "MARK-of-acme").unwrap();
     fs::write(temp.path().join("decisions.db.bak-1"), "MARK-of-acme").unwrap();
     assert!(holds(temp.path(), "MARK-of-acme"));
@@ -252,9 +252,9 @@ async fn a_purge_leaves_no_byte_of_a_workspace_in_any_file_and_everything_of_the
     let error = store.purge("acme").await.unwrap_err();
     assert!(matches!(error, StoreError::InUse { .. }), "{error}");
     second.purge("acme").await.unwrap();
-    assert!(!holds(temp.path(), "MARK-of-acme") && !holds(temp.path(), &Key(9).to_string()));
+    assert!(!holds(temp.path(), "MARK-of-acme") && !holds(temp.path(), &FindingKey(9).to_string()));
     assert!(holds(temp.path(), "MARK-of-lab"));
     let opened = open(temp.path()).await;
     assert_eq!(opened.events, [there]);
-    assert!(State::from_events(opened.events).len() == 1 && !temp.path().join("decisions.db.broken-1").exists());
+    assert!(TriageState::from_events(opened.events).len() == 1 && !temp.path().join("decisions.db.broken-1").exists());
 }

@@ -6,7 +6,7 @@ use crate::cli::headless::HeadlessSession;
 use crate::cli::headless::decisions::advised;
 use crate::cli::headless::logger::Homed;
 use crate::contract::{Capture, Logger, Shared};
-use crate::oob::{Archived, ReadOutCounts};
+use crate::oob::{ArchivedCapture, ClearedRequests};
 use tokio::sync::Mutex;
 
 impl<'a> ArchiveReader<'a> {
@@ -14,12 +14,12 @@ impl<'a> ArchiveReader<'a> {
     ///
     /// # Errors
     /// When it cannot be read or archived: then the call is not to be made.
-    pub async fn empty(session: &'a HeadlessSession, loggers: &[Homed], call: &str) -> anyhow::Result<ReadOutCounts> {
+    pub async fn empty(session: &'a HeadlessSession, loggers: &[Homed], call: &str) -> anyhow::Result<ClearedRequests> {
         if loggers.is_empty() {
-            return Ok(ReadOutCounts::default());
+            return Ok(ClearedRequests::default());
         }
         let emptied = async {
-            let (mut archive, mut emptied) = (Self::open(session).await?, ReadOutCounts::default());
+            let (mut archive, mut emptied) = (Self::open(session).await?, ClearedRequests::default());
             for (workspace, logger) in loggers {
                 emptied += archive.read_out(workspace, logger).await?;
             }
@@ -33,7 +33,7 @@ impl<'a> ArchiveReader<'a> {
         })
     }
 
-    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<ReadOutCounts> {
+    async fn read_out(&mut self, workspace: &Shared, logger: &Logger) -> anyhow::Result<ClearedRequests> {
         let client = self.session.client()?;
         let oldest = self.session.memory.oldest_kept();
         let store = &Mutex::new(&mut self.store);
@@ -43,7 +43,8 @@ impl<'a> ArchiveReader<'a> {
                 return Err(Advised::new(format!("{} is read-only", store.path().display()), "").into());
             }
             let all = captures.into_iter().map(|capture| archived(workspace, logger, capture));
-            let young: Vec<Archived> = all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect();
+            let young: Vec<ArchivedCapture> =
+                all.filter(|one| oldest.is_none_or(|oldest| one.at() >= oldest)).collect();
             let count = young.len();
             store.archive(young).await.map_err(advised)?;
             anyhow::Ok(count)

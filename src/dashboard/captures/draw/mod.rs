@@ -10,7 +10,7 @@ use crate::dashboard::input::action::{Action, ListAction};
 use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::list::{draw_list as draw_any_list, pane_of};
 use crate::dashboard::ui::{Cx, ListPane, ListState, Slot, TableRow, ViewCache, format};
-use crate::oob::{Reach, request};
+use crate::oob::{Reachability, request};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
@@ -78,7 +78,7 @@ fn invitation(cx: &Cx<'_>) -> String {
     let only = cx.model.navigation.scope.logger;
     let urls = loggers.iter().filter(|logger| only.is_none_or(|only| only == logger.id));
     let mut reaches: Vec<String> =
-        urls.filter_map(|logger| Some(Reach::of(&logger.handler_url)?.to_string())).collect();
+        urls.filter_map(|logger| Some(Reachability::of(&logger.handler_url)?.to_string())).collect();
     reaches.sort();
     reaches.dedup();
     let reached = match reaches.is_empty() {

@@ -8,7 +8,7 @@ use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::labels::fact;
 use crate::dashboard::ui::list::{draw_table, pane_of};
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, ListPane, Slot, TableColumn, ViewCache, format};
-use crate::oob::{Ending, Reach};
+use crate::oob::{LoggerExpiry, Reachability};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::text::Line;
@@ -45,8 +45,8 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
 pub(crate) const HTTP_ONLY: &str = "HTTP only: a target that merely looks the name up leaves nothing here.";
 
 fn left_style(cx: &Cx<'_>, logger: &Logger) -> ratatui::style::Style {
-    match Ending::of(logger) {
-        Some(Ending::Over) => cx.theme.bad(),
+    match LoggerExpiry::of(logger) {
+        Some(LoggerExpiry::Over) => cx.theme.bad(),
         Some(_) => cx.theme.warn(),
         None => cx.theme.text(),
     }
@@ -65,7 +65,11 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         fact(theme, "Caught", format::plural(logger.num_requests.max(0) as usize, "request")),
         fact(theme, "Left", format::plural(logger.requests_left.max(0) as usize, "request")),
         fact(theme, "Records for", format::plural(logger.active_days.max(0) as usize, "more day")),
-        fact(theme, "Reached", Reach::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default()),
+        fact(
+            theme,
+            "Reached",
+            Reachability::of(&logger.handler_url).map(|reach| reach.to_string()).unwrap_or_default(),
+        ),
         fact(theme, "Id", logger.id.to_string()),
     ];
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {

@@ -7,7 +7,7 @@ use crate::dashboard::core::commands::table::split;
 use crate::dashboard::model::{CommandOffer, Model};
 use crate::dashboard::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
 use crate::query::complete::complete;
-use crate::query::{Completion, Field, Kind, Values};
+use crate::query::{Completion, Field, QueryKind, ValueKind};
 use crate::text;
 use crate::triage::Verdict;
 use std::collections::BTreeSet;
@@ -81,9 +81,9 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
         }
         ArgumentShape::Scan => return scans(model, typed, place),
         ArgumentShape::Tab => model.settings.tabs.saved.iter().map(|saved| saved.name.clone()).collect(),
-        ArgumentShape::Book => return of_query(model, Kind::Payloads, typed, place),
+        ArgumentShape::PayloadBook => return of_query(model, QueryKind::Payloads, typed, place),
         ArgumentShape::Payload => return payloads(model, typed, place),
-        ArgumentShape::Findings => return of_query(model, Kind::Findings, typed, place),
+        ArgumentShape::Findings => return of_query(model, QueryKind::Findings, typed, place),
         ArgumentShape::Details => return said(typed, place),
         ArgumentShape::Tags => tags(model),
         ArgumentShape::Query(kind) => return of_query(model, kind, typed, place),
@@ -96,7 +96,7 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
 }
 
 /// What can be written next in a query.
-fn of_query(model: &mut Model, kind: Kind, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
+fn of_query(model: &mut Model, kind: QueryKind, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let query = &typed[place.clone()];
     let pane = Pane::ALL.into_iter().find(|pane| pane.kind() == kind);
     let found =
@@ -116,7 +116,7 @@ fn fields(model: &Model, typed: &str, place: Range<usize>) -> Vec<CommandOffer> 
     let begun = place.start + begun;
     let dash = usize::from(typed[begun..].starts_with('-'));
     let ordered = Field::of(model.navigation.focus.pane.kind())
-        .filter(|spec| !matches!(spec.values, Values::Search | Values::Flags))
+        .filter(|spec| !matches!(spec.values, ValueKind::Search | ValueKind::Flags))
         .map(|spec| (spec.name.to_owned(), spec.words.to_owned()));
     ranked(ordered.collect(), typed, (begun + dash)..place.end)
 }
@@ -141,7 +141,8 @@ fn said(typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
 
 /// Tags in use, as they are put on.
 fn tags(model: &Model) -> Vec<String> {
-    let used: BTreeSet<&Shared> = model.findings.triage.stances.iter().flat_map(|stance| &stance.tags).collect();
+    let used: BTreeSet<&Shared> =
+        model.findings.triage.assessments.iter().flat_map(|assessment| &assessment.tags).collect();
     used.into_iter().map(|tag| format!("+{tag}")).collect()
 }
 

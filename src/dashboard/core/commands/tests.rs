@@ -4,12 +4,13 @@ pub(crate) use crate::dashboard::core::Msg;
 use crate::dashboard::core::commands::table;
 pub(crate) use crate::dashboard::model::CommandLine;
 pub(crate) use crate::dashboard::testing::*;
-pub(crate) use crate::triage::{Baseline, Change, Pen};
+pub(crate) use crate::triage::{Baseline, Change, EventWriter};
 
 /// A dashboard whose decisions are kept.
 pub(crate) fn desk() -> Desk {
     let mut desk = Desk::new();
-    desk.model.findings.triage.pen = Some(Pen { who: "ann@box".into(), instance: 7, ..Pen::default() });
+    desk.model.findings.triage.writer =
+        Some(EventWriter { who: "ann@box".into(), instance: 7, ..EventWriter::default() });
     desk
 }
 
@@ -223,7 +224,7 @@ pub(crate) fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
         _ => None,
     });
     assert_eq!(recorded, Some(Change::Baseline(Some(day))));
-    desk.model.findings.triage.pen = None;
+    desk.model.findings.triage.writer = None;
     desk.keys(": 'baseline none' enter");
     assert!(desk.notices().contains("still being read"), "{}", desk.notices());
 }

@@ -5,14 +5,14 @@ use crate::dashboard::core::update::links;
 use crate::dashboard::input::action::{Action, ViewAction};
 use crate::dashboard::model::{Model, navigation};
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
-use crate::query::Kind;
+use crate::query::QueryKind;
 
 /// A view with a query.
 macro_rules! view {
     ($name:literal, $pane:ident, $words:literal, $example:literal) => {
         Command::new(
             $name,
-            &[ArgumentSlot::optional(ArgumentShape::Query(Kind::$pane))],
+            &[ArgumentSlot::optional(ArgumentShape::Query(QueryKind::$pane))],
             $words,
             $example,
             |model, args, _| show(model, Pane::$pane, args),

@@ -63,7 +63,7 @@ fn mode(cx: &Cx<'_>) -> Vec<Span<'static>> {
     if cx.model.session.read_only {
         spans.push(Span::styled("READ ONLY", cx.theme.warn()));
     }
-    if cx.model.findings.triage.pen.is_none() && cx.model.findings.triage.problem.is_some() {
+    if cx.model.findings.triage.writer.is_none() && cx.model.findings.triage.problem.is_some() {
         let gap = if spans.is_empty() { "" } else { "  " };
         spans.push(Span::styled(format!("{gap}NO DECISIONS"), cx.theme.bad()));
     }

@@ -236,8 +236,13 @@ fn state(model: &mut Model) -> String {
     let progress = review.map(|review| (review.open, review.tab, review.row, &review.progress));
     // The name of the type is no part of the outcome.
     writeln!(text, "{}", format!("review {progress:?}").replace("ReviewProgress", "Progress")).unwrap();
-    let verdicts: Vec<_> =
-        model.findings.triage.stances.iter().map(|stance| (stance.verdict, stance.tags.len())).collect();
+    let verdicts: Vec<_> = model
+        .findings
+        .triage
+        .assessments
+        .iter()
+        .map(|assessment| (assessment.verdict, assessment.tags.len()))
+        .collect();
     writeln!(text, "verdicts {verdicts:?}").unwrap();
     writeln!(text, "batches {} cancelled {}", model.calls.batches.len(), model.keyboard.cancelled.is_some()).unwrap();
     writeln!(text, "drafts {:?}", model.overlay.drafts.keys().collect::<Vec<_>>()).unwrap();

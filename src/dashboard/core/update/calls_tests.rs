@@ -2,7 +2,7 @@
 
 use crate::dashboard::base::ListKind;
 use crate::dashboard::testing::*;
-use crate::oob::ReadOutCounts;
+use crate::oob::ClearedRequests;
 
 #[test]
 fn deleting_a_target_names_it_and_what_goes_with_it() {
@@ -99,7 +99,7 @@ fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
     );
     let sent = desk.calls("y");
     assert_eq!(sent[0].1, Call::ClearLogger { logger: LoggerId(1), workspace: "Acme".into() });
-    desk.answer(&sent, |_| Ok(CallAnswer::Emptied(ReadOutCounts { requests: 37, archived: 37 })));
+    desk.answer(&sent, |_| Ok(CallAnswer::Emptied(ClearedRequests { requests: 37, archived: 37 })));
     assert!(desk.notices().contains("cleared logger probe: 37 requests, all archived"), "{}", desk.notices());
     assert_eq!(desk.shown(Pane::Captures), [1, 2, 3]);
 }

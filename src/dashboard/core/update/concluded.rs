@@ -4,7 +4,7 @@ use crate::client::Problem;
 use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Scope, Tone};
 use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
-use crate::oob::ReadOutCounts;
+use crate::oob::ClearedRequests;
 
 impl Model {
     /// A batch is over.
@@ -174,7 +174,7 @@ impl Model {
 }
 
 /// What was archived before the service forgot it, of all jobs.
-fn emptied(batch: &Batch) -> Option<ReadOutCounts> {
+fn emptied(batch: &Batch) -> Option<ClearedRequests> {
     let emptied = batch.jobs.iter().filter_map(|(_, state)| match state {
         JobState::Done(CallAnswer::Emptied(emptied)) => Some(*emptied),
         _ => None,

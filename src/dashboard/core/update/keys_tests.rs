@@ -267,7 +267,7 @@ fn the_first_start_asks_once_and_sends_nothing_before_the_choice() {
 #[test]
 fn something_will_wake_the_screen_when_it_changes_by_itself() {
     let mut desk = Desk::new();
-    desk.model.findings.triage.pen = None;
+    desk.model.findings.triage.writer = None;
     desk.keys("Q");
     let wake = desk.model.wake_at().unwrap();
     assert!(wake <= desk.at + Duration::from_secs(3), "the notice leaves");

@@ -73,11 +73,11 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Saved(result) => answers::handle_saved(model, result, &mut effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, &mut effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
-        Msg::Arranged(generation, arranged) => model.handle_arranged(generation, *arranged),
+        Msg::Correlated(generation, correlated) => model.handle_correlated(generation, *correlated),
         Msg::Triage(news) => model.handle_triage(news),
         Msg::Oob(news) => model.handle_oob(news, &mut effects),
-        Msg::Drawn(planting, numbers) => {
-            crate::dashboard::payloads::keys::handle_drawn(model, &planting, &numbers, &mut effects)
+        Msg::Drawn(payload_request, numbers) => {
+            crate::dashboard::payloads::keys::handle_drawn(model, &payload_request, &numbers, &mut effects)
         }
         Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
         Msg::AskOn => {
@@ -96,7 +96,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
     model.count_tabs();
-    model.arrange(&mut effects);
+    model.correlate(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.ask_on(&mut effects);
     if effects.contains(&Effect::Quit) {

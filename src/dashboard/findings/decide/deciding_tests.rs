@@ -93,7 +93,7 @@ proptest! {
             }
         }
         prop_assert!(desk.model.findings.triage.state.last_done("ann@test").is_none());
-        prop_assert!(desk.model.findings.triage.state.identities().all(|(_, standing)| standing.heads.is_empty()));
+        prop_assert!(desk.model.findings.triage.state.identities().all(|(_, finding_state)| finding_state.heads.is_empty()));
     }
 
     #[test]

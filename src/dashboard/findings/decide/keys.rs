@@ -17,7 +17,9 @@ use crate::dashboard::input::action::{Action, DecideAction, VerdictAction};
 use crate::dashboard::model::{MenuChoice, Model};
 use crate::dashboard::prompts::{Deed, Prompt, Then};
 use crate::text::plural;
-use crate::triage::{Case, CaseId, Change, DecisionScope, Draft, EventId, Last, RuleState, Subject, Verdict};
+use crate::triage::{
+    Case, CaseId, Change, DecisionDefault, DecisionScope, Draft, EventId, RuleState, Subject, Verdict,
+};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -176,7 +178,7 @@ pub(crate) fn guard(model: &mut Model, before: [Option<CaseId>; 2], by_hand: boo
 impl Model {
     /// Why nothing can be decided just now, if so.
     pub fn cannot_decide(&self) -> Option<String> {
-        if self.findings.triage.pen.is_some() {
+        if self.findings.triage.writer.is_some() {
             return None;
         }
         Some(match &self.findings.triage.problem {
@@ -202,23 +204,23 @@ impl Model {
         let Some(table) = self.data.findings.value() else { return Vec::new() };
         let today = self.today();
         let workspace = self.workspace_name();
-        let usual = |case: &Case| -> Option<Last> {
-            self.findings.triage.usual.last(&self.findings.triage.state, &workspace, case.class(), draft.verdict?)
+        let defaults = |case: &Case| -> Option<DecisionDefault> {
+            self.findings.triage.defaults.last(&self.findings.triage.state, &workspace, case.class(), draft.verdict?)
         };
-        let mut by_class: std::collections::HashMap<&Shared, Option<Last>> = Default::default();
+        let mut by_class: std::collections::HashMap<&Shared, Option<DecisionDefault>> = Default::default();
         let (mut drafts, mut queries) = (Vec::new(), BTreeSet::new());
         let details =
             Draft { verdict: draft.verdict.filter(|_| draft.scope == DecisionScope::Findings), ..draft.clone() };
         for &id in ids {
             let Some(at) = table.position(id) else { continue };
             let case = &table.items()[at];
-            let stance = self.findings.triage.stances.get(at).cloned().unwrap_or_default();
-            let usual = by_class.entry(case.class()).or_insert_with(|| usual(case));
+            let assessment = self.findings.triage.assessments.get(at).cloned().unwrap_or_default();
+            let defaults = by_class.entry(case.class()).or_insert_with(|| defaults(case));
             if let Some(query) = draft.rule(case).filter(|query| queries.insert(query.clone())) {
-                let decision = draft.decision(usual.as_ref().and_then(|last| last.reason), today);
+                let decision = draft.decision(defaults.as_ref().and_then(|last| last.reason), today);
                 drafts.extend(decision.map(|decision| self.rule(drafts.len(), query, decision)));
             }
-            let changes = details.changes(case, &stance, usual.as_ref(), today);
+            let changes = details.changes(case, &assessment, defaults.as_ref(), today);
             drafts.extend(changes.into_iter().map(|change| (Subject::Finding((*case.identity).clone()), change)));
         }
         drafts
@@ -229,7 +231,7 @@ impl Model {
         let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
         let same = |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
         let known = self.findings.triage.state.rules().into_iter().find(same);
-        let next = self.findings.triage.pen.as_ref().map(|pen| pen.next()).unwrap_or_default();
+        let next = self.findings.triage.writer.as_ref().map(|writer| writer.next()).unwrap_or_default();
         let new = EventId { number: next.number + place as u64, ..next };
         (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
     }

@@ -8,8 +8,8 @@ use crate::dashboard::input::action::{Action, DecideAction, EditAction, FormActi
 use crate::dashboard::model::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue, Modal, Model};
 use crate::dashboard::prompts::Deed;
 use crate::dashboard::text::Ends;
-use crate::query::{Bits, Kind, Query};
-use crate::triage::{CaseId, DecisionScope, Key, Verdict, VerdictSource};
+use crate::query::{Query, QueryKind, RowSet};
+use crate::triage::{CaseId, DecisionScope, FindingKey, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 
 /// Findings offered as what another one duplicates.
@@ -175,12 +175,13 @@ fn preview(model: &mut Model) {
             return None;
         }
         let source = model.triaged(&table);
-        let mut found = Bits::none(table.len());
-        for query in queries.iter().filter_map(|query| Query::parse(query, Kind::Findings).ok()) {
+        let mut found = RowSet::none(table.len());
+        for query in queries.iter().filter_map(|query| Query::parse(query, QueryKind::Findings).ok()) {
             found.or(&query.matches(&source));
         }
-        let stances = &model.findings.triage.stances;
-        let by_hand = |&at: &usize| stances.get(at).is_some_and(|stance| stance.source == VerdictSource::Person);
+        let assessments = &model.findings.triage.assessments;
+        let by_hand =
+            |&at: &usize| assessments.get(at).is_some_and(|assessment| assessment.source == VerdictSource::Person);
         Some((found.count(), found.rows().filter(by_hand).count()))
     });
     if let Some(menu) = menu(model) {
@@ -204,7 +205,8 @@ fn offer(model: &mut Model) {
 }
 
 fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
-    let used: BTreeSet<&Shared> = model.findings.triage.stances.iter().flat_map(|stance| &stance.tags).collect();
+    let used: BTreeSet<&Shared> =
+        model.findings.triage.assessments.iter().flat_map(|assessment| &assessment.tags).collect();
     let fits = used.into_iter().filter(|tag| tag.to_lowercase().starts_with(word) && tag.as_str() != word);
     fits.map(|tag| MenuOffer { words: tag.to_string(), value: MenuValue::Tag(tag.clone()) }).collect()
 }
@@ -217,7 +219,7 @@ fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
         let text = |text: &str| text.to_lowercase().contains(word);
         !about.contains(&case.id) && (text(&case.name) || text(&case.identity.asset))
     });
-    let offer = |key: Key, words: String| MenuOffer { words, value: MenuValue::Duplicate(key) };
+    let offer = |key: FindingKey, words: String| MenuOffer { words, value: MenuValue::Duplicate(key) };
     fits.take(OFFERED).map(|case| offer(case.key(), format!("{} ({})", case.name, case.identity.asset))).collect()
 }
 

@@ -4,12 +4,12 @@ use crate::contract::Shared;
 use crate::dashboard::core::Msg;
 use crate::dashboard::findings::decide::tests::{one, recorded};
 use crate::dashboard::testing::*;
-use crate::triage::{Change, Reason, Stance, Verdict, VerdictSource};
+use crate::triage::{Assessment, Change, Reason, Verdict, VerdictSource};
 
-fn stance(desk: &Desk, finding: i64) -> Stance {
+fn assessment(desk: &Desk, finding: i64) -> Assessment {
     let table = desk.model.data.findings.value().unwrap();
     let case = table.items().iter().find(|case| case.finding.id.0 == finding).unwrap();
-    desk.model.stance(case.id).unwrap().clone()
+    desk.model.assessment(case.id).unwrap().clone()
 }
 
 /// Three findings of one class on two targets, and one of another.
@@ -30,13 +30,17 @@ fn options_in_any_order_and_the_letter_of_the_verdict_ends_it() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'crit' enter r 'wrong' enter e '30d' enter T 'client old' enter n 'not theirs' ctrl-o f");
-    let said = stance(&desk, id);
+    let said = assessment(&desk, id);
     assert_eq!((said.verdict, said.reason), (Verdict::FalsePositive, Some(Reason::WrongProduct)));
     assert_eq!((said.severity, said.notes), (Some(Risk::Critical), 1));
     assert_eq!(said.tags, [Shared::from("client"), "old".into()]);
     assert_eq!(said.until, Some(desk.model.today().saturating_add(jiff::Span::new().days(30))));
     desk.keys("u");
-    assert_eq!(stance(&desk, id), Stance { service: None, ..Stance::default() }, "one undo takes all of it back");
+    assert_eq!(
+        assessment(&desk, id),
+        Assessment { service: None, ..Assessment::default() },
+        "one undo takes all of it back"
+    );
 }
 
 #[test]
@@ -45,7 +49,7 @@ fn enter_keeps_the_verdict_and_esc_leaves_all_alone() {
     let id = desk.selected(Pane::Findings).unwrap();
     assert!(recorded(&desk.keys("t s 'high' enter esc")).is_empty());
     desk.keys("t s 'high' enter enter");
-    let said = stance(&desk, id);
+    let said = assessment(&desk, id);
     assert_eq!((said.severity, said.source), (Some(Risk::High), VerdictSource::Nobody));
     assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("nothing was chosen"));
 }
@@ -55,7 +59,7 @@ fn backspace_takes_a_choice_back() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'high' enter backspace c");
-    let said = stance(&desk, id);
+    let said = assessment(&desk, id);
     assert_eq!((said.severity, said.verdict), (None, Verdict::Confirmed));
 }
 
@@ -81,11 +85,11 @@ fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
         assert_eq!(menu.preview, Some((found, 1)), "{scope}");
         let events = recorded(&desk.keys("f"));
         assert!(matches!(&events[..], [event] if matches!(event.change, Change::Rule { .. })), "{events:?}");
-        let by_rule = (1..=4).filter(|&id| matches!(stance(&desk, id).source, VerdictSource::Rule(_))).count();
-        assert_eq!((by_rule, stance(&desk, 1).verdict), (found - 1, Verdict::Fixed));
-        assert_eq!(stance(&desk, 4).source, VerdictSource::Nobody);
+        let by_rule = (1..=4).filter(|&id| matches!(assessment(&desk, id).source, VerdictSource::Rule(_))).count();
+        assert_eq!((by_rule, assessment(&desk, 1).verdict), (found - 1, Verdict::Fixed));
+        assert_eq!(assessment(&desk, 4).source, VerdictSource::Nobody);
         desk.keys("u");
-        assert!((2..=4).all(|id| stance(&desk, id).source == VerdictSource::Nobody));
+        assert!((2..=4).all(|id| assessment(&desk, id).source == VerdictSource::Nobody));
     }
 }
 
@@ -98,7 +102,7 @@ fn a_rule_for_a_class_with_signs_in_its_name_decides_no_other_class() {
         let signs = desk.model.data.findings.value().unwrap().items()[0].id;
         desk.model.cursor(Pane::Findings).select_id(signs.0);
         desk.keys(&format!("t {scope} f"));
-        let decided = [1, 2, 3].map(|id| stance(&desk, id).verdict);
+        let decided = [1, 2, 3].map(|id| assessment(&desk, id).verdict);
         assert_eq!(decided, [Verdict::FalsePositive, Verdict::Open, Verdict::Open], "{scope}");
     }
 }
@@ -116,14 +120,14 @@ fn a_rule_stays_in_the_workspace_it_was_made_in() {
     let in_acme = class(&mut desk, 1, "t j j f");
     let in_lab = class(&mut desk, 2, "t j j c");
     assert_ne!(in_acme[0].subject, in_lab[0].subject, "the same query is another rule there");
-    assert_eq!((stance(&desk, 1).verdict, desk.model.rules().len()), (Verdict::Confirmed, 1));
+    assert_eq!((assessment(&desk, 1).verdict, desk.model.rules().len()), (Verdict::Confirmed, 1));
     class(&mut desk, 1, "");
-    assert_eq!((stance(&desk, 1).verdict, desk.model.rules().len()), (Verdict::FalsePositive, 1));
+    assert_eq!((assessment(&desk, 1).verdict, desk.model.rules().len()), (Verdict::FalsePositive, 1));
     // The list has only what decides here: its first one is not that of the other workspace.
     class(&mut desk, 2, "g r w esc");
-    assert_eq!(stance(&desk, 1).verdict, Verdict::NotApplicable);
+    assert_eq!(assessment(&desk, 1).verdict, Verdict::NotApplicable);
     class(&mut desk, 1, "");
-    assert_eq!(stance(&desk, 1).verdict, Verdict::FalsePositive);
+    assert_eq!(assessment(&desk, 1).verdict, Verdict::FalsePositive);
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn a_duplicate_is_picked_by_text() {
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t d 'tls' down enter");
     let tls = desk.model.data.findings.value().unwrap().items()[3].key();
-    let said = stance(&desk, id);
+    let said = assessment(&desk, id);
     assert_eq!((said.verdict, said.duplicate_of), (Verdict::Duplicate, Some(tls)));
 }
 
@@ -142,12 +146,12 @@ fn notes_append_and_tags_are_completed_from_those_in_use() {
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("e 'first' enter 'line two' ctrl-o");
     desk.keys("e 'second' ctrl-o T 'client-a' enter");
-    assert_eq!((stance(&desk, id).notes, stance(&desk, id).tags.len()), (2, 1));
+    assert_eq!((assessment(&desk, id).notes, assessment(&desk, id).tags.len()), (2, 1));
     desk.keys("k T 'cl' tab enter");
     let other = desk.selected(Pane::Findings).unwrap();
-    assert_eq!(stance(&desk, other).tags, [Shared::from("client-a")]);
+    assert_eq!(assessment(&desk, other).tags, [Shared::from("client-a")]);
     desk.keys("T '-client-a' enter");
-    assert!(stance(&desk, other).tags.is_empty());
+    assert!(assessment(&desk, other).tags.is_empty());
 }
 
 #[test]
@@ -188,7 +192,7 @@ fn over_20_the_menu_asks_as_a_key_does() {
 fn rules_are_listed_edited_given_another_verdict_and_switched_off_and_on() {
     let mut desk = desk();
     let by_rule = |desk: &Desk, verdict| {
-        let ruled = (1..=4).map(|id| stance(desk, id)).filter(|said| matches!(said.source, VerdictSource::Rule(_)));
+        let ruled = (1..=4).map(|id| assessment(desk, id)).filter(|said| matches!(said.source, VerdictSource::Rule(_)));
         ruled.filter(|said| said.verdict == verdict).count()
     };
     desk.keys("g r");

@@ -7,7 +7,7 @@ use crate::dashboard::input::KeyEvent;
 use crate::dashboard::input::action::{Action, DecideAction, EditAction, ItemAction, MoveAction};
 use crate::dashboard::model::{Modal, Model, RuleEdit, RulesBox};
 use crate::dashboard::text::TextInput;
-use crate::query::{Kind, Query};
+use crate::query::{Query, QueryKind};
 use crate::triage::{Change, Draft, RuleState, Subject};
 
 /// Opens the list.
@@ -103,7 +103,7 @@ fn change(model: &mut Model, said: impl Fn(&RuleState) -> Change, effects: &mut 
 /// How many findings the edited query finds, with every key.
 pub(crate) fn count(model: &mut Model) {
     let Some(text) = rules(model).and_then(|rules| Some(rules.edit.as_ref()?.input.text())) else { return };
-    let finds = match Query::parse(&text, Kind::Findings) {
+    let finds = match Query::parse(&text, QueryKind::Findings) {
         _ if text.trim().is_empty() => Err("a rule needs a query: an empty one would decide everything".to_owned()),
         Err(error) => Err(error.to_string()),
         Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.triaged(table)).count())),

@@ -36,8 +36,8 @@ fn select(desk: &mut Desk, finding: i64) {
 /// The verdict a person gave, of each of the three.
 fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
     [11, 12, 13].map(|id| {
-        let stance = desk.model.stance(row(desk, id)).unwrap();
-        (stance.source == VerdictSource::Person).then_some(stance.verdict)
+        let assessment = desk.model.assessment(row(desk, id)).unwrap();
+        (assessment.source == VerdictSource::Person).then_some(assessment.verdict)
     })
 }
 

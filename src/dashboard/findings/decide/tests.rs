@@ -8,8 +8,8 @@ use crate::triage::{CaseId, Change, Event, Verdict, VerdictSource};
 fn verdict(desk: &Desk, finding: i64) -> Option<Verdict> {
     let table = desk.model.data.findings.value().unwrap();
     let case = table.items().iter().find(|case| case.finding.id.0 == finding).unwrap();
-    let stance = desk.model.stance(case.id).unwrap();
-    (stance.source == VerdictSource::Person).then_some(stance.verdict)
+    let assessment = desk.model.assessment(case.id).unwrap();
+    (assessment.source == VerdictSource::Person).then_some(assessment.verdict)
 }
 
 fn decided(desk: &Desk) -> Vec<(i64, Verdict)> {
@@ -162,7 +162,13 @@ pub(crate) fn one(id: i64) -> Finding {
 }
 
 fn count(desk: &Desk) -> usize {
-    desk.model.findings.triage.stances.iter().filter(|stance| stance.source == VerdictSource::Person).count()
+    desk.model
+        .findings
+        .triage
+        .assessments
+        .iter()
+        .filter(|assessment| assessment.source == VerdictSource::Person)
+        .count()
 }
 
 #[test]
@@ -201,7 +207,7 @@ fn marked_rows_that_are_hidden_are_decided_only_when_asked_for() {
 #[test]
 fn without_a_pen_every_verdict_key_says_why() {
     let mut desk = Desk::new();
-    desk.model.findings.triage.pen = None;
+    desk.model.findings.triage.writer = None;
     desk.model.findings.triage.problem = Some(Arc::new(Problem::local("the state directory cannot be written to")));
     for key in ["c", "F", ".", "u"] {
         desk.model.overlay.notices = Default::default();
@@ -219,18 +225,18 @@ fn reason_and_note_are_those_of_the_last_decision_on_the_class() {
     desk.feed(Snapshot::Findings(table([kind(1, 1), kind(2, 2), kind(3, 3), kind(4, 4)])));
     let first: CaseId = desk.model.lists.findings.selected.unwrap();
     let draft = Draft {
-        reason: DraftValue::This(Reason::WrongProduct),
-        note: DraftValue::This("behind the WAF".into()),
+        reason: DraftValue::Set(Reason::WrongProduct),
+        note: DraftValue::Set("behind the WAF".into()),
         ..Draft::of(Verdict::FalsePositive)
     };
     desk.model.decide(&[first], &draft, &mut Vec::new());
     desk.keys("j f j x j f");
     let rows = desk.model.lists.findings.rows.clone();
-    let stance = |desk: &Desk, row: usize| desk.model.findings.triage.stances[rows[row] as usize].clone();
-    assert_eq!((stance(&desk, 1).reason, stance(&desk, 1).notes), (Some(Reason::WrongProduct), 1));
-    assert_eq!((stance(&desk, 2).reason, stance(&desk, 2).notes), (None, 1), "a reason must fit the verdict");
+    let assessment = |desk: &Desk, row: usize| desk.model.findings.triage.assessments[rows[row] as usize].clone();
+    assert_eq!((assessment(&desk, 1).reason, assessment(&desk, 1).notes), (Some(Reason::WrongProduct), 1));
+    assert_eq!((assessment(&desk, 2).reason, assessment(&desk, 2).notes), (None, 1), "a reason must fit the verdict");
     assert_eq!(
-        (stance(&desk, 3).reason, stance(&desk, 3).notes),
+        (assessment(&desk, 3).reason, assessment(&desk, 3).notes),
         (Some(Reason::WrongProduct), 1),
         "an earlier one does"
     );

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 /// What was done in another workspace is undone only after a question.
 pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
-    let Some(pen) = &model.findings.triage.pen else {
+    let Some(writer) = &model.findings.triage.writer else {
         let why = model.cannot_decide().unwrap_or_default();
         return model.say(Tone::Bad, why);
     };
     let state = &model.findings.triage.state;
-    let batch = if undo { state.last_done(&pen.who) } else { state.last_undone(&pen.who) };
+    let batch = if undo { state.last_done(&writer.who) } else { state.last_undone(&writer.who) };
     let Some(batch) = batch else {
         return model.say(Tone::Plain, if undo { "nothing of yours to undo" } else { "nothing to redo" });
     };
@@ -84,8 +84,8 @@ impl Model {
 
     /// Something of this person's can be undone.
     pub fn can_undo(&self) -> bool {
-        let pen = self.findings.triage.pen.as_ref();
-        pen.is_some_and(|pen| self.findings.triage.state.last_done(&pen.who).is_some())
+        let writer = self.findings.triage.writer.as_ref();
+        writer.is_some_and(|writer| self.findings.triage.state.last_done(&writer.who).is_some())
     }
 
     /// The key of undo as printed.
@@ -156,7 +156,7 @@ fn word(change: &Change) -> String {
         Change::Rule { query, decision } => format!("the rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on".to_owned(),
-        Change::Own(_) => "a finding of one's own".to_owned(),
+        Change::Manual(_) => "a finding of one's own".to_owned(),
         Change::Baseline(_) => "the baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

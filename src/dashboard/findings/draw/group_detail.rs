@@ -110,8 +110,9 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Case, group: &FindingGroup)
 fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &ReviewFacts, width: u16) -> Vec<Line<'static>> {
     let cases = || members.iter().filter_map(|&at| table.items().get(at as usize));
     let separator = format!(" {} ", cx.theme.glyphs.separator);
-    let stances = &cx.model.findings.triage.stances;
-    let decisions = standing::counted(members.iter().map(|&at| stances.get(at as usize).map(|stance| &**stance)));
+    let assessments = &cx.model.findings.triage.assessments;
+    let decisions =
+        standing::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let mut lines = vec![
         crate::dashboard::ui::labels::fact(cx.theme, "Decisions", decisions.join(&separator)),
         crate::dashboard::ui::labels::fact(

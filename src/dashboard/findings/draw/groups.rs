@@ -14,7 +14,7 @@ use crate::dashboard::ui::list::{draw_list as draw_any_list, filled, pane_of, vi
 use crate::dashboard::ui::{Cx, ListPane, Slot, TableColumn, TableRow, ViewCache, format};
 use crate::table::Table;
 use crate::text;
-use crate::triage::{Case, CaseId, Stance};
+use crate::triage::{Assessment, Case, CaseId};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -84,12 +84,17 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             }
             Place::Case(position) => {
                 let case = table.items().get(position as usize)?;
-                let stance = cx.model.findings.triage.stances.get(position as usize).map(|stance| &**stance);
-                let style = if stance.is_some_and(|stance| !stance.is_undecided()) { cx.theme.dim() } else { style };
+                let assessment =
+                    cx.model.findings.triage.assessments.get(position as usize).map(|assessment| &**assessment);
+                let style = if assessment.is_some_and(|assessment| !assessment.is_undecided()) {
+                    cx.theme.dim()
+                } else {
+                    style
+                };
                 let marked = in_range || list.marks.contains(&case.id);
                 let head = groups.head_of(position).and_then(|id| groups.head(id));
                 let title = head.and_then(|head| groups.name(head)).map_or("", |name| name.title.as_str());
-                Some(TableRow { cells: member(cx, case, title, stance, style), style, marked, selected })
+                Some(TableRow { cells: member(cx, case, title, assessment, style), style, marked, selected })
             }
         }
     };
@@ -146,19 +151,29 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, table: &'a Table<Case>, group: &Fin
 
 /// What stands about all members of a group, where that is one thing.
 fn agreed<'a>(cx: &Cx<'a>, group: &FindingGroup) -> Line<'a> {
-    let stances = &cx.model.findings.triage.stances;
-    let mut all = cx.model.lists.groups.members(group).iter().map(|&at| stances.get(at as usize));
+    let assessments = &cx.model.findings.triage.assessments;
+    let mut all = cx.model.lists.groups.members(group).iter().map(|&at| assessments.get(at as usize));
     let first = all.next().flatten();
     // Members that differ are mostly found at once; of very many only some are looked at.
     match first {
-        Some(first) if all.take(1_000).all(|stance| stance.is_some_and(|stance| stance.verdict == first.verdict)) => {
+        Some(first)
+            if all
+                .take(1_000)
+                .all(|assessment| assessment.is_some_and(|assessment| assessment.verdict == first.verdict)) =>
+        {
             crate::dashboard::findings::draw::decision(cx, Some(first))
         }
         _ => words("decided", cx.theme.dim()),
     }
 }
 
-fn member<'a>(cx: &Cx<'a>, case: &'a Case, title: &str, stance: Option<&'a Stance>, style: Style) -> Vec<Line<'a>> {
+fn member<'a>(
+    cx: &Cx<'a>,
+    case: &'a Case,
+    title: &str,
+    assessment: Option<&'a Assessment>,
+    style: Style,
+) -> Vec<Line<'a>> {
     let name = text::clean(rest_of(&case.name, title)).into_owned();
     let seen = case.task_id.and_then(|id| cx.scan(id)?.start_time);
     vec![
@@ -168,7 +183,7 @@ fn member<'a>(cx: &Cx<'a>, case: &'a Case, title: &str, stance: Option<&'a Stanc
         words(format!("  {name}"), style),
         crate::dashboard::findings::draw::target(cx, case),
         words(format!("{:>7}", cx.age(seen)), cx.theme.text()),
-        crate::dashboard::findings::draw::said(cx, case, stance),
+        crate::dashboard::findings::draw::said(cx, case, assessment),
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::dashboard::ui::list::{draw_table, pane_of};
 use crate::dashboard::ui::widgets::tabs::tab_line;
 use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::text;
-use crate::triage::{Again, Case, Stance, VerdictSource};
+use crate::triage::{Assessment, Case, ReopenCause, VerdictSource};
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 
@@ -45,18 +45,18 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         ..pane_of(Pane::Findings, remote)
     };
     draw_table(cx, buf, slot, cache, pane, (remote, list), |finding, _| {
-        let stance = cx.model.stance(finding.id);
+        let assessment = cx.model.assessment(finding.id);
         let cells = vec![
-            risk(cx.theme, finding, stance),
+            risk(cx.theme, finding, assessment),
             words(cx.theme.presence_sign(finding.presence), cx.theme.text()),
             name(cx, finding),
             flags(cx.theme, finding),
             target(cx, finding),
             port(finding),
             words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
-            said(cx, finding, stance),
+            said(cx, finding, assessment),
         ];
-        match stance.is_some_and(|stance| !stance.is_undecided()) {
+        match assessment.is_some_and(|assessment| !assessment.is_undecided()) {
             true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
             false => cells,
         }
@@ -78,8 +78,8 @@ fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
 }
 
 /// The risk as scanned; with a severity of one's own both: `◆>MED`.
-pub(crate) fn risk(theme: Theme, case: &Case, stance: Option<&Stance>) -> Line<'static> {
-    match stance.and_then(|stance| stance.severity).filter(|&own| own != case.risk_level) {
+pub(crate) fn risk(theme: Theme, case: &Case, assessment: Option<&Assessment>) -> Line<'static> {
+    match assessment.and_then(|assessment| assessment.severity).filter(|&own| own != case.risk_level) {
         None => Line::from(format::risk_span(theme, case.risk_level)),
         Some(own) => Line::from(vec![
             Span::styled(format::risk_glyph(theme, case.risk_level), theme.dim()),
@@ -115,27 +115,27 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
 }
 
 /// What is decided about a row; what is only offered stands there as a question.
-pub(crate) fn said<'a>(cx: &Cx<'a>, case: &Case, stance: Option<&'a Stance>) -> Line<'a> {
+pub(crate) fn said<'a>(cx: &Cx<'a>, case: &Case, assessment: Option<&'a Assessment>) -> Line<'a> {
     match cx.model.offered(case.id).and_then(|before| before.shown()) {
         Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
-        None => decision(cx, stance),
+        None => decision(cx, assessment),
     }
 }
 
 /// What is decided, in a word: also why it holds no more, and whose it is where it is the service's.
-pub(crate) fn decision<'a>(cx: &Cx<'a>, stance: Option<&'a Stance>) -> Line<'a> {
+pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> Line<'a> {
     let theme = cx.theme;
-    let Some(stance) = stance else { return words(theme.glyphs.dash, theme.dim()) };
-    match (stance.again, stance.source) {
-        (Some(Again::Conflict), _) => words("conflict", theme.warn()),
-        (Some(Again::Regression), _) => words("was fixed", theme.warn()),
-        (Some(Again::Expired), _) => words("expired", theme.warn()),
+    let Some(assessment) = assessment else { return words(theme.glyphs.dash, theme.dim()) };
+    match (assessment.reopened, assessment.source) {
+        (Some(ReopenCause::Conflict), _) => words("conflict", theme.warn()),
+        (Some(ReopenCause::Regression), _) => words("was fixed", theme.warn()),
+        (Some(ReopenCause::Expired), _) => words("expired", theme.warn()),
         (None, VerdictSource::Nobody) => words(theme.glyphs.dash, theme.dim()),
         (None, VerdictSource::Service) => {
-            words(format!("{}{}svc", stance.verdict.word(), theme.glyphs.separator), theme.text())
+            words(format!("{}{}svc", assessment.verdict.word(), theme.glyphs.separator), theme.text())
         }
-        (None, _) if stance.recheck => words("re-check", theme.warn()),
-        (None, _) => words(stance.verdict.word(), theme.text()),
+        (None, _) if assessment.recheck => words("re-check", theme.warn()),
+        (None, _) => words(assessment.verdict.word(), theme.text()),
     }
 }
 

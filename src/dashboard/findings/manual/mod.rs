@@ -12,7 +12,7 @@ use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
 use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
-use crate::triage::{Case, CaseId, Change, EventId, OwnFinding, OwnState, Subject};
+use crate::triage::{Case, CaseId, Change, EventId, ManualFinding, ManualFindingState, Subject};
 
 /// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
 pub(crate) fn open(model: &mut Model) {
@@ -26,7 +26,7 @@ pub(crate) fn open(model: &mut Model) {
 
 /// A new one about the target at hand.
 pub(crate) fn open_new(model: &mut Model) {
-    let own = OwnFinding { target: target(model), ..OwnFinding::default() };
+    let own = ManualFinding { target: target(model), ..ManualFinding::default() };
     open_form(model, OwnDraft { own, ..OwnDraft::default() });
 }
 
@@ -42,11 +42,11 @@ pub(crate) fn open_from_captures(model: &mut Model) {
     // One empty line between two; a request without a body ends with one of its own.
     let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
-    let mut own = OwnFinding {
+    let mut own = ManualFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
         target: target_of(model, &chosen),
-        ..OwnFinding::default()
+        ..ManualFinding::default()
     };
     proof::tell(&mut own, &chosen, &model.captures.oob.book, model.connection.clock_offset);
     let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
@@ -63,7 +63,7 @@ fn target_of(model: &Model, chosen: &[CaptureRecord]) -> Shared {
 }
 
 fn open_form(model: &mut Model, draft: OwnDraft) {
-    if model.findings.triage.pen.is_none() {
+    if model.findings.triage.writer.is_none() {
         return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
     }
     let of = draft.of();
@@ -83,7 +83,7 @@ fn tell_of_others(model: &mut Model) {
     }
 }
 
-fn is_here(model: &Model, own: &OwnState) -> bool {
+fn is_here(model: &Model, own: &ManualFindingState) -> bool {
     let workspace = model.workspace().map(|workspace| workspace.name.as_str()).unwrap_or_default();
     own.event.workspace.is_empty() || *own.event.workspace == *workspace
 }
@@ -93,7 +93,7 @@ fn selected(model: &Model) -> Option<&Case> {
     model.data.findings.value()?.get(id).map(|case| &**case)
 }
 
-fn own_state(model: &Model, id: EventId) -> Option<&OwnState> {
+fn own_state(model: &Model, id: EventId) -> Option<&ManualFindingState> {
     model.findings.triage.state.own().find(|own| own.id == id)
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn ask_off(model: &mut Model) {
         [(_, name)] => format!("Take our own finding “{name}” away?"),
         many => format!("Take {} findings of our own away?", many.len()),
     };
-    let off = own.iter().map(|(id, _)| (Subject::Own(*id), Change::Off(true))).collect();
+    let off = own.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();
     let mut prompt =
         Prompt::new(question, Then::Record(off)).with_line("u brings them back; nothing is sent anywhere.");
     if own.len() < ids.len() {
@@ -130,17 +130,17 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
     let tag = form.tag;
     let Some((id, own)) = form.own() else { return };
-    let Some(id) = id.or_else(|| model.findings.triage.pen.as_ref().map(|pen| pen.next())) else {
+    let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
         return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
     };
     let name = own.name.clone();
-    if model.record(vec![(Subject::Own(id), Change::Own(Box::new(own)))], effects).is_none() {
+    if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(own)))], effects).is_none() {
         return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
     if !matches!(tag, FormTag::Own(OwnOf::Finding(_))) {
-        model.lists.findings.want(crate::triage::identity::own_key(id).into());
+        model.lists.findings.want(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
     model.say(Tone::Good, format!("kept: {name}"));
@@ -150,7 +150,7 @@ impl Model {
     /// Name of the finding of one's own that a captured request is the evidence of.
     pub fn proven_by(&self, capture: &Capture) -> Option<&Shared> {
         let json = serde_json::to_string(capture).ok()?;
-        let has = |own: &&OwnState| !own.off && own.finding.captures.iter().any(|kept| **kept == *json);
+        let has = |own: &&ManualFindingState| !own.off && own.finding.captures.iter().any(|kept| **kept == *json);
         self.findings.triage.state.own().find(has).map(|own| &own.finding.name)
     }
 }

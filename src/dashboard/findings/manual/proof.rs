@@ -1,9 +1,9 @@
 //! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
 //! it was planted and what it brought in.
 
-use crate::oob::{Book, CaptureRecord, Payload, Token};
+use crate::oob::{CaptureRecord, Payload, PayloadBook, Token};
 use crate::text::plural;
-use crate::triage::OwnFinding;
+use crate::triage::ManualFinding;
 use std::collections::{HashMap, HashSet};
 
 /// Requests of a payload that are told a line each; of more only the first and the last.
@@ -12,7 +12,7 @@ const LINES: usize = 5;
 const FEW: usize = 5;
 
 /// Tells name, class, target and text of a finding by the payloads in its captures; without any it stays as it is.
-pub(crate) fn tell(own: &mut OwnFinding, chosen: &[CaptureRecord], book: &Book, offset: Option<i64>) {
+pub(crate) fn tell(own: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
     let proofs = proofs(chosen, book);
     if proofs.is_empty() {
         return;
@@ -34,7 +34,7 @@ pub(crate) fn tell(own: &mut OwnFinding, chosen: &[CaptureRecord], book: &Book, 
 }
 
 /// The payloads in these captures, in the order of their first request, each with its requests.
-fn proofs<'a>(chosen: &'a [CaptureRecord], book: &'a Book) -> Vec<(&'a Payload, Vec<&'a CaptureRecord>)> {
+fn proofs<'a>(chosen: &'a [CaptureRecord], book: &'a PayloadBook) -> Vec<(&'a Payload, Vec<&'a CaptureRecord>)> {
     let mut proofs: Vec<(&Payload, Vec<&CaptureRecord>)> = Vec::new();
     let mut places: HashMap<Token, usize> = HashMap::new();
     for sent in chosen {

@@ -72,8 +72,10 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
 fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
     let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(row.now));
     let style = now_style(cx.theme, row.now);
-    let fixed =
-        cx.model.stance(row.id).is_some_and(|stance| stance.verdict == Verdict::Fixed && stance.again.is_none());
+    let fixed = cx
+        .model
+        .assessment(row.id)
+        .is_some_and(|assessment| assessment.verdict == Verdict::Fixed && assessment.reopened.is_none());
     match row.now {
         RetestStatus::Running(id) => match cx.scan(id) {
             Some(scan) => words(format!("{named} {}%", scan.progress.clamp(0, 99)), style),

@@ -124,9 +124,9 @@ fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
 }
 
 fn asked(model: &Model, case: &Case) -> Option<RetestFinding> {
-    let before = match model.stance(case.id) {
-        Some(stance) if stance.again.is_some() => format!("was {}", stance.verdict.word()),
-        Some(stance) => stance.verdict.word().to_owned(),
+    let before = match model.assessment(case.id) {
+        Some(assessment) if assessment.reopened.is_some() => format!("was {}", assessment.verdict.word()),
+        Some(assessment) => assessment.verdict.word().to_owned(),
         None => "open".to_owned(),
     };
     let target = case.target_id.and_then(|id| model.target_name(id).cloned());

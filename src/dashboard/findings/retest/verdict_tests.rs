@@ -32,8 +32,11 @@ fn retested() -> Desk {
 /// The names of the findings with a verdict.
 fn with(desk: &Desk, verdict: Verdict) -> Vec<String> {
     let table = desk.model.data.findings.value().unwrap();
-    let decided =
-        table.items().iter().zip(&desk.model.findings.triage.stances).filter(|(_, stance)| stance.verdict == verdict);
+    let decided = table
+        .items()
+        .iter()
+        .zip(&desk.model.findings.triage.assessments)
+        .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut names: Vec<String> = decided.map(|(case, _)| case.name.to_string()).collect();
     names.sort();
     names

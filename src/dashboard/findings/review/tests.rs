@@ -55,8 +55,11 @@ fn outcome(desk: &Desk) -> ReviewOutcome {
 /// The service's ids of the findings with a verdict.
 fn with(desk: &Desk, verdict: Verdict) -> Vec<i64> {
     let table = desk.model.data.findings.value().unwrap();
-    let decided =
-        table.items().iter().zip(&desk.model.findings.triage.stances).filter(|(_, stance)| stance.verdict == verdict);
+    let decided = table
+        .items()
+        .iter()
+        .zip(&desk.model.findings.triage.assessments)
+        .filter(|(_, assessment)| assessment.verdict == verdict);
     let mut ids: Vec<i64> = decided.map(|(case, _)| case.finding.id.0).collect();
     ids.sort();
     ids
@@ -204,13 +207,13 @@ fn a_card_can_be_decided_anew() {
 #[test]
 fn the_summary_takes_everything_back_after_one_question() {
     let mut desk = reviewing();
-    let before = desk.model.findings.triage.stances.clone();
+    let before = desk.model.findings.triage.assessments.clone();
     desk.keys("f enter f c");
     assert_eq!((title(&desk).as_str(), outcome(&desk).decided()), ("summary", 3));
     desk.keys("u");
     assert!(desk.prompt().question.contains("3 cards"), "{}", desk.prompt().question);
     desk.keys("y");
-    assert_eq!(desk.model.findings.triage.stances, before);
+    assert_eq!(desk.model.findings.triage.assessments, before);
     assert_eq!(outcome(&desk).left, 28);
 }
 
@@ -265,8 +268,8 @@ fn notes_tags_and_details_on_a_card_are_about_its_members() {
     let said = |desk: &Desk, id: i64| {
         let table = desk.model.data.findings.value().unwrap();
         let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap().clone();
-        let stance = desk.model.stance(case.id).unwrap();
-        (stance.notes, stance.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), stance.severity)
+        let assessment = desk.model.assessment(case.id).unwrap();
+        (assessment.notes, assessment.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>(), assessment.severity)
     };
     desk.keys("J e 'asked the owner' ctrl-o T 'later' enter");
     for id in [13, 14] {
@@ -278,8 +281,8 @@ fn notes_tags_and_details_on_a_card_are_about_its_members() {
     let table = desk.model.data.findings.value().unwrap().clone();
     for id in [13, 14] {
         let case = table.items().iter().find(|case| case.finding.id.0 == id).unwrap();
-        let stance = desk.model.stance(case.id).unwrap();
-        assert_eq!((stance.severity, stance.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
+        let assessment = desk.model.assessment(case.id).unwrap();
+        assert_eq!((assessment.severity, assessment.reason), (Some(Risk::Info), Some(crate::triage::Reason::Deferred)));
     }
     assert_eq!((with(&desk, Verdict::RiskAccepted), title(&desk).as_str()), (vec![13, 14], "Banner"));
     desk.keys("u");
@@ -290,7 +293,7 @@ fn notes_tags_and_details_on_a_card_are_about_its_members() {
 fn members_left_out_of_a_card_get_no_note_either() {
     let mut desk = reviewing();
     desk.keys("J l l space h h e 'one of two' ctrl-o");
-    let noted = desk.model.findings.triage.stances.iter().filter(|stance| stance.notes == 1).count();
+    let noted = desk.model.findings.triage.assessments.iter().filter(|assessment| assessment.notes == 1).count();
     assert_eq!(noted, 1);
 }
 
@@ -326,7 +329,7 @@ proptest! {
     fn taking_everything_back_gives_back_the_state(script in proptest::collection::vec(any::<usize>(), 1..40)) {
         let keys = ["c", "f", "a", "J", "K", "x", "l l space h", "o"];
         let mut desk = reviewing();
-        let before = desk.model.findings.triage.stances.clone();
+        let before = desk.model.findings.triage.assessments.clone();
         for at in script {
             if title(&desk) != "summary" {
                 desk.keys(keys[at % keys.len()]);
@@ -339,7 +342,7 @@ proptest! {
         if matches!(desk.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
             desk.keys("y");
         }
-        prop_assert_eq!(&desk.model.findings.triage.stances, &before);
+        prop_assert_eq!(&desk.model.findings.triage.assessments, &before);
     }
 }
 

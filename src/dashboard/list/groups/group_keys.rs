@@ -110,7 +110,7 @@ fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
 
 /// The texts of a field of which a row has one at the most, and the number of that of each row.
 fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
-    let Some(Column::Texts { values, cells }) = table.column(field) else { return Default::default() };
+    let Some(Column::TextPool { values, cells }) = table.column(field) else { return Default::default() };
     let mut texts: Vec<Shared> = values.iter().map(Shared::from).collect();
     let nothing = texts.len() as u32;
     let of: Vec<u32> =

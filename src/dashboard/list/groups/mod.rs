@@ -14,7 +14,7 @@ pub mod group_keys;
 use crate::contract::Risk;
 use crate::dashboard::list::List;
 use crate::table::Table;
-use crate::triage::{Case, CaseId, Presence, Stance};
+use crate::triage::{Assessment, Case, CaseId, Presence};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -188,13 +188,13 @@ impl FindingGroups {
     }
 
     /// Makes groups of the rows of the list, and keeps the selection on its id.
-    pub(crate) fn show(&mut self, list: &mut List<Case>, table: &Arc<Table<Case>>, stances: &[Arc<Stance>]) {
+    pub(crate) fn show(&mut self, list: &mut List<Case>, table: &Arc<Table<Case>>, assessments: &[Arc<Assessment>]) {
         let Some(by) = self.by else { return };
         let keys = match self.keys.take() {
             Some(keys) if keys.fits(by, table) => keys,
             _ => Arc::new(Keys::of(by, table)),
         };
-        self.collect(&keys, &list.rows, stances, list.sort == 0 && list.order.is_empty());
+        self.collect(&keys, &list.rows, assessments, list.sort == 0 && list.order.is_empty());
         self.keys = Some(keys);
         self.make_rows();
         let place = |id: CaseId| self.place(table, id);
@@ -202,14 +202,14 @@ impl FindingGroups {
     }
 
     /// Counts anew what is undecided, after something was decided.
-    pub(crate) fn count_undecided(&mut self, stances: &[Arc<Stance>]) {
+    pub(crate) fn count_undecided(&mut self, assessments: &[Arc<Assessment>]) {
         for group in &mut self.groups {
             let members = &self.members[group.members.start as usize..group.members.end as usize];
-            group.undecided = members.iter().filter(|&&at| is_undecided(stances, at)).count() as u32;
+            group.undecided = members.iter().filter(|&&at| is_undecided(assessments, at)).count() as u32;
         }
     }
 
-    fn collect(&mut self, keys: &Keys, rows: &[u32], stances: &[Arc<Stance>], by_risk: bool) {
+    fn collect(&mut self, keys: &Keys, rows: &[u32], assessments: &[Arc<Assessment>], by_risk: bool) {
         let mut counts = vec![0u32; keys.names.len()];
         rows.iter().for_each(|&row| counts[keys.of[row as usize] as usize] += 1);
         let mut starts = Vec::with_capacity(counts.len());
@@ -234,7 +234,7 @@ impl FindingGroups {
             let members = starts[key]..starts[key] + counts[key];
             let group =
                 FindingGroup { id, key: key as u32, open: self.open.contains(&id), members, ..FindingGroup::default() };
-            group.counted(&self.members, keys, stances, &mut seen)
+            group.counted(&self.members, keys, assessments, &mut seen)
         });
         self.groups = groups.collect();
         match by_risk {
@@ -280,16 +280,16 @@ impl FindingGroup {
         self.members.len()
     }
 
-    fn counted(mut self, members: &[u32], keys: &Keys, stances: &[Arc<Stance>], seen: &mut Seen) -> Self {
+    fn counted(mut self, members: &[u32], keys: &Keys, assessments: &[Arc<Assessment>], seen: &mut Seen) -> Self {
         seen.next();
         let mut least = u8::MAX;
         for &position in &members[self.members.start as usize..self.members.end as usize] {
             let (risk, presence) = keys.told[position as usize];
-            let own = stances.get(position as usize).and_then(|stance| stance.severity);
+            let own = assessments.get(position as usize).and_then(|assessment| assessment.severity);
             self.risk = self.risk.max(own.unwrap_or(risk));
             self.others += u32::from(seen.is_first(keys.others[position as usize]));
             self.new += u32::from(matches!(presence, Presence::New | Presence::Reappeared));
-            self.undecided += u32::from(is_undecided(stances, position));
+            self.undecided += u32::from(is_undecided(assessments, position));
             if telling(presence) < least {
                 least = telling(presence);
                 self.presence = presence;
@@ -311,8 +311,8 @@ fn telling(presence: Presence) -> u8 {
     }
 }
 
-fn is_undecided(stances: &[Arc<Stance>], position: u32) -> bool {
-    stances.get(position as usize).is_none_or(|stance| stance.is_undecided())
+fn is_undecided(assessments: &[Arc<Assessment>], position: u32) -> bool {
+    assessments.get(position as usize).is_none_or(|assessment| assessment.is_undecided())
 }
 
 /// Which small numbers were met since the last round.

@@ -11,8 +11,8 @@
 use crate::contract::LoggerId;
 use crate::dashboard::base::Caught;
 use crate::dashboard::data::Stream;
-use crate::query::{Bits, Builder, Field, Kind, Query, Source};
-use crate::table::{Others, Row};
+use crate::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
+use crate::table::{OtherLists, Row};
 use std::ops::Range;
 
 /// Bytes of captures that are asked at once, about: some milliseconds' worth, whatever the query.
@@ -24,7 +24,7 @@ pub struct StreamContext<'a> {
     /// Only this logger's.
     pub only: Option<LoggerId>,
     /// What other lists tell.
-    pub others: &'a dyn Others,
+    pub others: &'a dyn OtherLists,
     /// Seconds since 1970.
     pub now: i64,
 }
@@ -43,7 +43,7 @@ impl Asking<'_> {
     /// Those of some row numbers that the query takes.
     pub(crate) fn taken(&self, rows: Range<u64>) -> Vec<u64> {
         let part = StreamPart { stream: self.stream, rows, world: self.world };
-        let taken = if self.query.is_empty() { Bits::all(part.len()) } else { self.query.matches(&part) };
+        let taken = if self.query.is_empty() { RowSet::all(part.len()) } else { self.query.matches(&part) };
         let here = |caught: &Caught| self.world.only.is_none_or(|only| caught.logger == only);
         let rows = taken.rows().filter(|&row| part.caught(row).is_some_and(here));
         rows.map(|row| part.rows.start + row as u64).collect()
@@ -157,23 +157,23 @@ impl<'a> StreamPart<'a> {
     }
 }
 
-impl Source for StreamPart<'_> {
-    fn kind(&self) -> Kind {
-        Kind::Captures
+impl RowSource for StreamPart<'_> {
+    fn kind(&self) -> QueryKind {
+        QueryKind::Captures
     }
 
     fn len(&self) -> usize {
         (self.rows.end - self.rows.start) as usize
     }
 
-    fn tell(&self, row: usize, field: Field, to: &mut Builder) {
+    fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
         let Some(caught) = self.caught(row) else { return };
-        caught.recognised().tell(field, self.world.others, to);
+        caught.recognised().write_field(field, self.world.others, to);
     }
 
-    fn with_text(&self, text: &str) -> Bits {
+    fn with_text(&self, text: &str) -> RowSet {
         let has = |caught: &Caught| memchr::memmem::find(caught.text.as_bytes(), text.as_bytes()).is_some();
-        Bits::of(self.len(), |row| self.caught(row).is_some_and(has))
+        RowSet::of(self.len(), |row| self.caught(row).is_some_and(has))
     }
 
     fn now(&self) -> i64 {

@@ -9,7 +9,7 @@
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::text::{Offers, TextInput};
-use crate::triage::{CaseId, DecisionScope, Draft, DraftValue, Key, Reason, Verdict};
+use crate::triage::{CaseId, DecisionScope, Draft, DraftValue, FindingKey, Reason, Verdict};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
@@ -71,7 +71,7 @@ pub enum MenuValue {
     Reason(Option<Reason>),
     Severity(Option<Risk>),
     Tag(Shared),
-    Duplicate(Key),
+    Duplicate(FindingKey),
 }
 
 impl DecideMenu {
@@ -84,9 +84,9 @@ impl DecideMenu {
     /// Opens the line of an option, with what was chosen before.
     pub fn open(&mut self, choice: MenuChoice) {
         let text = match (choice, &self.draft) {
-            (MenuChoice::Note, Draft { note: DraftValue::This(note), .. }) => note.to_string(),
+            (MenuChoice::Note, Draft { note: DraftValue::Set(note), .. }) => note.to_string(),
             (MenuChoice::Tags, draft) => tags_text(&draft.tag, &draft.untag),
-            (MenuChoice::Until, Draft { until: DraftValue::This(day), .. }) => day.to_string(),
+            (MenuChoice::Until, Draft { until: DraftValue::Set(day), .. }) => day.to_string(),
             _ => String::new(),
         };
         let mut input = if choice == MenuChoice::Note { TextInput::lines("") } else { TextInput::default() };
@@ -203,7 +203,7 @@ impl MenuChoice {
 }
 
 fn wish<T>(said: Option<T>) -> DraftValue<T> {
-    said.map_or(DraftValue::Nothing, DraftValue::This)
+    said.map_or(DraftValue::Empty, DraftValue::Set)
 }
 
 /// `a -b`: a is put on, b is taken off.
@@ -235,8 +235,8 @@ fn tags_text(add: &[Shared], remove: &[Shared]) -> String {
 pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
     let text = text.trim();
     match text {
-        "" => return Ok(DraftValue::Usual),
-        "never" | "none" | "-" => return Ok(DraftValue::Nothing),
+        "" => return Ok(DraftValue::Default),
+        "never" | "none" | "-" => return Ok(DraftValue::Empty),
         _ => {}
     }
     let told = || format!("{text:?} is no day: 2027-01-31, 30d, 8w, 6m, 1y or never");
@@ -259,7 +259,7 @@ pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
     if day < today {
         return Err(format!("{day} has passed"));
     }
-    Ok(DraftValue::This(day))
+    Ok(DraftValue::Set(day))
 }
 
 #[cfg(test)]
@@ -271,12 +271,12 @@ mod tests {
     fn an_until_is_a_day_or_a_length_of_time() {
         let today = date(2026, 11, 21);
         for (text, day) in [
-            ("2027-01-31", DraftValue::This(date(2027, 1, 31))),
-            ("30d", DraftValue::This(date(2026, 12, 21))),
-            ("2w", DraftValue::This(date(2026, 12, 5))),
-            ("1y", DraftValue::This(date(2027, 11, 21))),
-            ("never", DraftValue::Nothing),
-            (" ", DraftValue::Usual),
+            ("2027-01-31", DraftValue::Set(date(2027, 1, 31))),
+            ("30d", DraftValue::Set(date(2026, 12, 21))),
+            ("2w", DraftValue::Set(date(2026, 12, 5))),
+            ("1y", DraftValue::Set(date(2027, 11, 21))),
+            ("never", DraftValue::Empty),
+            (" ", DraftValue::Default),
         ] {
             assert_eq!(until(text, today), Ok(day), "{text}");
         }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn backspace_takes_the_last_choice_back() {
         let mut menu = DecideMenu::new(Vec::new(), Vec::new());
-        menu.choose(|draft| draft.severity = DraftValue::This(Risk::Low));
+        menu.choose(|draft| draft.severity = DraftValue::Set(Risk::Low));
         menu.walk_scope(1);
         menu.walk_scope(-5);
         assert!(menu.take_back() && menu.draft.scope == DecisionScope::ClassOnTarget);

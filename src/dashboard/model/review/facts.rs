@@ -5,8 +5,8 @@ use crate::dashboard::data::Triage;
 use crate::dashboard::list::groups::group_keys::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
-use crate::triage::usual::note_beside;
-use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, State, Subject, Verdict, alike};
+use crate::triage::defaults::note_beside;
+use crate::triage::{Case, CaseId, Change, Event, EventId, Presence, Reason, Subject, TriageState, Verdict, alike};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -101,7 +101,7 @@ pub struct Done {
 
 impl ReviewFacts {
     /// Whether they are still what they would be made anew.
-    pub fn fit(&self, at: usize, table: &Arc<Table<Case>>, state: &State) -> bool {
+    pub fn fit(&self, at: usize, table: &Arc<Table<Case>>, state: &TriageState) -> bool {
         self.is_of(at, table) && self.basis.events == state.len()
     }
 
@@ -155,7 +155,7 @@ impl Before {
     /// The newest decision on a class that counts, expired or replaced ones too, but for those of some batches.
     fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Option<Self> {
         let state = &triage.state;
-        let (event, decision) = triage.usual.decisions(state, class).find(|(event, _)| !but(event.batch))?;
+        let (event, decision) = triage.defaults.decisions(state, class).find(|(event, _)| !but(event.batch))?;
         let of_class = |event: &&Arc<Event>| match (&event.subject, &event.change) {
             (Subject::Finding(identity), Change::Decide(_)) => identity.class == *class,
             _ => false,
@@ -195,9 +195,9 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
     let mut kinds: Vec<_> = kinds.into_values().collect();
     let place = |cases: &[&Arc<Case>]| cases.first().map(|case| case.id);
     kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
-    let usual: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
+    let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
-        let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !usual.contains(line)) };
+        let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
         let less = || if lines.is_empty() { NOTHING } else { "the same with less" };
         Some(Alike {
             count: of.len(),
@@ -209,7 +209,7 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
     ReviewEvidence { kinds: kinds.collect(), looked_at }
 }
 
-fn history(cases: &[Arc<Case>], state: &State) -> Vec<Done> {
+fn history(cases: &[Arc<Case>], state: &TriageState) -> Vec<Done> {
     let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<CaseId>)> = BTreeMap::new();
     for case in cases.iter().take(TOLD) {
         for event in state.history(case.key()) {

@@ -14,7 +14,7 @@ pub mod open;
 use crate::contract::Shared;
 use crate::dashboard::base::{Focus, Tab};
 use crate::dashboard::list::FindingGroupBy;
-use crate::triage::{CaseId, EventId, State, Verdict};
+use crate::triage::{CaseId, EventId, TriageState, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -164,13 +164,13 @@ impl Review {
     }
 
     /// The decision on a card that counts.
-    pub fn decided(&self, card: usize, state: &State) -> Option<Decided> {
+    pub fn decided(&self, card: usize, state: &TriageState) -> Option<Decided> {
         let decided = self.progress.decided.get(&card)?;
         decided.iter().rev().find(|one| one.batch.is_none_or(|batch| !state.is_undone(batch))).copied()
     }
 
     /// What came of it so far.
-    pub fn outcome(&self, state: &State) -> ReviewOutcome {
+    pub fn outcome(&self, state: &TriageState) -> ReviewOutcome {
         let mut outcome = ReviewOutcome {
             left: self.cards.cards.iter().map(|card| card.ids.len()).sum(),
             ..ReviewOutcome::default()

@@ -5,13 +5,13 @@
 use crate::contract::Shared;
 use crate::dashboard::data::OobNews;
 use crate::dashboard::runtime::archive::{Task, problem};
-use crate::oob::{Count, Hit, Hits, StoreError, Stretch, Token};
+use crate::oob::{Hit, HitCount, Hits, RowRange, StoreError, Token};
 use std::sync::Arc;
 
 impl Task {
     /// Keeps hits in captures that were archived just now, and that these were looked through; where that cannot be, they
     /// are looked through later.
-    pub(crate) async fn keep_hits(&mut self, hits: &[Hit], looked: Stretch) {
+    pub(crate) async fn keep_hits(&mut self, hits: &[Hit], looked: RowRange) {
         loop {
             let Some(store) = self.writable() else { return };
             let kept = store.keep_hits(hits, looked).await;
@@ -76,7 +76,7 @@ impl Task {
     }
 
     /// What payloads brought in to the workspace worked in; with `all` nothing else came in for any.
-    pub(crate) fn tell_hits(&self, counts: Vec<Count>, all: bool) {
+    pub(crate) fn tell_hits(&self, counts: Vec<HitCount>, all: bool) {
         let Some((generation, workspace)) = &self.workspace else { return };
         let here = counts.into_iter().filter(|count| count.workspace == *workspace);
         let hits: Vec<(Token, Hits)> = here.map(|count| (count.token, count.hits)).collect();

@@ -8,7 +8,7 @@ use crate::client::{Client, Problem};
 use crate::contract::{Capture, Logger, LoggerId, Shared, Stamp, WorkspaceId};
 use crate::dashboard::runtime::archive::Task;
 use crate::dashboard::runtime::{ArchiveHandle, ArchiveRequest};
-use crate::oob::{Archived, ReadOutCounts};
+use crate::oob::{ArchivedCapture, ClearedRequests};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ impl Inlet {
     ///
     /// # Errors
     /// When it cannot be read or archived: then the logger is not to be cleared.
-    pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ReadOutCounts, Problem> {
+    pub async fn empty(&self, client: &Client, workspace: &Shared, id: LoggerId) -> Result<ClearedRequests, Problem> {
         let logger = Arc::new(client.get_logger(id).await?);
         let archive = |captures| self.keep(workspace.clone(), Arc::clone(&logger), captures);
         client.archive_captures(id, archive).await.map_err(|why| unread(&logger, &why))
@@ -44,9 +44,9 @@ impl Inlet {
     ///
     /// # Errors
     /// As for one.
-    pub async fn empty_all(&self, client: &Client, id: WorkspaceId) -> Result<ReadOutCounts, Problem> {
+    pub async fn empty_all(&self, client: &Client, id: WorkspaceId) -> Result<ClearedRequests, Problem> {
         let workspace = client.get_workspace(id).await?.name;
-        let mut emptied = ReadOutCounts::default();
+        let mut emptied = ClearedRequests::default();
         for logger in client.list_loggers(Some(id)).await? {
             emptied += self.empty(client, &workspace, logger.id).await?;
         }
@@ -71,7 +71,7 @@ impl Inlet {
 
 impl Task {
     /// Without what is too old: the service may have kept what left the archive for its age.
-    pub(crate) fn young(&self, mut captures: Vec<Archived>) -> Vec<Archived> {
+    pub(crate) fn young(&self, mut captures: Vec<ArchivedCapture>) -> Vec<ArchivedCapture> {
         let (all, oldest) = (captures.len(), self.memory.oldest_kept());
         captures.retain(|one| oldest.is_none_or(|oldest| one.at() >= oldest));
         self.behind.fetch_sub(all - captures.len(), Ordering::Relaxed);
@@ -134,7 +134,7 @@ mod tests {
         desk.archive.wish(ArchiveRequest::Plant(vec![payload(2), payload(3)]));
         desk.recalled().await;
         let emptied = desk.archive.inlet().empty(&client, &"Acme".into(), LoggerId(1)).await.unwrap();
-        assert_eq!(emptied, ReadOutCounts { requests: 3, archived: 3 });
+        assert_eq!(emptied, ClearedRequests { requests: 3, archived: 3 });
         assert_eq!([ids(&desk.caught().await), ids(&desk.caught().await)], [vec![1, 2], vec![3]]);
         desk.counted([(2, 1), (3, 1)]).await;
         desk.archive.end().await;

@@ -26,7 +26,7 @@ use crate::dashboard::model::Model;
 use crate::dashboard::runtime::{Memory, Recalling, TaskReport};
 use crate::oob::recognize::mentions;
 use crate::oob::store::pieces;
-use crate::oob::{Archived, Book, Hit, OpenedArchive, Payload, Store, StoreError, Stretch};
+use crate::oob::{ArchivedCapture, Hit, OpenedArchive, Payload, PayloadBook, RowRange, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl ArchiveHandle {
         let mut task = Task {
             memory: memory.clone(),
             store: None,
-            book: Book::default(),
+            book: PayloadBook::default(),
             recalling: None,
             workspace: None,
             looking: false,
@@ -135,7 +135,7 @@ impl ArchiveHandle {
 struct Task {
     memory: Memory,
     store: Option<Store>,
-    book: Book,
+    book: PayloadBook,
     workspace: Option<(Generation, Shared)>,
     recalling: Option<Recalling>,
     /// Something archived may not have been looked through for payloads.
@@ -193,7 +193,7 @@ impl Task {
     async fn carry_out(&mut self, wish: ArchiveRequest) -> Result<(), StoreError> {
         match wish {
             ArchiveRequest::Take { workspace, logger, seen_at, captures, kept } => {
-                let archived = |capture| Archived {
+                let archived = |capture| ArchivedCapture {
                     workspace: workspace.clone(),
                     logger: logger.id,
                     label: logger.label.clone(),
@@ -245,12 +245,12 @@ impl Task {
     }
 
     /// Archives a piece of what came in to a workspace, tells it, and keeps the hits in it.
-    async fn take(&mut self, workspace: &Shared, captures: Vec<Archived>) -> Result<(), StoreError> {
+    async fn take(&mut self, workspace: &Shared, captures: Vec<ArchivedCapture>) -> Result<(), StoreError> {
         let number = captures.len();
         let kept = loop {
             let kept = match self.writable() {
                 Some(store) => store.archive(captures.clone()).await,
-                None => Ok(Stretch::default()),
+                None => Ok(RowRange::default()),
             };
             if !self.is_held(kept.as_ref().err()).await {
                 break kept;
@@ -258,7 +258,7 @@ impl Task {
         };
         let stretch = kept.unwrap_or_else(|error| {
             self.fail(&error);
-            Stretch::default()
+            RowRange::default()
         });
         // A payload is kept before it is planted, so the book of now has whatever can be mentioned.
         let others = self.look_for_others().await;
@@ -269,7 +269,7 @@ impl Task {
         if let Some((generation, _)) = self.workspace.as_ref().filter(|(_, here)| here == workspace) {
             self.tell(OobNews::Captures { generation: *generation, new });
         }
-        self.keep_hits(&hits, if whole { stretch } else { Stretch::default() }).await;
+        self.keep_hits(&hits, if whole { stretch } else { RowRange::default() }).await;
         self.looking |= !whole && self.writable().is_some();
         others
     }
@@ -301,7 +301,7 @@ impl Task {
     }
 
     /// What captures mention, off this thread.
-    async fn recognised(&self, captures: Vec<Archived>) -> Vec<Caught> {
+    async fn recognised(&self, captures: Vec<ArchivedCapture>) -> Vec<Caught> {
         let book = self.book.clone();
         let work = move || captures.iter().map(|one| Caught::new(one, mentions(&one.capture, &book).into())).collect();
         // Only a panic or the end of the program takes an answer away.

@@ -216,7 +216,7 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
     let mut task = Task {
         memory: memory(temp.path(), None),
         store: Some(store),
-        book: Book::default(),
+        book: PayloadBook::default(),
         workspace: Some((1, "Acme".into())),
         recalling: None,
         looking: false,
@@ -299,8 +299,8 @@ async fn what_a_program_archived_that_ended_before_it_looked_for_payloads_is_mad
     desk.counted([(1, 2), (3, 1), (2_400, 1)]).await;
 }
 
-fn of_acme(capture: Arc<Capture>) -> Archived {
-    Archived { workspace: "Acme".into(), logger: LoggerId(1), capture, ..Archived::default() }
+fn of_acme(capture: Arc<Capture>) -> ArchivedCapture {
+    ArchivedCapture { workspace: "Acme".into(), logger: LoggerId(1), capture, ..ArchivedCapture::default() }
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, parts_within, 
 use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths};
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
 use crate::dashboard::ui::{Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, format};
-use crate::query::Why;
+use crate::query::ClauseEffect;
 use crate::table::{BY_NEED, Item, Remote, Table};
 use crate::text;
 use ratatui::buffer::Buffer;
@@ -71,7 +71,7 @@ pub(crate) struct ListPane<'a> {
     /// The filter in use.
     pub filter: &'a str,
     /// What each part of it hides.
-    pub why: &'a [Why],
+    pub why: &'a [ClauseEffect],
     /// Saved queries: the tabs over the rows, and the name of the one in use.
     pub tabs: Option<(Line<'a>, &'a str)>,
     /// Rows there are, shown or not.

@@ -7,7 +7,7 @@ use crate::dashboard::ui::layout::indented;
 use crate::dashboard::ui::widgets::input::marked_spans;
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, restyle, row_of};
 use crate::dashboard::ui::{Cx, ListPane, Theme, format};
-use crate::query::Why;
+use crate::query::ClauseEffect;
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,7 +50,7 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
         };
         help.offers.all.iter().enumerate().map(row).collect()
     } else {
-        let hides = |why: &&Why| why.hides > 0;
+        let hides = |why: &&ClauseEffect| why.hides > 0;
         pane.why
             .iter()
             .filter(hides)
@@ -70,12 +70,12 @@ pub(crate) fn draw_help(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, pane: &ListPa
 }
 
 /// `risk>=high hides 12`
-fn hidden_by(why: &Why) -> String {
+fn hidden_by(why: &ClauseEffect) -> String {
     format!("{} hides {}", text::clean(&why.part), format::thousands(why.hides as u64))
 }
 
 /// What an empty list says of the parts of its query that hide rows which would be there without them.
-pub(crate) fn why_lines(cx: &Cx<'_>, why: &[Why]) -> Vec<Line<'static>> {
+pub(crate) fn why_lines(cx: &Cx<'_>, why: &[ClauseEffect]) -> Vec<Line<'static>> {
     let alone = why.iter().filter(|why| why.hides > 0).take(PARTS);
     alone
         .map(|why| {

@@ -1,4 +1,4 @@
-//! The kinds of finding: the text, classification and risk of each, one `Kind` constant a kind.
+//! The kinds of finding: the text, classification and risk of each, one `QueryKind` constant a kind.
 //!
 //! ```text
 //!   check ──► Kind::finding() ──► NewFinding with every text filled in ──► the check adds place and evidence

@@ -44,9 +44,9 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"(?i)<a\s[^
 /// Looks at each folder; the files listed are the evidence.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let mut folders: BTreeSet<String> = USUAL.iter().map(|&folder| folder.to_owned()).collect();
-    let usual: Vec<String> = folders.iter().cloned().collect();
+    let defaults: Vec<String> = folders.iter().cloned().collect();
     folders.extend(site.folders.iter().cloned());
-    let own = site.folders.iter().cloned().chain(usual);
+    let own = site.folders.iter().cloned().chain(defaults);
     let mut seen = BTreeSet::new();
     let mut rows = Vec::new();
     for folder in own.filter(|folder| seen.insert(folder.clone())).take(MAX_FOLDERS) {

@@ -5,7 +5,7 @@ use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::labels::fact;
 use crate::dashboard::ui::{Theme, format};
 use crate::oob::compare::{compare, differing};
-use crate::oob::{ComparedPart, Fate, RequestPart};
+use crate::oob::{ComparedPart, PartChange, RequestPart};
 use crate::text;
 use ratatui::text::{Line, Span};
 
@@ -31,7 +31,7 @@ pub(crate) fn lines(theme: Theme, other: Option<&Caught>, caught: &Caught) -> Ve
     };
     let parts = compare(&before.capture, &after.capture);
     let (same, differ): (Vec<&ComparedPart>, Vec<&ComparedPart>) =
-        parts.iter().partition(|part| part.fate() == Fate::Same);
+        parts.iter().partition(|part| part.fate() == PartChange::Same);
     let mut lines = vec![fact(theme, "Before", named(before)), fact(theme, "After", named(after)), Line::default()];
     if differ.is_empty() {
         lines.push(words("No part differs.", theme.good()));
@@ -53,10 +53,10 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
         RequestPart::Body => "body".to_owned(),
     };
     let (fate, style) = match one.fate() {
-        Fate::Same => ("same", theme.dim()),
-        Fate::Changed => ("changed", theme.warn()),
-        Fate::OnlyBefore => ("only before", theme.bad()),
-        Fate::OnlyAfter => ("only after", theme.good()),
+        PartChange::Same => ("same", theme.dim()),
+        PartChange::Changed => ("changed", theme.warn()),
+        PartChange::OnlyBefore => ("only before", theme.bad()),
+        PartChange::OnlyAfter => ("only after", theme.good()),
     };
     let name = format!("{} ", text::start(&name, NAME - 1));
     let mut row = |name: String, fate: &'static str, sign: &'static str, value: &str| {
@@ -67,7 +67,7 @@ fn part_lines(theme: Theme, one: &ComparedPart, lines: &mut Vec<Line<'static>>) 
             Span::styled(sign, style),
             Span::styled(
                 text::clean(value).into_owned(),
-                if one.fate() == Fate::Same { theme.dim() } else { theme.text() },
+                if one.fate() == PartChange::Same { theme.dim() } else { theme.text() },
             ),
         ]));
     };

@@ -110,10 +110,10 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(NAME + 4);
     let off = draft.untag.iter().map(|tag| format!("-{tag}"));
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
-    let line = |action: DecideAction, name: &str, said: Option<String>, usual: &str| {
+    let line = |action: DecideAction, name: &str, said: Option<String>, defaults: &str| {
         let (value, style) = match said {
             Some(said) => (text::start(&text::clean(&said), room).into_owned(), cx.theme.strong()),
-            None => (usual.to_owned(), cx.theme.dim()),
+            None => (defaults.to_owned(), cx.theme.dim()),
         };
         Line::from(vec![
             letter(cx, Action::Decide(action)),
@@ -140,9 +140,9 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
 
 fn told<T>(wish: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<String> {
     match wish {
-        DraftValue::Usual => None,
-        DraftValue::Nothing => Some("none".to_owned()),
-        DraftValue::This(said) => Some(words(said)),
+        DraftValue::Default => None,
+        DraftValue::Empty => Some("none".to_owned()),
+        DraftValue::Set(said) => Some(words(said)),
     }
 }
 

@@ -45,7 +45,7 @@ impl<'a> History<'a> {
         if events.is_empty() {
             lines.push(words("  Nothing yet.", theme.dim()));
         }
-        let conflict = state.standing(self.case.key()).is_some_and(|standing| standing.is_conflict());
+        let conflict = state.finding_state(self.case.key()).is_some_and(|finding_state| finding_state.is_conflict());
         let heads = state.heads(self.case.key());
         let widest = events.iter().map(|event| text::width(&text::clean(&event.who))).max().unwrap_or(0);
         for event in events.iter().rev() {
@@ -124,7 +124,7 @@ fn change_words(change: &Change) -> String {
         Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on again".to_owned(),
-        Change::Own(own) => format!("written by hand: {}, {}", own.name, own.risk),
+        Change::Manual(own) => format!("written by hand: {}, {}", own.name, own.risk),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

@@ -71,7 +71,7 @@ fn head_lines(cx: &Cx<'_>, case: &Case) -> Vec<Line<'static>> {
 fn risk_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
     let theme = cx.theme;
     let named = |risk| format!("{} {}", format::risk_glyph(theme, risk), risk.as_str().to_uppercase());
-    let own = cx.model.stance(case.id).and_then(|stance| stance.severity);
+    let own = cx.model.assessment(case.id).and_then(|assessment| assessment.severity);
     let mut line = Line::default();
     match own.filter(|&own| own != case.risk_level) {
         Some(own) => {

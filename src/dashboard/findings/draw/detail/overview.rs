@@ -46,21 +46,21 @@ impl<'a> Overview<'a> {
     /// Notes, tags, and what it duplicates.
     fn said(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let state = &self.cx.model.findings.triage.state;
-        let Some(standing) = state.standing(self.case.key()) else { return };
-        for note in &standing.notes {
+        let Some(finding_state) = state.finding_state(self.case.key()) else { return };
+        for note in &finding_state.notes {
             if let crate::triage::Change::Note(text) = &note.change {
                 let when = standing::ago(&self.cx, Some(note.at));
                 heading(theme, format!("Note by {}, {when}", text::clean(&note.who)), lines);
                 lines.extend(plain(&text::clean_text(text.trim()), theme.text()));
             }
         }
-        let tags: Vec<_> = standing.tags.iter().map(|tag| text::clean(tag)).collect();
+        let tags: Vec<_> = finding_state.tags.iter().map(|tag| text::clean(tag)).collect();
         if !tags.is_empty() {
             pair(theme, "Tags", tags.join(" "), lines);
         }
-        let other = standing.shown().and_then(|(_, decision)| decision.duplicate_of);
+        let other = finding_state.shown().and_then(|(_, decision)| decision.duplicate_of);
         if let Some(other) = other {
-            let named = state.standing(other).map(|other| other.identity.name.clone());
+            let named = state.finding_state(other).map(|other| other.identity.name.clone());
             let table = self.cx.model.data.findings.value();
             let named = named.or_else(|| Some(table?.get(other.into())?.name.clone())).unwrap_or_default();
             pair(theme, "Duplicate of", text::clean(&named).into_owned(), lines);
@@ -99,8 +99,8 @@ impl<'a> Overview<'a> {
             others.iter().map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at]))).collect();
         let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
         for (other, name) in &named {
-            let said = model.stance(other.id);
-            let said = said.map_or_else(String::new, |stance| standing::stance_words(&self.cx, other, stance));
+            let said = model.assessment(other.id);
+            let said = said.map_or_else(String::new, |assessment| standing::stance_words(&self.cx, other, assessment));
             let pad = " ".repeat(widest - text::width(name));
             let said = Span::styled(text::clean(&said).into_owned(), theme.dim());
             lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), said]));

@@ -5,7 +5,7 @@ use crate::dashboard::input::action::{Action, DecideAction};
 pub(crate) use crate::dashboard::ui::labels::ago;
 use crate::dashboard::ui::{Cx, format};
 use crate::text;
-use crate::triage::{Again, Case, Presence, Stance, Verdict, VerdictSource};
+use crate::triage::{Assessment, Case, Presence, ReopenCause, Verdict, VerdictSource};
 use jiff::civil::Date;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeMap;
@@ -19,10 +19,12 @@ pub(crate) fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
         Presence::Absent => theme.dim(),
         Presence::Unchanged | Presence::Updated => theme.text(),
     };
-    let stance = cx.model.stance(case.id);
-    let (words, style) = match stance {
-        Some(stance) if stance.again.is_some() => (stance_words(cx, case, stance), theme.warn()),
-        Some(stance) if stance.source != VerdictSource::Nobody => (stance_words(cx, case, stance), theme.strong()),
+    let assessment = cx.model.assessment(case.id);
+    let (words, style) = match assessment {
+        Some(assessment) if assessment.reopened.is_some() => (stance_words(cx, case, assessment), theme.warn()),
+        Some(assessment) if assessment.source != VerdictSource::Nobody => {
+            (stance_words(cx, case, assessment), theme.strong())
+        }
         _ => ("undecided".to_owned(), theme.dim()),
     };
     Line::from(vec![
@@ -33,11 +35,11 @@ pub(crate) fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
 }
 
 /// `2 undecided`, `1 confirmed`: what is said about some findings, undecided ones first.
-pub(crate) fn counted<'s>(stances: impl Iterator<Item = Option<&'s Stance>>) -> Vec<String> {
+pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessment>>) -> Vec<String> {
     let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
-    for stance in stances {
-        match stance.filter(|stance| !stance.is_undecided()) {
-            Some(stance) => *verdicts.entry(stance.verdict).or_default() += 1,
+    for assessment in assessments {
+        match assessment.filter(|assessment| !assessment.is_undecided()) {
+            Some(assessment) => *verdicts.entry(assessment.verdict).or_default() += 1,
             None => undecided += 1,
         }
     }
@@ -86,37 +88,37 @@ pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
 }
 
 /// What persons, rules or the service say: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
-pub(crate) fn stance_words(cx: &Cx<'_>, case: &Case, stance: &Stance) -> String {
-    let decided = decided_words(cx, stance);
-    let mut words = match (stance.again, stance.source) {
-        (Some(Again::Conflict), _) => format!("conflict: {}", sides(cx, case)),
-        (Some(Again::Regression), _) => format!("came back: was {decided}"),
-        (Some(Again::Expired), _) => format!("expired: was {decided}"),
+pub(crate) fn stance_words(cx: &Cx<'_>, case: &Case, assessment: &Assessment) -> String {
+    let decided = decided_words(cx, assessment);
+    let mut words = match (assessment.reopened, assessment.source) {
+        (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, case)),
+        (Some(ReopenCause::Regression), _) => format!("came back: was {decided}"),
+        (Some(ReopenCause::Expired), _) => format!("expired: was {decided}"),
         (None, VerdictSource::Nobody) => "undecided".to_owned(),
         (None, _) => decided,
     };
-    if stance.recheck {
+    if assessment.recheck {
         words.push_str("; check again: risk or exploitation rose since");
     }
-    if let Some(service) = stance.service.as_ref().filter(|_| stance.source != VerdictSource::Service) {
+    if let Some(service) = assessment.service.as_ref().filter(|_| assessment.source != VerdictSource::Service) {
         words.push_str(&format!("; the service says {service}"));
     }
     words
 }
 
-fn decided_words(cx: &Cx<'_>, stance: &Stance) -> String {
-    let mut words = stance.verdict.phrase();
-    if let Some(until) = stance.until {
+fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
+    let mut words = assessment.verdict.phrase();
+    if let Some(until) = assessment.until {
         words.push_str(&format!(" to {}", day(until)));
     }
-    let who = stance.who.as_deref().unwrap_or("somebody");
-    match stance.source {
+    let who = assessment.who.as_deref().unwrap_or("somebody");
+    match assessment.source {
         VerdictSource::Service => words.push_str("·svc"),
         VerdictSource::Rule(_) => words.push_str(&format!(" by a rule of {who}")),
-        VerdictSource::Person => words.push_str(&format!(" by {who} {}", ago(cx, stance.at))),
+        VerdictSource::Person => words.push_str(&format!(" by {who} {}", ago(cx, assessment.at))),
         VerdictSource::Nobody => {}
     }
-    if let Some(reason) = stance.reason {
+    if let Some(reason) = assessment.reason {
         words.push_str(&format!(": {}", reason.phrase()));
     }
     words
@@ -124,8 +126,8 @@ fn decided_words(cx: &Cx<'_>, stance: &Stance) -> String {
 
 /// Both sides of a conflict: `anna fixed, ben false positive`.
 fn sides(cx: &Cx<'_>, case: &Case) -> String {
-    let Some(standing) = cx.model.findings.triage.state.standing(case.key()) else { return String::new() };
-    let sides = standing.decisions().map(|(event, decision)| {
+    let Some(finding_state) = cx.model.findings.triage.state.finding_state(case.key()) else { return String::new() };
+    let sides = finding_state.decisions().map(|(event, decision)| {
         format!("{} says {}", event.who, decision.verdict.phrase()) //
     });
     sides.collect::<Vec<_>>().join(", ")

@@ -47,6 +47,6 @@ fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
         findings::target(cx, case),
         Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
         cell(&case.name),
-        findings::said(cx, case, cx.model.stance(case.id)),
+        findings::said(cx, case, cx.model.assessment(case.id)),
     ]
 }

@@ -104,7 +104,7 @@ fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: 
 
 /// The worst risk, and what the findings are.
 fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> Line<'static> {
-    let own = |case: &Case| cx.model.stance(case.id).and_then(|stance| stance.severity);
+    let own = |case: &Case| cx.model.assessment(case.id).and_then(|assessment| assessment.severity);
     let worst = facts.cases.iter().map(|case| own(case).unwrap_or(case.risk_level)).max();
     let mut line = Line::default();
     if let Some(risk) = worst {
@@ -162,8 +162,12 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let said = decided.verdict.phrase();
         let told = format!("decided: {said} on {}", format::plural(decided.count, "finding"));
         parts.push(vec![Span::styled(told, theme.good())]);
-    } else if facts.cases.iter().any(|case| cx.model.stance(case.id).is_some_and(|stance| !stance.is_undecided())) {
-        let said = finding::standing::counted(facts.cases.iter().map(|case| cx.model.stance(case.id)));
+    } else if facts
+        .cases
+        .iter()
+        .any(|case| cx.model.assessment(case.id).is_some_and(|assessment| !assessment.is_undecided()))
+    {
+        let said = finding::standing::counted(facts.cases.iter().map(|case| cx.model.assessment(case.id)));
         let told = format!("already {}", said.join(&format!(" {} ", theme.glyphs.separator)));
         parts.push(vec![Span::styled(told, theme.warn())]);
     }

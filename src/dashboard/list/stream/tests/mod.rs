@@ -7,8 +7,8 @@ use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::dashboard::data::stream::*;
 use crate::dashboard::list::stream::{Asking, Caught};
 use crate::dashboard::list::{Cursor, PIECE, StreamContext, StreamList, StreamRows};
-use crate::oob::Archived;
-use crate::query::{Kind, Query};
+use crate::oob::ArchivedCapture;
+use crate::query::{Query, QueryKind};
 use std::sync::Arc;
 
 impl StreamList {
@@ -28,7 +28,7 @@ fn capture(id: i64) -> Capture {
 }
 
 fn caught(capture: Capture) -> Caught {
-    let archived = Archived {
+    let archived = ArchivedCapture {
         workspace: "Acme".into(),
         logger: LoggerId(1),
         label: "probe".into(),
@@ -48,12 +48,12 @@ fn ids(stream: &Stream) -> Vec<i64> {
 }
 
 fn asking<'a>(stream: &'a Stream, query: &'a Query) -> Asking<'a> {
-    let world = StreamContext { only: None, others: &crate::table::Alone, now: 0 };
+    let world = StreamContext { only: None, others: &crate::table::NoOtherLists, now: 0 };
     Asking { stream, query, world, piece: PIECE }
 }
 
 fn even() -> Query {
-    Query::parse("even", Kind::Captures).unwrap()
+    Query::parse("even", QueryKind::Captures).unwrap()
 }
 
 #[test]

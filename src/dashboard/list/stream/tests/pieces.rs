@@ -39,7 +39,7 @@ fn the_newest_are_asked_first_and_the_end_is_followed_throughout() {
 #[test]
 fn the_selected_one_is_asked_with_the_first_piece_and_stays_selected() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
-    let everything = Query::everything(Kind::Captures);
+    let everything = Query::everything(QueryKind::Captures);
     list.show(&asking(&stream, &everything));
     list.select_at(&stream, 5);
     list.mark(&stream, 5, true);
@@ -58,7 +58,7 @@ fn the_selected_one_is_asked_with_the_first_piece_and_stays_selected() {
 fn a_newer_query_begins_anew_and_nothing_of_the_one_before_is_left() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
     list.show(&piece(&stream, &query));
-    let odd = Query::parse("odd", Kind::Captures).unwrap();
+    let odd = Query::parse("odd", QueryKind::Captures).unwrap();
     list.show(&piece(&stream, &odd));
     assert_eq!((shown(&list, &stream), list.unasked()), (vec![17, 19], 16));
     while list.unasked() > 0 {
@@ -86,7 +86,7 @@ fn what_comes_while_asking_goes_on_is_counted_and_older_ones_are_not() {
 #[test]
 fn only_what_something_else_is_said_about_is_asked_again() {
     let (mut stream, mut list) = (full(), StreamList::default());
-    let unknown = Query::parse("is:unknown_token", Kind::Captures).unwrap();
+    let unknown = Query::parse("is:unknown_token", QueryKind::Captures).unwrap();
     list.show(&asking(&stream, &unknown));
     assert_eq!(list.len(), 0);
     let mention = Mention {
@@ -140,18 +140,18 @@ fn what_comes_late_leaves_the_answers_of_what_it_moves() {
 #[test]
 fn without_a_filter_nothing_has_to_be_asked_for() {
     let (stream, mut list) = (full(), StreamList::default());
-    list.show(&piece(&stream, &Query::everything(Kind::Captures)));
+    list.show(&piece(&stream, &Query::everything(QueryKind::Captures)));
     assert_eq!((list.len(), list.unasked()), (20, 0));
 }
 
 #[test]
 fn one_that_the_filter_does_not_take_gives_way_to_the_next_after_it_and_nothing_follows_by_itself() {
     let (stream, mut list) = (full(), StreamList::default());
-    let everything = Query::everything(Kind::Captures);
+    let everything = Query::everything(QueryKind::Captures);
     list.show(&asking(&stream, &everything));
     list.select_at(&stream, 4);
     for (query, at) in [("even", 6), ("odd", 7)] {
-        let query = Query::parse(query, Kind::Captures).unwrap();
+        let query = Query::parse(query, QueryKind::Captures).unwrap();
         list.show(&piece(&stream, &query));
         assert!(!list.follow, "it is not where it is to be yet");
         while list.unasked() > 0 {

@@ -73,7 +73,7 @@ impl World {
             }
             Step::AskOn => self.ask(StreamList::ask_on),
             Step::Filter(at) => {
-                self.query = Query::parse(FILTERS[at], Kind::Captures).unwrap();
+                self.query = Query::parse(FILTERS[at], QueryKind::Captures).unwrap();
                 self.ask(StreamList::show);
             }
             Step::Group(by) => {
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn rows_groups_and_selection_are_those_made_from_scratch(steps in proptest::collection::vec(step(), 1..60)) {
         let stream = Stream { most: 30, ..Stream::default() };
-        let mut world = World { stream, list: StreamList::default(), query: Query::everything(Kind::Captures) };
+        let mut world = World { stream, list: StreamList::default(), query: Query::everything(QueryKind::Captures) };
         for step in steps {
             world.happens(step);
             world.holds();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::case::{CaseId, VerdictSource};
-use super::event::{Change, Decision, OwnFinding, Subject};
+use super::event::{Change, Decision, ManualFinding, Subject};
 use super::testing::World;
 use crate::contract::{Evidence, Finding, FindingId, Risk, ScanId, TargetId};
 use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
@@ -58,8 +58,8 @@ fn another_cookie_is_another_thing_and_is_only_offered_the_decision() {
     let key = world.last().0.key();
     world.decide(FalsePositive);
     world.found(2, "cookie", "session");
-    let (case, stance) = world.last();
-    assert_eq!((stance.verdict, case.offered.as_deref()), (Open, Some(&key)));
+    let (case, assessment) = world.last();
+    assert_eq!((assessment.verdict, case.offered.as_deref()), (Open, Some(&key)));
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn a_moved_port_is_offered_the_decision_and_does_not_inherit_it() {
     let key = world.last().0.key();
     world.decide(FalsePositive);
     world.found(2, "tls10", "").port = 8443;
-    let (case, stance) = world.last();
-    assert_eq!((stance.source, case.offered.as_deref()), (VerdictSource::Nobody, Some(&key)));
+    let (case, assessment) = world.last();
+    assert_eq!((assessment.source, case.offered.as_deref()), (VerdictSource::Nobody, Some(&key)));
     world.ann.does(Subject::Finding((*case.identity).clone()), Change::Inherit(key));
-    let (case, stance) = world.last();
-    assert_eq!((stance.verdict, case.offered.as_deref()), (FalsePositive, None));
+    let (case, assessment) = world.last();
+    assert_eq!((assessment.verdict, case.offered.as_deref()), (FalsePositive, None));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_cannot_be_told_apart_is_a_row_each_and_inherits_nothing() {
         (204, Presence::New),
     ];
     assert_eq!(shown, expected);
-    let verdicts: Vec<Verdict> = rows.stances.iter().map(|stance| stance.verdict).collect();
+    let verdicts: Vec<Verdict> = rows.assessments.iter().map(|assessment| assessment.verdict).collect();
     assert_eq!(verdicts, [FalsePositive, Open, Open, Open]);
 }
 
@@ -186,34 +186,34 @@ fn findings_of_unknown_scans_are_one_row_by_what_they_are() {
 #[test]
 fn a_finding_of_ones_own_is_a_row_of_its_target_and_goes_when_it_is_switched_off() {
     let mut world = World::new();
-    let id = world.ann.pen.next();
-    let own = OwnFinding {
+    let id = world.ann.writer.next();
+    let own = ManualFinding {
         name: "Login without password".into(),
         target: "SHOP.test".into(),
         risk: Risk::Critical,
         evidence: "GET /admin\n".into(),
-        ..OwnFinding::default()
+        ..ManualFinding::default()
     };
-    world.ann.does(Subject::Own(id), Change::Own(Box::new(own)));
+    world.ann.does(Subject::Manual(id), Change::Manual(Box::new(own)));
     let rows = world.rows();
     let case = &rows.cases.items()[0];
     assert_eq!((case.own.as_deref(), case.target_id, case.risk_level), (Some(&id), Some(TargetId(1)), Risk::Critical));
-    assert!(case.finding.id.0 < 0 && rows.stances[0].is_undecided());
+    assert!(case.finding.id.0 < 0 && rows.assessments[0].is_undecided());
     world.ann.does(
         Subject::Finding((*case.identity).clone()),
         Change::Decide(Decision { verdict: Confirmed, ..Decision::default() }),
     );
-    assert_eq!(world.rows().stances[0].verdict, Confirmed);
-    world.ann.does(Subject::Own(id), Change::Off(true));
+    assert_eq!(world.rows().assessments[0].verdict, Confirmed);
+    world.ann.does(Subject::Manual(id), Change::Off(true));
     assert!(world.rows().cases.is_empty());
 }
 
 #[test]
 fn own_findings_of_another_workspace_stay_there() {
     let mut world = World::new();
-    let id = world.ann.pen.next();
-    world.ann.pen.workspace = "other".into();
-    world.ann.does(Subject::Own(id), Change::Own(Box::default()));
+    let id = world.ann.writer.next();
+    world.ann.writer.workspace = "other".into();
+    world.ann.does(Subject::Manual(id), Change::Manual(Box::default()));
     assert!(world.rows().cases.is_empty());
 }
 
@@ -248,7 +248,7 @@ proptest! {
         world.findings.extend(again);
         let rows = world.rows();
         prop_assert_eq!(rows.cases.items().iter().map(|case| case.key()).collect::<Vec<_>>(), before);
-        prop_assert_eq!(rows.stances.iter().map(|stance| stance.verdict).collect::<Vec<_>>(), expected);
+        prop_assert_eq!(rows.assessments.iter().map(|assessment| assessment.verdict).collect::<Vec<_>>(), expected);
         prop_assert!(rows.cases.items().iter().all(|case| case.task_id == Some(ScanId(2))));
     }
 

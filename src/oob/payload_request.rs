@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use super::payload::UrlForm;
-use super::{Book, Payload, Shape, Token};
+use super::{Payload, PayloadBook, PayloadShape, Token};
 use crate::contract::{LoggerId, Shared, Stamp};
-use crate::finding::Key;
+use crate::finding::FindingKey;
 use crate::text::file_name;
 
 /// Most payloads at once.
@@ -15,7 +15,7 @@ pub const MOST: usize = 10_000;
 
 /// Payloads that were asked for: everything is as it was when the key was pressed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Planting {
+pub struct PayloadRequest {
     pub logger: LoggerId,
     pub label: Shared,
     pub handler_url: Shared,
@@ -23,28 +23,28 @@ pub struct Planting {
     /// How many.
     pub count: usize,
     /// As what they are written into a file.
-    pub shape: Shape,
+    pub shape: PayloadShape,
     /// Into this file instead of the clipboard.
     pub into: Option<String>,
     /// Name of the target at hand.
     pub target: Shared,
     /// The finding at hand, and its name.
-    pub finding: Option<Key>,
+    pub finding: Option<FindingKey>,
     pub finding_name: Shared,
 }
 
 /// What all payloads of one planting share beside that.
 #[derive(Clone, Debug, Default)]
-pub struct Stamped {
+pub struct PayloadOrigin {
     pub workspace: Shared,
     pub who: Shared,
     pub at: Option<Stamp>,
     pub offset: Option<i64>,
 }
 
-impl Planting {
+impl PayloadRequest {
     /// The payloads, one a number that is not taken.
-    pub fn payloads(&self, numbers: &[u64], book: &Book, stamped: &Stamped) -> Vec<Arc<Payload>> {
+    pub fn payloads(&self, numbers: &[u64], book: &PayloadBook, stamped: &PayloadOrigin) -> Vec<Arc<Payload>> {
         let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
         let mut taken = std::collections::HashSet::new();
         let free = numbers.iter().map(|&number| Token::of(number));

@@ -12,27 +12,27 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::case::{Case, Occurrence, Stance};
+use super::assessment::assessment;
+use super::case::{Assessment, Case, Occurrence};
 use super::event::EventId;
+use super::finding_state::ManualFindingState;
 use super::matching::{self, MatchedFinding};
 use super::presence::Presences;
-use super::stance::stance;
-use super::standing::OwnState;
-use super::state::State;
+use super::state::TriageState;
 use super::{identity, rules};
 use crate::contract::{Evidence, Finding, FindingId, Scan, Shared, Stamp, Target, TargetId};
-use crate::finding::{Key, Presence};
+use crate::finding::{FindingKey, Presence};
 use crate::query::source::column_of;
-use crate::query::{Builder, Field};
+use crate::query::{ColumnBuilder, Field};
 use crate::table::{Rows, Table};
-use crate::triage::Judged;
+use crate::triage::AssessedFinding;
 
 /// Columns of decisions that are made with the rows: those that saved queries ask for most.
 const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 
 /// What rows are made of. Comparing two compares what they refer to, not what that says.
 #[derive(Clone, Debug, Default)]
-pub struct Input {
+pub struct CorrelationInput {
     /// Every occurrence.
     pub findings: Arc<Table<Finding>>,
     /// The scans that saw them.
@@ -40,7 +40,7 @@ pub struct Input {
     /// Names of targets.
     pub targets: Arc<Table<Target>>,
     /// What was decided.
-    pub state: State,
+    pub state: TriageState,
     /// Name of the workspace worked in; empty for all.
     pub workspace: Shared,
     /// What stands for the workspace in fingerprints; usually empty.
@@ -53,7 +53,7 @@ pub struct Input {
     pub now: i64,
 }
 
-impl PartialEq for Input {
+impl PartialEq for CorrelationInput {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.findings, &other.findings)
             && Arc::ptr_eq(&self.scans, &other.scans)
@@ -66,15 +66,15 @@ impl PartialEq for Input {
 
 /// The rows, and what is said about each.
 #[derive(Clone, Debug, Default)]
-pub struct Arranged {
+pub struct Correlated {
     /// One a finding.
     pub cases: Arc<Table<Case>>,
     /// Aligned with the table's items; rows about which nothing is said share one.
-    pub stances: Vec<Arc<Stance>>,
+    pub assessments: Vec<Arc<Assessment>>,
     /// The rule that finds each row, aligned too; empty where there is no rule.
     pub rules: Vec<Option<EventId>>,
     /// What queries ask about decisions.
-    pub columns: Vec<(Field, Builder)>,
+    pub columns: Vec<(Field, ColumnBuilder)>,
     /// When the findings that they were made from were read.
     pub read: Option<Stamp>,
     /// Of the state they were made from.
@@ -82,38 +82,39 @@ pub struct Arranged {
 }
 
 /// Makes the rows.
-pub fn arrange(input: &Input) -> Arranged {
+pub fn correlate(input: &CorrelationInput) -> Correlated {
     let presences = Presences::new(input);
     let rows = matching::rows(input);
     let cases = rows.into_iter().map(|row| case(input, &presences, row));
     let cases = Table::new(cases.chain(own(input)));
-    let nothing = Arc::new(Stance::default());
-    let share = |stance: Stance| if stance == *nothing { Arc::clone(&nothing) } else { Arc::new(stance) };
-    let mut stances: Vec<Arc<Stance>> =
-        cases.items().iter().map(|case| share(stance(case, None, &input.state, input.today))).collect();
-    let rules = rules::deciding(input, &cases, &stances);
-    for ((stance, case), rule) in stances.iter_mut().zip(cases.items()).zip(&rules) {
+    let nothing = Arc::new(Assessment::default());
+    let share =
+        |assessment: Assessment| if assessment == *nothing { Arc::clone(&nothing) } else { Arc::new(assessment) };
+    let mut assessments: Vec<Arc<Assessment>> =
+        cases.items().iter().map(|case| share(assessment(case, None, &input.state, input.today))).collect();
+    let rules = rules::deciding(input, &cases, &assessments);
+    for ((assessment, case), rule) in assessments.iter_mut().zip(cases.items()).zip(&rules) {
         if rule.is_some() {
-            *stance = share(restance(case, *rule, &input.state, input.today));
+            *assessment = share(reassess(case, *rule, &input.state, input.today));
         }
     }
-    let judged = judged(&cases, &stances);
-    let source = Rows { rows: &judged, others: input, now: input.now };
+    let assessed = assessed(&cases, &assessments);
+    let source = Rows { rows: &assessed, others: input, now: input.now };
     let columns = READY.map(|field| (field, column_of(field, &source))).into();
-    Arranged { cases: Arc::new(cases), stances, rules, columns, read: input.read, clock: input.state.clock() }
+    Correlated { cases: Arc::new(cases), assessments, rules, columns, read: input.read, clock: input.state.clock() }
 }
 
 /// Each row with what is said about it.
-pub(super) fn judged<'a>(cases: &'a Table<Case>, stances: &'a [Arc<Stance>]) -> Vec<Judged<'a>> {
-    cases.items().iter().zip(stances).map(|(case, stance)| Judged { case, stance }).collect()
+pub(super) fn assessed<'a>(cases: &'a Table<Case>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
+    cases.items().iter().zip(assessments).map(|(case, assessment)| AssessedFinding { case, assessment }).collect()
 }
 
 /// What is said about a row now; `rule` is the one that finds it.
-pub fn restance(case: &Case, rule: Option<EventId>, state: &State, today: Date) -> Stance {
-    stance(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
+pub fn reassess(case: &Case, rule: Option<EventId>, state: &TriageState, today: Date) -> Assessment {
+    assessment(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
 }
 
-impl Input {
+impl CorrelationInput {
     /// Whether what was made in a workspace shows in the one worked in.
     pub(super) fn concerns(&self, workspace: &str) -> bool {
         self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
@@ -124,7 +125,7 @@ impl Input {
     }
 }
 
-fn case(input: &Input, presences: &Presences, row: MatchedFinding) -> Case {
+fn case(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -> Case {
     let presence = presences.of(&row);
     let occurrence = |&at: &usize| {
         let finding = Arc::clone(&input.findings.items()[at]);
@@ -147,7 +148,7 @@ fn case(input: &Input, presences: &Presences, row: MatchedFinding) -> Case {
     }
 }
 
-fn own(input: &Input) -> impl Iterator<Item = Case> {
+fn own(input: &CorrelationInput) -> impl Iterator<Item = Case> {
     let targets = input.targets.items().iter().map(|target| (identity::asset(&target.name), target.id));
     let targets: HashMap<Shared, TargetId> =
         if input.state.own().next().is_some() { targets.collect() } else { HashMap::new() };
@@ -155,8 +156,8 @@ fn own(input: &Input) -> impl Iterator<Item = Case> {
     all.map(move |own| own_case(input, own, &targets))
 }
 
-fn own_case(input: &Input, own: &OwnState, targets: &HashMap<Shared, TargetId>) -> Case {
-    let identity = identity::of_own(own.id, &own.finding, &input.alias);
+fn own_case(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMap<Shared, TargetId>) -> Case {
+    let identity = identity::of_manual(own.id, &own.finding, &input.alias);
     let finding = Finding {
         id: own_id(own.key),
         name: own.finding.name.clone(),
@@ -186,6 +187,6 @@ fn own_case(input: &Input, own: &OwnState, targets: &HashMap<Shared, TargetId>) 
 }
 
 /// An id that no service gives: negative.
-fn own_id(key: Key) -> FindingId {
+fn own_id(key: FindingKey) -> FindingId {
     FindingId(-1 - super::case::CaseId::from(key).0)
 }

@@ -1,7 +1,7 @@
 //! What rows say about their decisions: whose counts, and when one holds no more.
 
-use super::arrange::restance;
-use super::case::{Again, VerdictSource};
+use super::case::{ReopenCause, VerdictSource};
+use super::correlate::reassess;
 use super::event::{Change, Decision, Subject};
 use super::testing::World;
 use crate::contract::Risk;
@@ -24,10 +24,10 @@ fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
     let mut world = world();
     world.findings[0].status = "accepted".into();
     assert_eq!((world.last().1.verdict, world.last().1.source), (RiskAccepted, VerdictSource::Service));
-    let id = world.ann.pen.next();
+    let id = world.ann.writer.next();
     let made = Change::Rule { query: "port:443".into(), decision: decision(NotApplicable) };
     world.ann.does(Subject::Rule(id), made);
-    let ruled = |world: &World| world.rows().stances[0].clone();
+    let ruled = |world: &World| world.rows().assessments[0].clone();
     assert_eq!((ruled(&world).verdict, ruled(&world).source), (NotApplicable, VerdictSource::Rule(id)));
     assert_eq!(ruled(&world).service.as_deref(), Some("accepted"));
     let decided = world.decide(Confirmed);
@@ -42,7 +42,7 @@ fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
 fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_not() {
     let mut world = world();
     let rule = |world: &mut World, query: &str, verdict| {
-        let id = world.ann.pen.next();
+        let id = world.ann.writer.next();
         world.ann.does(Subject::Rule(id), Change::Rule { query: query.into(), decision: decision(verdict) });
         id
     };
@@ -50,12 +50,12 @@ fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_no
     let second = rule(&mut world, "port:443 is:undecided", NotApplicable);
     rule(&mut world, "port:80", Fixed);
     rule(&mut world, "(not readable", Fixed);
-    world.ann.pen.workspace = "other".into();
+    world.ann.writer.workspace = "other".into();
     rule(&mut world, "port:443", Fixed);
     let rows = world.rows();
     assert_eq!(rows.rules, [Some(second)]);
     let case = &rows.cases.items()[0];
-    assert_eq!(restance(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), *rows.stances[0]);
+    assert_eq!(reassess(case, rows.rules[0], &world.ann.state, "2026-11-21".parse().unwrap()), *rows.assessments[0]);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn the_status_of_the_service_is_the_lowest_decision_and_an_unknown_one_is_shown(
     ] {
         let mut world = world();
         world.findings[0].status = status.into();
-        let (_, stance) = world.last();
-        assert_eq!((stance.verdict, stance.is_undecided()), (verdict, undecided), "{status}");
-        assert_eq!(stance.service.as_deref(), shown, "{status}");
+        let (_, assessment) = world.last();
+        assert_eq!((assessment.verdict, assessment.is_undecided()), (verdict, undecided), "{status}");
+        assert_eq!(assessment.service.as_deref(), shown, "{status}");
     }
 }
 
@@ -96,10 +96,10 @@ fn fixed_comes_back_when_a_scan_that_started_later_sees_it() {
     world.scan(3);
     assert!(!world.last().1.is_undecided());
     world.found(3, "tls10", "");
-    let (_, stance) = world.last();
-    assert_eq!((stance.again, stance.verdict), (Some(Again::Regression), Fixed));
+    let (_, assessment) = world.last();
+    assert_eq!((assessment.reopened, assessment.verdict), (Some(ReopenCause::Regression), Fixed));
     world.decide_at(4, decision(Fixed));
-    assert_eq!(world.last().1.again, None);
+    assert_eq!(world.last().1.reopened, None);
 }
 
 #[test]
@@ -108,12 +108,12 @@ fn a_scan_that_was_under_way_when_it_was_fixed_is_no_regression_and_one_that_end
     world.scan(2);
     world.decide_at(3, decision(Fixed));
     world.found(2, "tls10", "");
-    assert_eq!(world.last().1.again, None);
+    assert_eq!(world.last().1.reopened, None);
     world.scan(4);
     world.found(4, "tls10", "");
-    assert_eq!(world.last().1.again, Some(Again::Regression));
+    assert_eq!(world.last().1.reopened, Some(ReopenCause::Regression));
     world.scan(5);
-    assert_eq!(world.last().1.again, None);
+    assert_eq!(world.last().1.reopened, None);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn other_verdicts_stay_as_decided_when_it_is_seen_again() {
         world.decide(verdict);
         world.scan(2);
         world.found(2, "tls10", "");
-        assert_eq!((world.last().1.verdict, world.last().1.again), (verdict, None));
+        assert_eq!((world.last().1.verdict, world.last().1.reopened), (verdict, None));
     }
 }
 
@@ -135,8 +135,11 @@ fn a_decision_holds_on_its_last_day_and_not_after_it() {
     world.today = "2026-12-31";
     assert!(!world.last().1.is_undecided());
     world.today = "2027-01-01";
-    let (_, stance) = world.last();
-    assert_eq!((stance.verdict, stance.again, stance.until), (RiskAccepted, Some(Again::Expired), until));
+    let (_, assessment) = world.last();
+    assert_eq!(
+        (assessment.verdict, assessment.reopened, assessment.until),
+        (RiskAccepted, Some(ReopenCause::Expired), until)
+    );
 }
 
 #[test]
@@ -147,9 +150,9 @@ fn two_who_decided_differently_leave_it_undecided() {
     let theirs = bob.does(Subject::Finding((*identity).clone()), Change::Decide(decision(FalsePositive)));
     world.decide(Confirmed);
     world.ann.hears([&theirs]);
-    assert_eq!(world.last().1.again, Some(Again::Conflict));
+    assert_eq!(world.last().1.reopened, Some(ReopenCause::Conflict));
     world.decide(Confirmed);
-    assert_eq!((world.last().1.again, world.last().1.verdict), (None, Confirmed));
+    assert_eq!((world.last().1.reopened, world.last().1.verdict), (None, Confirmed));
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn notes_tags_and_severity_stand_beside_any_verdict() {
     world.ann.does(subject.clone(), Change::Note("seen by hand".into()));
     world.ann.does(subject.clone(), Change::Tag { add: vec!["pci".into()], remove: vec![] });
     world.ann.does(subject, Change::Severity(Some(Risk::Low)));
-    let (_, stance) = world.last();
-    assert_eq!((stance.notes, stance.severity, stance.tags), (1, Some(Risk::Low), vec!["pci".into()]));
-    assert_eq!(stance.source, VerdictSource::Nobody);
+    let (_, assessment) = world.last();
+    assert_eq!((assessment.notes, assessment.severity, assessment.tags), (1, Some(Risk::Low), vec!["pci".into()]));
+    assert_eq!(assessment.source, VerdictSource::Nobody);
 }

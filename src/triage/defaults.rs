@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Change, Decision, Event, EventId, Reason, State, Subject, Verdict};
+use super::{Change, Decision, Event, EventId, Reason, Subject, TriageState, Verdict};
 use crate::contract::Shared;
 
 /// What goes with a verdict on a class unless said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Last {
+pub struct DecisionDefault {
     /// A reason that fits the verdict.
     pub reason: Option<Reason>,
     /// The note written with the last decision, whatever its verdict.
@@ -17,16 +17,16 @@ pub struct Last {
 
 /// The decisions on the findings of each class, in the order of (clock, id).
 #[derive(Clone, Debug, Default)]
-pub struct Usual {
+pub struct DecisionDefaults {
     decided: HashMap<Shared, Vec<(u64, EventId)>>,
 }
 
-impl Usual {
+impl DecisionDefaults {
     /// Of all events there are.
-    pub fn of(state: &State) -> Self {
-        let mut usual = Self::default();
-        state.events().for_each(|event| usual.take(event));
-        usual
+    pub fn of(state: &TriageState) -> Self {
+        let mut defaults = Self::default();
+        state.events().for_each(|event| defaults.take(event));
+        defaults
     }
 
     /// Takes an event in.
@@ -42,7 +42,7 @@ impl Usual {
     /// The decisions on a class that count, the newest first.
     pub fn decisions<'a>(
         &'a self,
-        state: &'a State,
+        state: &'a TriageState,
         class: &Shared,
     ) -> impl Iterator<Item = (&'a Arc<Event>, &'a Decision)> {
         let all = self.decided.get(class).into_iter().flatten().rev();
@@ -58,7 +58,13 @@ impl Usual {
     /// What is usual for a class in a workspace: what was written for one client is not said to another. A reason is
     /// looked for among earlier decisions where the last one has none that fits, as far as the last one with the same
     /// verdict: what that says, or does not say, holds.
-    pub fn last(&self, state: &State, workspace: &str, class: &Shared, verdict: Verdict) -> Option<Last> {
+    pub fn last(
+        &self,
+        state: &TriageState,
+        workspace: &str,
+        class: &Shared,
+        verdict: Verdict,
+    ) -> Option<DecisionDefault> {
         let here = || self.decisions(state, class).filter(|(event, _)| *event.workspace == *workspace);
         let (event, _) = here().next()?;
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
@@ -66,12 +72,12 @@ impl Usual {
             let reason = decision.reason.filter(fits);
             (reason.is_some() || decision.verdict == verdict).then_some(reason)
         });
-        Some(Last { reason: reason.flatten(), note: note_beside(state, event) })
+        Some(DecisionDefault { reason: reason.flatten(), note: note_beside(state, event) })
     }
 }
 
 /// The note that was written with a decision.
-pub fn note_beside(state: &State, decision: &Event) -> Option<Shared> {
+pub fn note_beside(state: &TriageState, decision: &Event) -> Option<Shared> {
     state.batch(decision.batch).iter().find_map(|event| match &event.change {
         Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
         _ => None,
@@ -90,18 +96,18 @@ mod tests {
         let mut ann = Desk::new("ann", 1);
         let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
         let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));
-        let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.pen.next());
+        let (at, batch) = (Stamp::parse("2026-11-21 12:00:00").unwrap(), ann.writer.next());
         let changes = [
             Change::Decide(Decision { verdict, reason, ..Decision::default() }),
             Change::Note("asked Bo of acme".into()),
         ];
         for change in changes {
-            let event = ann.pen.write((at, 1), batch, Vec::new(), finding(), change);
+            let event = ann.writer.write((at, 1), batch, Vec::new(), finding(), change);
             ann.state.apply(&Arc::new(event));
         }
-        let usual = Usual::of(&ann.state);
-        let last = |workspace: &str| usual.last(&ann.state, workspace, &"csp".into(), verdict);
-        assert_eq!(last("acme"), Some(Last { reason, note: Some("asked Bo of acme".into()) }));
+        let defaults = DecisionDefaults::of(&ann.state);
+        let last = |workspace: &str| defaults.last(&ann.state, workspace, &"csp".into(), verdict);
+        assert_eq!(last("acme"), Some(DecisionDefault { reason, note: Some("asked Bo of acme".into()) }));
         assert_eq!(last("lab"), None);
     }
 }

@@ -8,13 +8,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::event::{Change, Decision, Event, EventId, Identity, OwnFinding, Subject};
+use super::event::{Change, Decision, Event, EventId, Identity, ManualFinding, Subject};
 use crate::contract::{FindingId, Risk, Shared};
-use crate::finding::{Key, Verdict};
+use crate::finding::{FindingKey, Verdict};
 
 /// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct FindingState {
     /// What it is, as the first event told it.
     pub identity: Arc<Identity>,
     /// The decisions that hold, the newest last: one, or several that did not know of each other.
@@ -26,24 +26,24 @@ pub struct Standing {
     /// A severity of one's own.
     pub severity: Option<Risk>,
     /// What a person proved, where this is a finding of one's own.
-    pub own: Option<Arc<OwnState>>,
+    pub own: Option<Arc<ManualFindingState>>,
     /// All keys whose decisions these are: its own, and those of findings that inherit from it.
-    pub keys: Vec<Key>,
+    pub keys: Vec<FindingKey>,
     /// All that events called it, by key and fingerprints.
     pub told: Vec<Arc<Identity>>,
     /// Findings of the service that decisions about it were made in view of, undone ones too, by the key of each.
-    pub seen: Vec<(Key, FindingId)>,
+    pub seen: Vec<(FindingKey, FindingId)>,
 }
 
 /// A finding of one's own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnState {
+pub struct ManualFindingState {
     /// The event that made it.
     pub id: EventId,
     /// What its decisions are kept under.
-    pub key: Key,
+    pub key: FindingKey,
     /// As last written.
-    pub finding: OwnFinding,
+    pub finding: ManualFinding,
     /// The event that wrote it so: who, when, in which workspace.
     pub event: Arc<Event>,
     /// Switched off: not shown.
@@ -67,7 +67,7 @@ pub struct RuleState {
     pub off: bool,
 }
 
-impl Standing {
+impl FindingState {
     /// The decisions that hold, the newest last.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = (&Arc<Event>, &Decision)> {
         self.heads.iter().filter_map(|event| Some((event, decision(event)?)))
@@ -95,39 +95,39 @@ impl Standing {
     }
 
     /// Folds the events about one finding; `events` in the order of (clock, id).
-    pub(super) fn of(events: &[Arc<Event>], key: Key, live: impl Fn(&Event) -> bool) -> Self {
-        let mut standing = Self::default();
+    pub(super) fn of(events: &[Arc<Event>], key: FindingKey, live: impl Fn(&Event) -> bool) -> Self {
+        let mut finding_state = Self::default();
         let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
         for event in events {
-            standing.learn(event);
+            finding_state.learn(event);
             if !live(event) {
                 continue;
             }
             match &event.change {
-                Change::Note(_) => standing.notes.push(Arc::clone(event)),
-                Change::Severity(risk) => standing.severity = *risk,
+                Change::Note(_) => finding_state.notes.push(Arc::clone(event)),
+                Change::Severity(risk) => finding_state.severity = *risk,
                 Change::Tag { add, remove } => {
                     tags.extend(add.iter().cloned());
                     remove.iter().for_each(|tag| _ = tags.remove(tag));
                 }
-                Change::Own(finding) => own = Some((event, finding)),
+                Change::Manual(finding) => own = Some((event, finding)),
                 Change::Off(switched) => off = *switched,
                 _ => {}
             }
         }
-        standing.identity = standing.identity_of(key);
-        standing.heads = heads(events, &live);
-        standing.tags = tags.into_iter().collect();
-        standing.own = own.and_then(|(event, finding)| {
-            let Subject::Own(id) = event.subject else { return None };
-            let (key, finding, event) = (standing.identity.key, (**finding).clone(), Arc::clone(event));
-            Some(Arc::new(OwnState { id, key, finding, event, off }))
+        finding_state.identity = finding_state.identity_of(key);
+        finding_state.heads = heads(events, &live);
+        finding_state.tags = tags.into_iter().collect();
+        finding_state.own = own.and_then(|(event, finding)| {
+            let Subject::Manual(id) = event.subject else { return None };
+            let (key, finding, event) = (finding_state.identity.key, (**finding).clone(), Arc::clone(event));
+            Some(Arc::new(ManualFindingState { id, key, finding, event, off }))
         });
-        standing
+        finding_state
     }
 
     /// As the first event told it; of a key that only heirs speak of, theirs.
-    fn identity_of(&self, key: Key) -> Arc<Identity> {
+    fn identity_of(&self, key: FindingKey) -> Arc<Identity> {
         match (self.told.iter().find(|told| told.key == key), self.told.first()) {
             (Some(told), _) => Arc::clone(told),
             (None, Some(heir)) => Arc::new(Identity { key, ..(**heir).clone() }),

@@ -2,10 +2,10 @@
 
 use jiff::civil::Date;
 
-use super::case::{Again, Case, Stance, VerdictSource};
+use super::case::{Assessment, Case, ReopenCause, VerdictSource};
 use super::event::{Decision, Event, Sighting};
-use super::standing::{RuleState, Standing};
-use super::state::State;
+use super::finding_state::{FindingState, RuleState};
+use super::state::TriageState;
 use crate::contract::{Shared, Stamp};
 use crate::finding::{Presence, Verdict};
 
@@ -13,23 +13,24 @@ use crate::finding::{Presence, Verdict};
 const EPSS_RISE: f64 = 0.1;
 
 /// What a row says now. `rule` is the one that finds it, if any; `today` decides what has expired.
-pub fn stance(case: &Case, rule: Option<&RuleState>, state: &State, today: Date) -> Stance {
-    let standing = state.standing(case.key());
-    let person = standing.and_then(|standing| standing.shown().map(|(event, decision)| (standing, event, decision)));
-    let mut stance = match (person, rule) {
-        (Some((standing, event, decision)), _) => {
-            let stance = decided(case, event, decision, VerdictSource::Person, today);
-            let conflict = standing.is_conflict().then_some(Again::Conflict);
-            Stance { again: conflict.or(stance.again), ..stance }
+pub fn assessment(case: &Case, rule: Option<&RuleState>, state: &TriageState, today: Date) -> Assessment {
+    let finding_state = state.finding_state(case.key());
+    let person = finding_state
+        .and_then(|finding_state| finding_state.shown().map(|(event, decision)| (finding_state, event, decision)));
+    let mut assessment = match (person, rule) {
+        (Some((finding_state, event, decision)), _) => {
+            let assessment = decided(case, event, decision, VerdictSource::Person, today);
+            let conflict = finding_state.is_conflict().then_some(ReopenCause::Conflict);
+            Assessment { reopened: conflict.or(assessment.reopened), ..assessment }
         }
         (None, Some(rule)) => decided(case, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
-        (None, None) => Stance::default(),
+        (None, None) => Assessment::default(),
     };
-    told_by_service(case, &mut stance);
-    if let Some(standing) = standing {
-        add(standing, &mut stance);
+    told_by_service(case, &mut assessment);
+    if let Some(finding_state) = finding_state {
+        add(finding_state, &mut assessment);
     }
-    stance
+    assessment
 }
 
 /// The verdict that a status of the service stands for; `open` and unknown ones for none.
@@ -43,24 +44,24 @@ pub fn verdict_of_status(status: &str) -> Option<Verdict> {
     }
 }
 
-fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Stance {
+fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSource, today: Date) -> Assessment {
     let seen = decision.seen.as_ref();
-    let again = match decision.until {
-        _ if decision.verdict == Verdict::Fixed && is_back(case, event.at, seen) => Some(Again::Regression),
-        Some(until) if until < today => Some(Again::Expired),
+    let reopened = match decision.until {
+        _ if decision.verdict == Verdict::Fixed && is_back(case, event.at, seen) => Some(ReopenCause::Regression),
+        Some(until) if until < today => Some(ReopenCause::Expired),
         _ => None,
     };
-    Stance {
+    Assessment {
         verdict: decision.verdict,
         source,
-        again,
+        reopened,
         recheck: decision.verdict.settles() && seen.is_some_and(|seen| has_risen(case, seen)),
         reason: decision.reason,
         until: decision.until,
         at: Some(event.at),
         who: Some(event.who.clone()),
         duplicate_of: decision.duplicate_of,
-        ..Stance::default()
+        ..Assessment::default()
     }
 }
 
@@ -80,21 +81,23 @@ fn has_risen(case: &Case, seen: &Sighting) -> bool {
     case.risk_level > seen.risk || (case.in_cisa_catalog && !seen.exploited) || epss
 }
 
-fn told_by_service(case: &Case, stance: &mut Stance) {
+fn told_by_service(case: &Case, assessment: &mut Assessment) {
     let status = case.status.trim();
     if status.is_empty() || status.eq_ignore_ascii_case("open") {
         return;
     }
     let told = verdict_of_status(status);
-    match (told, stance.source) {
-        (Some(verdict), VerdictSource::Nobody) => (stance.verdict, stance.source) = (verdict, VerdictSource::Service),
-        (told, _) if told != Some(stance.verdict) => stance.service = Some(Shared::from(status)),
+    match (told, assessment.source) {
+        (Some(verdict), VerdictSource::Nobody) => {
+            (assessment.verdict, assessment.source) = (verdict, VerdictSource::Service)
+        }
+        (told, _) if told != Some(assessment.verdict) => assessment.service = Some(Shared::from(status)),
         _ => {}
     }
 }
 
-fn add(standing: &Standing, stance: &mut Stance) {
-    stance.tags = standing.tags.clone();
-    stance.notes = standing.notes.len() as u32;
-    stance.severity = standing.severity;
+fn add(finding_state: &FindingState, assessment: &mut Assessment) {
+    assessment.tags = finding_state.tags.clone();
+    assessment.notes = finding_state.notes.len() as u32;
+    assessment.severity = finding_state.severity;
 }
