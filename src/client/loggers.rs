@@ -4,7 +4,7 @@
 use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult, Error};
 use crate::contract::{Capture, CaptureId, Created, Logger, LoggerId, Requests, WorkspaceId};
-use crate::oob::ReadOutCounts;
+use crate::oob::ClearedRequests;
 
 /// Reads of one logger before it is cleared: more captures may arrive while the last ones are archived.
 const MOST_READS: usize = 5;
@@ -71,14 +71,14 @@ impl Client {
         &self,
         id: LoggerId,
         mut archive: impl FnMut(Vec<Capture>) -> F,
-    ) -> Result<ReadOutCounts, E> {
-        let (mut counts, mut since) = (ReadOutCounts::default(), None);
+    ) -> Result<ClearedRequests, E> {
+        let (mut counts, mut since) = (ClearedRequests::default(), None);
         for _ in 0..MOST_READS {
             let captures = self.list_captures(id, since).await?;
             let Some(last) = captures.last() else { break };
             since = Some(last.id);
             let requests = captures.len();
-            counts += ReadOutCounts { requests, archived: archive(captures).await? };
+            counts += ClearedRequests { requests, archived: archive(captures).await? };
         }
         Ok(counts)
     }
