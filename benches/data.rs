@@ -1,9 +1,9 @@
-//! What an answer costs before it is on the screen: decoding a list of 100,000 findings, off the UI thread. The goal is
-//! 100 MB/s. The cost of an update with the data is in `benches/core.rs`.
+//! Cost of decoding a response with 100,000 findings, off the UI thread. The goal is 100 MB/s. `benches/core.rs`
+//! measures the update with the decoded data.
 //!
 //! `cargo bench --bench data`
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)]
 #[path = "../tests/view/fixtures.rs"]
@@ -17,11 +17,11 @@ fn decoding(c: &mut Criterion) {
     let few = fixtures::findings();
     let all: Vec<Finding> =
         (1..=100_000).map(|id| Finding { id: id.into(), ..few[id as usize % few.len()].clone() }).collect();
-    let answer = serde_json::to_vec(&DataEnvelope { data: all }).unwrap();
+    let response = serde_json::to_vec(&DataEnvelope { data: all }).unwrap();
     let mut group = c.benchmark_group("decode");
-    group.sample_size(10).throughput(Throughput::Bytes(answer.len() as u64));
-    group.bench_function("an answer of 100,000 findings", |b| {
-        b.iter(|| decode::<Vec<Finding>>(&answer).unwrap().len());
+    group.sample_size(10).throughput(Throughput::Bytes(response.len() as u64));
+    group.bench_function("a response with 100,000 findings", |b| {
+        b.iter(|| decode::<Vec<Finding>>(&response).unwrap().len());
     });
     group.finish();
 }

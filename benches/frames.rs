@@ -1,8 +1,8 @@
-//! What a frame costs: each pane at 100 and at 100,000 rows, at 200×60. The goal is 0.5 ms whatever the number of rows.
+//! Cost of a frame: each pane with 100 and with 100,000 rows, at 200×60. The goal is 0.5 ms for any number of rows.
 //!
 //! `cargo bench --bench frames`
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)]
 #[path = "../tests/view/fixtures.rs"]
@@ -24,7 +24,7 @@ use scandeck::table::Table;
 const SIZE: (u16, u16) = (200, 60);
 const ROWS: [i64; 2] = [100, 100_000];
 
-/// The same items over and over, each with an id of its own.
+/// The items repeated up to the number of rows, each with a new id.
 fn many<T: Clone>(of: Vec<T>, rows: i64, with_id: impl Fn(T, i64) -> T) -> Vec<T> {
     (1..=rows).map(|id| with_id(of[id as usize % of.len()].clone(), id)).collect()
 }
@@ -68,7 +68,7 @@ fn frames(c: &mut Criterion) {
         let mut model = filled(rows);
         for pane in Pane::ALL {
             model.navigation.focus.pane = pane;
-            // The focused pane alone on the screen, and all five beside each other.
+            // The focused pane alone on the screen, and all five side by side.
             for (how, zoomed) in [("zoomed", true), ("wide", false)] {
                 model.navigation.focus.zoomed = zoomed;
                 let mut cache = ViewCache::new(Theme::default());
@@ -85,7 +85,7 @@ fn frames(c: &mut Criterion) {
     group.finish();
 }
 
-/// A detail with 1 MB of text: the first frame wraps it, the others only draw.
+/// A detail with 1 MB of text: the first frame wraps the text, later frames reuse the lines.
 fn long_text(c: &mut Criterion) {
     let mut model = filled(100);
     let body = "A line of evidence with some words in it, as they come. ".repeat(20_000);
@@ -97,13 +97,13 @@ fn long_text(c: &mut Criterion) {
     let area = Rect::new(0, 0, SIZE.0, SIZE.1);
     let mut buffer = Buffer::empty(area);
     let mut cache = ViewCache::new(Theme::default());
-    c.bench_function("frame of a detail with 1 MB, again", |b| {
+    c.bench_function("later frame of a detail with 1 MB", |b| {
         b.iter(|| {
             buffer.reset();
             draw_into(&model, &mut buffer, area, &mut cache);
         });
     });
-    c.bench_function("frame of a detail with 1 MB, first", |b| {
+    c.bench_function("first frame of a detail with 1 MB", |b| {
         b.iter(|| {
             buffer.reset();
             draw_into(&model, &mut buffer, area, &mut ViewCache::new(Theme::default()));

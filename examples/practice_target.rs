@@ -15,7 +15,7 @@ async fn main() -> Result<()> {
     let last = arguments.next().context("give the last port")?;
     let mut ports = range::PORTS;
     ports[4] = last.parse().context("the last port is a number")?;
-    let range = range::Range::on(ports).await;
+    let range = range::PracticeRange::on(ports).await;
     range.report_visits_to(&logger);
     std::future::pending::<()>().await;
     Ok(())

@@ -1,4 +1,4 @@
-//! The checks of the fuzzer, held for texts made of the pieces of what is read: bounded, and the same on any toolchain.
+//! The checks of the fuzz targets on generated texts: a bounded number of cases, on any toolchain.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use scandeck::triage::{
 #[path = "../fuzz/checks.rs"]
 mod checks;
 
-/// Pieces of queries, between which anything may stand.
-const QUERY: &[&str] = &[
+/// Tokens of the query language.
+const QUERY_TOKENS: &[&str] = &[
     "risk",
     "verdict",
     "name",
@@ -47,8 +47,8 @@ const QUERY: &[&str] = &[
     "[",
     "\u{202e}",
 ];
-/// Pieces that a line of JSON does not expect.
-const LINES: &[&str] = &[
+/// Fragments that damage a line of JSON.
+const JSON_DAMAGE: &[&str] = &[
     "\"",
     "{",
     "}",
@@ -71,8 +71,8 @@ const LINES: &[&str] = &[
     "\"manifest\":{}",
 ];
 
-/// Pieces of what a target sends: of each wrapping, and of what stands between them.
-const SENT: &[&[u8]] = &[
+/// Fragments of captured bodies in each encoding.
+const BODY_FRAGMENTS: &[&[u8]] = &[
     b"%25",
     b"%7b",
     b"%",
@@ -103,8 +103,7 @@ const SENT: &[&[u8]] = &[
     b"\xff\xfe",
     b"\xe2\x80\xae",
 ];
-/// Under which names.
-const TYPES: &[&str] = &[
+const CONTENT_TYPES: &[&str] = &[
     "application/json",
     "text/xml",
     "application/x-www-form-urlencoded",
@@ -112,10 +111,11 @@ const TYPES: &[&str] = &[
     "image/png",
     "",
 ];
-const ENCODINGS: &[&str] = &["gzip", "deflate", "br", "gzip, gzip", ""];
-/// An answer of the service, and what may stand in it instead.
-const ANSWER: &str = r#"{"data":[{"id":1,"name":"a","logger_id":"7","risk_level":4,"cvss":9.8,"cve":["CVE-2024-1"],"http_headers":["A: b"],"request_date":"2026-11-21 12:00:00","tool_params":{"authentication":{}},"vuln_evidence":{"type":"table","data":[["a"]]},"progress":10}]}"#;
-const VALUES: &[&str] = &[
+const CONTENT_ENCODINGS: &[&str] = &["gzip", "deflate", "br", "gzip, gzip", ""];
+/// A response of the service.
+const RESPONSE: &str = r#"{"data":[{"id":1,"name":"a","logger_id":"7","risk_level":4,"cvss":9.8,"cve":["CVE-2024-1"],"http_headers":["A: b"],"request_date":"2026-11-21 12:00:00","tool_params":{"authentication":{}},"vuln_evidence":{"type":"table","data":[["a"]]},"progress":10}]}"#;
+/// Replacements for parts of [`RESPONSE`].
+const JSON_VALUES: &[&str] = &[
     "null",
     "-1",
     "1e999",
@@ -131,8 +131,8 @@ const VALUES: &[&str] = &[
     "\u{0}",
 ];
 
-/// Two decisions and a bundle with them.
-fn files() -> [String; 2] {
+/// Two decisions as JSON lines, and a bundle that contains them.
+fn sample_files() -> [String; 2] {
     let mut writer = EventWriter { who: "ann".into(), instance: 7, ..EventWriter::default() };
     let at = Stamp::parse("2026-11-21 12:00:00").unwrap();
     let seen = Some(Sighting { epss: Some(0.123_456_789), finding: FindingId(3), ..Sighting::default() });
@@ -152,70 +152,71 @@ fn files() -> [String; 2] {
     [jsonl::write(&events), bundle.write()]
 }
 
-/// A file in which some places hold something else.
-fn damaged() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![select(LINES).prop_map(str::to_owned), any::<char>().prop_map(String::from)];
-    let damage = (any::<Index>(), 0..12_usize, piece);
-    (select(files().to_vec()), proptest::collection::vec(damage, 0..4)).prop_map(|(file, damages)| {
-        damages.into_iter().fold(file, |file, (at, length, piece)| {
+/// A sample file with up to three replacements.
+fn damaged_files() -> impl Strategy<Value = String> {
+    let fragment = prop_oneof![select(JSON_DAMAGE).prop_map(str::to_owned), any::<char>().prop_map(String::from)];
+    let damage = (any::<Index>(), 0..12_usize, fragment);
+    (select(sample_files().to_vec()), proptest::collection::vec(damage, 0..4)).prop_map(|(file, damages)| {
+        damages.into_iter().fold(file, |file, (at, length, fragment)| {
             let chars: Vec<char> = file.chars().collect();
             let at = at.index(chars.len() + 1);
             let rest = chars.iter().skip(at + length);
-            chars.iter().take(at).copied().chain(piece.chars()).chain(rest.copied()).collect()
+            chars.iter().take(at).copied().chain(fragment.chars()).chain(rest.copied()).collect()
         })
     })
 }
 
-/// An answer in which some places hold something else.
-fn answers() -> impl Strategy<Value = Vec<u8>> {
-    let damage = (any::<Index>(), 0..24_usize, prop_oneof![select(VALUES).prop_map(str::as_bytes), select(SENT)]);
+/// A response with up to three replacements.
+fn damaged_responses() -> impl Strategy<Value = Vec<u8>> {
+    let damage =
+        (any::<Index>(), 0..24_usize, prop_oneof![select(JSON_VALUES).prop_map(str::as_bytes), select(BODY_FRAGMENTS)]);
     proptest::collection::vec(damage, 0..4).prop_map(|damages| {
-        damages.into_iter().fold(ANSWER.as_bytes().to_vec(), |mut answer, (at, length, piece)| {
-            let at = at.index(answer.len() + 1);
-            let end = (at + length).min(answer.len());
-            answer.splice(at..end, piece.iter().copied());
-            answer
+        damages.into_iter().fold(RESPONSE.as_bytes().to_vec(), |mut response, (at, length, fragment)| {
+            let at = at.index(response.len() + 1);
+            let end = (at + length).min(response.len());
+            response.splice(at..end, fragment.iter().copied());
+            response
         })
     })
 }
 
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
-    let piece = prop_oneof![4 => select(SENT).prop_map(<[u8]>::to_vec), 1 => any::<Vec<u8>>()];
-    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    let fragment = prop_oneof![4 => select(BODY_FRAGMENTS).prop_map(<[u8]>::to_vec), 1 => any::<Vec<u8>>()];
+    proptest::collection::vec(fragment, 0..12).prop_map(|fragments| fragments.concat())
 }
 
 fn queries() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![4 => select(QUERY).prop_map(str::to_owned), 1 => any::<String>()];
-    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    let fragment = prop_oneof![4 => select(QUERY_TOKENS).prop_map(str::to_owned), 1 => any::<String>()];
+    proptest::collection::vec(fragment, 0..12).prop_map(|fragments| fragments.concat())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_text_is_a_query_or_an_error_with_a_place(text in queries()) {
+    fn arbitrary_query_parses_or_reports_position(text in queries()) {
         checks::query(&text);
     }
 
     #[test]
-    fn any_file_is_taken_whole_or_refused_with_a_place(text in damaged()) {
+    fn damaged_file_imports_or_reports_line(text in damaged_files()) {
         checks::import(&text);
     }
 
     #[test]
-    fn any_answer_is_taken_as_a_list_or_refused(answer in answers()) {
-        checks::wire(&answer);
+    fn damaged_response_decodes_or_fails(response in damaged_responses()) {
+        checks::wire(&response);
     }
 
     #[test]
-    fn any_body_is_decoded_within_bounds(body in bodies(), named in select(TYPES), encoded in select(ENCODINGS)) {
-        checks::decode((&body, named, encoded));
+    fn arbitrary_body_decodes_within_limits(body in bodies(), content_type in select(CONTENT_TYPES), encoding in select(CONTENT_ENCODINGS)) {
+        checks::decode((&body, content_type, encoding));
     }
 }
 
 #[test]
-fn what_is_damaged_here_is_whole_without_damage() {
-    let [lines, bundle] = files();
+fn sample_files_without_damage_are_valid() {
+    let [lines, bundle] = sample_files();
     assert_eq!((jsonl::read(&lines).events.len(), jsonl::read(&lines).bad.len()), (2, 0));
     assert!(Bundle::read(&bundle).is_ok());
     checks::import(&lines);

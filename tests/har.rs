@@ -1,4 +1,4 @@
-//! Captured requests as HAR, against the schemas of HAR 1.2 that are vendored under `tests/schemas/har`.
+//! Captured requests as HAR, against the HAR 1.2 schemas vendored under `tests/schemas/har`.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use scandeck::oob::CaptureRecord;
 use scandeck::oob::out::har;
 use serde_json::Value;
 
-use super::exports::{HOSTILE, holds, schema};
+use super::exports::{HOSTILE, assert_valid, schema};
 
-/// A schema names the others by their files.
-struct Beside;
+/// Loads referenced schemas from the vendored files.
+struct VendoredHarSchemas;
 
-impl Retrieve for Beside {
+impl Retrieve for VendoredHarSchemas {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let name = uri.as_str().rsplit('/').next().unwrap_or_default();
         Ok(schema(&format!("har/{name}")))
@@ -24,10 +24,14 @@ impl Retrieve for Beside {
 }
 
 fn validator() -> Validator {
-    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema("har/har.json")).unwrap()
+    jsonschema::options()
+        .should_validate_formats(true)
+        .with_retriever(VendoredHarSchemas)
+        .build(&schema("har/har.json"))
+        .unwrap()
 }
 
-fn sent(handler_url: &str, capture: Capture) -> CaptureRecord {
+fn record(handler_url: &str, capture: Capture) -> CaptureRecord {
     CaptureRecord {
         capture: Arc::new(capture),
         logger: 3.into(),
@@ -37,8 +41,8 @@ fn sent(handler_url: &str, capture: Capture) -> CaptureRecord {
     }
 }
 
-/// A request in which this text stands everywhere.
-fn full_of(text: &str, date: Option<Stamp>) -> Capture {
+/// A capture with this text in every field.
+fn capture_with(text: &str, date: Option<Stamp>) -> Capture {
     Capture {
         id: 1.into(),
         ip_address: text.into(),
@@ -56,21 +60,21 @@ fn full_of(text: &str, date: Option<Stamp>) -> Capture {
     }
 }
 
-fn entries(sent: &[CaptureRecord]) -> Value {
-    let archive: Value = serde_json::from_str(&har(sent)).unwrap();
-    holds(&validator(), &archive);
+fn entries(records: &[CaptureRecord]) -> Value {
+    let archive: Value = serde_json::from_str(&har(records)).unwrap();
+    assert_valid(&validator(), &archive);
     archive["log"]["entries"].clone()
 }
 
 #[test]
-fn plain_binary_hostile_and_unknown_requests_are_within_the_schema() {
+fn har_of_plain_binary_and_hostile_requests_matches_schema() {
     let body = |bytes: &[u8]| Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
     let all = [
-        sent("http://127.0.0.1:8081/l/x/", full_of("plain", Stamp::parse("2026-11-21 14:02:08"))),
-        sent("http://127.0.0.1:8081/l/x/", full_of(HOSTILE, None)),
-        sent("https://h.test/l?k=1", body(b"\xff\x00\x80")),
-        sent("", full_of("//[x]", None)),
-        sent(HOSTILE, Capture::default()),
+        record("http://127.0.0.1:8081/l/x/", capture_with("plain", Stamp::parse("2026-11-21 14:02:08"))),
+        record("http://127.0.0.1:8081/l/x/", capture_with(HOSTILE, None)),
+        record("https://h.test/l?k=1", body(b"\xff\x00\x80")),
+        record("", capture_with("//[x]", None)),
+        record(HOSTILE, Capture::default()),
     ];
     let entries = entries(&all);
     assert_eq!(entries[0]["request"]["url"], "http://127.0.0.1:8081/l/plain/%2e%2e?plain&a=plain&%25zz=%2e");
@@ -78,15 +82,15 @@ fn plain_binary_hostile_and_unknown_requests_are_within_the_schema() {
     assert!(entries[3]["request"]["url"].as_str().unwrap().starts_with("http://unknown.invalid/"), "{entries}");
     assert!(self::entries(&[]).as_array().unwrap().is_empty());
     let mut wrong: Value = serde_json::from_str(&har(&all)).unwrap();
-    wrong["log"]["entries"][0]["request"]["url"] = "no URI".into();
-    assert!(!validator().is_valid(&wrong), "the schemas say nothing");
+    wrong["log"]["entries"][0]["request"]["url"] = "not a URI".into();
+    assert!(!validator().is_valid(&wrong), "the schema accepts an invalid URL");
 }
 
 #[test]
-fn odd_dates_are_moments_too() {
+fn har_of_extreme_dates_matches_schema() {
     let dates = ["0001-01-01 00:00:00", "9999-12-30 23:59:59", "-000044-03-15T12:00:00Z", "2016-12-31T23:59:60Z"];
     let all: Vec<CaptureRecord> = dates
-        .map(|date| sent("http://h.test/", Capture { request_date: Stamp::parse(date), ..full_of("x", None) }))
+        .map(|date| record("http://h.test/", Capture { request_date: Stamp::parse(date), ..capture_with("x", None) }))
         .into();
     assert!(all[2].capture.request_date.is_some());
     let entries = entries(&all);
@@ -98,11 +102,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_text_stays_within_the_schema(text in any::<String>(), base in any::<String>(), seconds in -300_000_000_000..253_000_000_000i64) {
+    fn har_of_arbitrary_text_matches_schema(text in any::<String>(), base in any::<String>(), seconds in -300_000_000_000..253_000_000_000i64) {
         thread_local!(static VALIDATOR: Validator = validator());
         let date = jiff::Timestamp::from_second(seconds).ok().map(Stamp);
-        let all = [sent("http://h.test/l/", full_of(&text, date)), sent(&base, full_of(&text, date))];
+        let all = [record("http://h.test/l/", capture_with(&text, date)), record(&base, capture_with(&text, date))];
         let archive = serde_json::from_str(&har(&all)).unwrap();
-        VALIDATOR.with(|validator| holds(validator, &archive));
+        VALIDATOR.with(|validator| assert_valid(validator, &archive));
     }
 }

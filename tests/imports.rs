@@ -1,15 +1,15 @@
-//! Holds the rules of `ARCHITECTURE.md`: reads every file below `src/` with `syn` and checks what it names.
+//! Enforces the rules of `ARCHITECTURE.md`: parses every file below `src/` with `syn` and checks the names in it.
 //!
 //! ```text
-//!   tree: mod declarations -> files, scopes ─► paths: what a file names ─► resolve: absolute paths, re-exports
+//!   tree: mod declarations -> files, scopes ─► paths: names in a file ─► resolve: absolute paths, re-exports
 //!                                                                                │
-//!                        report: by rule, with counts ◄─ check, circles ◄─ rules: the table
+//!                        report: by rule, with counts ◄─ check, cycles ◄─ rules: the table
 //! ```
 //!
-//! A rule is a row of `rules::RULES`. To change where something may be named, change its row.
+//! A rule is a row of `rules::RULES`. To allow a name in another place, change the row.
 
 mod check;
-mod circles;
+mod cycles;
 mod paths;
 mod report;
 mod resolve;
@@ -21,7 +21,7 @@ mod tests;
 
 use std::path::Path;
 
-/// What breaks the rules in a package, by rule; empty when all hold.
+/// Report of all violations in a package, by rule; empty when every rule holds.
 pub fn violations(package: &Path) -> String {
     let tree = tree::Tree::read(&tree::sources(package));
     report::report(&check::check(&tree, rules::RULES))

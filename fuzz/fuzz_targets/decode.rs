@@ -1,4 +1,4 @@
-//! See `checks::decode`.
+//! Runs `checks::decode` on arbitrary input.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `checks::import`.
+//! Runs `checks::import` on arbitrary input.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `checks::query`.
+//! Runs `checks::query` on arbitrary input.
 
 #![no_main]
 

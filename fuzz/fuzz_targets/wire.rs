@@ -1,4 +1,4 @@
-//! See `checks::wire`.
+//! Runs `checks::wire` on arbitrary input.
 
 #![no_main]
 

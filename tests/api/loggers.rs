@@ -1,4 +1,4 @@
-//! HTTP loggers and what they record.
+//! HTTP loggers and captured requests.
 
 use scandeck::client::ErrorKind;
 use scandeck::contract::{LoggerId, WorkspaceId};
@@ -7,16 +7,16 @@ use super::{assert_refused, client};
 use crate::service::TestService;
 
 #[tokio::test]
-async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
+async fn logger_created_records_lists_clears_and_deletes() {
     let service = TestService::new().await;
     let client = client(&service);
     let id = client.create_logger("blind-ssrf", Some(WorkspaceId(1))).await.unwrap();
     let logger = client.get_logger(id).await.unwrap();
     assert_eq!((logger.label.as_str(), logger.num_requests), ("blind-ssrf", 0));
-    let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
+    let sender = reqwest::Client::builder().no_proxy().build().unwrap();
     for number in 0..3 {
         let url = format!("{}a/b?n={number}", logger.handler_url);
-        visitor.post(url).body("Zg==").send().await.unwrap().error_for_status().unwrap();
+        sender.post(url).body("Zg==").send().await.unwrap().error_for_status().unwrap();
     }
     let captures = client.list_captures(id, None).await.unwrap();
     assert_eq!(captures.len(), 3);
@@ -36,7 +36,7 @@ async fn a_logger_is_made_records_is_read_onwards_cleared_and_deleted() {
 }
 
 #[tokio::test]
-async fn the_documented_refusals_of_loggers() {
+async fn invalid_logger_requests_return_documented_errors() {
     let service = TestService::new().await;
     let client = client(&service);
     assert_refused(client.create_logger("with blank", None).await, ErrorKind::Invalid, 422, "label");

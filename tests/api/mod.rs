@@ -1,5 +1,5 @@
-//! The real client against the real service: every endpoint with its success and its documented refusals, and the
-//! poller on top of both. Scans are scripted except where the engine itself is the point.
+//! The client against the service over HTTP: the success and the documented errors of every endpoint, and the poller on
+//! top of both. Scans are scripted, except in the test of the real engine.
 
 mod findings;
 mod loggers;
@@ -18,7 +18,7 @@ use scandeck::contract::{NewScan, NewTarget, Scan, ScanId, TargetId};
 
 use crate::service::TestService;
 
-/// A client with the key of a test's service.
+/// A client with the API key of this service.
 pub fn client(service: &TestService) -> Client {
     client_of(&service.base, &service.key)
 }
@@ -28,39 +28,39 @@ pub fn client_of(base: &str, key: &str) -> Client {
     Client::new(ClientSettings::new(base, key.to_owned().into())).unwrap()
 }
 
-/// Asserts the kind, status and words of a refusal.
+/// Asserts kind and status of an error, and a part of its message in any case.
 #[track_caller]
-pub fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, words: &str) {
+pub fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind, status: u16, message: &str) {
     let error = result.unwrap_err();
     assert_eq!((&error.kind, error.status), (&kind, Some(status)), "{error}");
-    assert!(error.to_string().to_lowercase().contains(&words.to_lowercase()), "{words}: {error}");
+    assert!(error.to_string().to_lowercase().contains(&message.to_lowercase()), "{message}: {error}");
 }
 
-/// Asks again until the answer is what is wanted.
-pub async fn until<T, F: Future<Output = T>>(ask: impl Fn() -> F, wanted: impl Fn(&T) -> bool) -> T {
-    let asking = async {
+/// Repeats a request until its result meets the condition.
+pub async fn until<T, F: Future<Output = T>>(fetch: impl Fn() -> F, is_met: impl Fn(&T) -> bool) -> T {
+    let polling = async {
         loop {
-            let response = ask().await;
-            if wanted(&response) {
+            let response = fetch().await;
+            if is_met(&response) {
                 return response;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), asking).await.expect("it never became what was wanted")
+    tokio::time::timeout(Duration::from_secs(20), polling).await.expect("condition not met in 20 s")
 }
 
-pub async fn target(client: &Client, name: &str) -> TargetId {
+pub async fn create_target(client: &Client, name: &str) -> TargetId {
     client.create_target(&NewTarget { name: name.into(), ..NewTarget::default() }).await.unwrap()
 }
 
 /// Starts a port scan.
-pub async fn scan(client: &Client, target: TargetId) -> ScanId {
+pub async fn start_scan(client: &Client, target: TargetId) -> ScanId {
     let new = NewScan { tool_id: 70, target_id: Some(target), ..NewScan::default() };
     client.create_scan(&new).await.unwrap().created_id.unwrap()
 }
 
-/// Waits for the end of a scan.
-pub async fn ended(client: &Client, id: ScanId) -> Scan {
+/// Waits until a scan has ended.
+pub async fn wait_for_end(client: &Client, id: ScanId) -> Scan {
     until(|| async { client.get_scan(id).await.unwrap() }, Scan::has_ended).await
 }

@@ -3,11 +3,11 @@
 use scandeck::client::{Client, Download, ErrorKind};
 use scandeck::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportId, ReportSource, ReportStatus};
 
-use super::{assert_refused, client, ended, scan, target, until};
+use super::{assert_refused, client, create_target, start_scan, until, wait_for_end};
 use crate::service::TestService;
 use crate::service::runner::typical_events;
 
-fn new(format: ReportFormat, resources: Vec<i64>) -> NewReport {
+fn new_report(format: ReportFormat, resources: Vec<i64>) -> NewReport {
     NewReport {
         format,
         group_by: GroupBy::Vulnerability,
@@ -18,26 +18,27 @@ fn new(format: ReportFormat, resources: Vec<i64>) -> NewReport {
     }
 }
 
-async fn made(client: &Client, id: ReportId) -> ReportStatus {
+/// Waits until a report is generated.
+async fn generated(client: &Client, id: ReportId) -> ReportStatus {
     until(|| async { client.get_report(id).await.unwrap() }, |report| report.status != ReportStatus::Waiting)
         .await
         .status
 }
 
 #[tokio::test]
-async fn a_report_is_made_listed_downloaded_and_deleted() {
+async fn report_created_lists_downloads_and_deletes() {
     let service = TestService::new().await;
     let client = client(&service);
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
-    let made_target = target(&client, "127.0.0.1").await;
-    let of = scan(&client, made_target).await;
-    ended(&client, of).await;
+    let target = create_target(&client, "127.0.0.1").await;
+    let scan = start_scan(&client, target).await;
+    wait_for_end(&client, scan).await;
     for format in [ReportFormat::Html, ReportFormat::Json, ReportFormat::Csv] {
-        let id = client.create_report(&new(format.clone(), vec![of.0])).await.unwrap();
-        assert_eq!(made(&client, id).await, ReportStatus::Finished);
+        let id = client.create_report(&new_report(format.clone(), vec![scan.0])).await.unwrap();
+        assert_eq!(generated(&client, id).await, ReportStatus::Finished);
         let report = client.get_report(id).await.unwrap();
-        let Download::Ready(file) = client.download_report(id).await.unwrap() else { panic!("no file") };
+        let Download::Ready(file) = client.download_report(id).await.unwrap() else { panic!("report has no file") };
         assert_eq!(file.name.as_deref(), Some(report.download_name.as_str()));
         let mut content = Vec::new();
         let length = file.save_to(&mut content).await.unwrap();
@@ -45,36 +46,41 @@ async fn a_report_is_made_listed_downloaded_and_deleted() {
         assert!(String::from_utf8(content).unwrap().contains("Finding web.key"), "{format}");
     }
     assert_eq!(client.list_reports().await.unwrap().len(), 3);
-    let gone = client.list_reports().await.unwrap()[0].id;
-    client.delete_report(gone).await.unwrap();
-    assert_refused(client.download_report(gone).await, ErrorKind::NotFound, 404, "report");
-    assert_refused(client.get_report(gone).await, ErrorKind::NotFound, 404, "report");
+    let deleted = client.list_reports().await.unwrap()[0].id;
+    client.delete_report(deleted).await.unwrap();
+    assert_refused(client.download_report(deleted).await, ErrorKind::NotFound, 404, "report");
+    assert_refused(client.get_report(deleted).await, ErrorKind::NotFound, 404, "report");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_report_that_nothing_is_left_of_has_no_data() {
+async fn report_without_findings_downloads_no_data() {
     let service = TestService::new().await;
     let client = client(&service);
     service.runner.finish_scans(1);
-    let made_target = target(&client, "127.0.0.1").await;
-    let of = scan(&client, made_target).await;
-    ended(&client, of).await;
-    let id = client.create_report(&new(ReportFormat::Json, vec![of.0])).await.unwrap();
-    made(&client, id).await;
+    let target = create_target(&client, "127.0.0.1").await;
+    let scan = start_scan(&client, target).await;
+    wait_for_end(&client, scan).await;
+    let id = client.create_report(&new_report(ReportFormat::Json, vec![scan.0])).await.unwrap();
+    generated(&client, id).await;
     assert!(matches!(client.download_report(id).await.unwrap(), Download::NoData));
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_documented_refusals_of_reports() {
+async fn invalid_report_requests_return_documented_errors() {
     let service = TestService::new().await;
     let client = client(&service);
-    let make = async |new: NewReport| client.create_report(&new).await;
-    assert_refused(make(new(ReportFormat::Json, vec![])).await, ErrorKind::Invalid, 400, "resources");
-    assert_refused(make(new(ReportFormat::Json, vec![77])).await, ErrorKind::Invalid, 400, "77");
-    assert_refused(make(new(ReportFormat::Other("doc".into()), vec![1])).await, ErrorKind::Invalid, 400, "doc");
-    assert_refused(make(new(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
+    let create = async |new: NewReport| client.create_report(&new).await;
+    assert_refused(create(new_report(ReportFormat::Json, vec![])).await, ErrorKind::Invalid, 400, "resources");
+    assert_refused(create(new_report(ReportFormat::Json, vec![77])).await, ErrorKind::Invalid, 400, "77");
+    assert_refused(
+        create(new_report(ReportFormat::Other("doc".into()), vec![1])).await,
+        ErrorKind::Invalid,
+        400,
+        "doc",
+    );
+    assert_refused(create(new_report(ReportFormat::Pdf, vec![1])).await, ErrorKind::Invalid, 400, "html");
     assert_refused(client.delete_report(ReportId(99)).await, ErrorKind::NotFound, 404, "report");
     service.stop().await;
 }

@@ -11,12 +11,12 @@ use scandeck::service::{RateLimit, Settings};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{assert_refused, client, client_of, ended, scan, target, until};
+use super::{assert_refused, client, client_of, create_target, start_scan, until, wait_for_end};
 use crate::service::TestService;
 use crate::service::runner::typical_events;
 
 #[tokio::test]
-async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
+async fn scan_started_with_every_field_reports_progress_until_finished() {
     let service = TestService::new().await;
     let client = client(&service);
     service.runner.set_events(typical_events());
@@ -48,18 +48,18 @@ async fn a_scan_is_started_with_every_field_and_followed_to_its_end() {
     assert_refused(client.scan_output_pdf(id).await, ErrorKind::NotAcceptable, 406, "pdf");
     assert_refused(client.delete_scan(id).await, ErrorKind::Conflict, 409, "running");
     service.runner.finish_scans(1);
-    assert_eq!(ended(&client, id).await.status_name, ScanStatus::Finished);
+    assert_eq!(wait_for_end(&client, id).await.status_name, ScanStatus::Finished);
     client.delete_scan(id).await.unwrap();
     assert_refused(client.get_scan(id).await, ErrorKind::NotFound, 404, "scan");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_list_of_scans_obeys_every_parameter() {
+async fn scan_list_with_each_parameter_filters() {
     let service = TestService::new().await;
     let client = client(&service);
-    let (first, second) = (target(&client, "127.0.0.1").await, target(&client, "127.0.0.2").await);
-    let (a, b) = (scan(&client, first).await, scan(&client, second).await);
+    let (first, second) = (create_target(&client, "127.0.0.1").await, create_target(&client, "127.0.0.2").await);
+    let (a, b) = (start_scan(&client, first).await, start_scan(&client, second).await);
     service.runner.finish_scans(1);
     until(
         || async { client.list_scans(&ScanQuery::default()).await.unwrap() },
@@ -89,47 +89,49 @@ async fn the_list_of_scans_obeys_every_parameter() {
 }
 
 #[tokio::test]
-async fn a_scan_is_stopped_and_stays_so() {
+async fn stopped_scan_stopped_again_stays_stopped() {
     let service = TestService::new().await;
     let client = client(&service);
-    let made = target(&client, "127.0.0.1").await;
-    let id = scan(&client, made).await;
+    let target = create_target(&client, "127.0.0.1").await;
+    let id = start_scan(&client, target).await;
     client.stop_scan(id).await.unwrap();
-    assert_eq!(ended(&client, id).await.status_name, ScanStatus::Stopped);
+    assert_eq!(wait_for_end(&client, id).await.status_name, ScanStatus::Stopped);
     client.stop_scan(id).await.unwrap();
     assert_refused(client.stop_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_tests_of_a_scan_are_told_by_what_they_led_to() {
+async fn scan_tests_filtered_by_resource_list_matches() {
     let service = TestService::new().await;
     let client = client(&service);
     service.runner.set_events(typical_events());
-    let made = target(&client, "127.0.0.1").await;
-    let id = scan(&client, made).await;
+    let target = create_target(&client, "127.0.0.1").await;
+    let id = start_scan(&client, target).await;
     until(|| async { client.get_scan(id).await.unwrap() }, |scan| scan.num_finished_tests == 7).await;
     let of = |kind: ResourceType| TestQuery { resource_type: Some(kind), resource_id: None };
-    let led = client.list_tests(id, &of(ResourceType::Finding)).await.unwrap();
-    let not = client.list_tests(id, &of(ResourceType::Scan)).await.unwrap();
-    assert!(!led.is_empty() && !not.is_empty());
-    assert!(led.iter().all(|test| test.resource_type == ResourceType::Finding && test.performed_at.is_some()));
+    let of_findings = client.list_tests(id, &of(ResourceType::Finding)).await.unwrap();
+    let of_scan = client.list_tests(id, &of(ResourceType::Scan)).await.unwrap();
+    assert!(!of_findings.is_empty() && !of_scan.is_empty());
+    assert!(of_findings.iter().all(|test| test.resource_type == ResourceType::Finding && test.performed_at.is_some()));
     let all = client.list_tests(id, &TestQuery::default()).await.unwrap();
-    assert_eq!(all.len(), led.len() + not.len());
-    let one = TestQuery { resource_type: Some(ResourceType::Finding), resource_id: Some(led[0].resource_id) };
-    assert!(client.list_tests(id, &one).await.unwrap().iter().all(|test| test.resource_id == led[0].resource_id));
-    let bare = TestQuery { resource_type: None, resource_id: Some(1) };
-    assert_refused(client.list_tests(id, &bare).await, ErrorKind::Invalid, 400, "resource_type");
+    assert_eq!(all.len(), of_findings.len() + of_scan.len());
+    let one = TestQuery { resource_type: Some(ResourceType::Finding), resource_id: Some(of_findings[0].resource_id) };
+    assert!(
+        client.list_tests(id, &one).await.unwrap().iter().all(|test| test.resource_id == of_findings[0].resource_id)
+    );
+    let without_type = TestQuery { resource_type: None, resource_id: Some(1) };
+    assert_refused(client.list_tests(id, &without_type).await, ErrorKind::Invalid, 400, "resource_type");
     assert_refused(client.list_tests(ScanId(99), &TestQuery::default()).await, ErrorKind::NotFound, 404, "scan");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_documented_refusals_of_scans() {
+async fn invalid_scan_requests_return_documented_errors() {
     let service = TestService::new().await;
     let client = client(&service);
-    let made = target(&client, "127.0.0.1").await;
-    let valid = || NewScan { tool_id: 70, target_id: Some(made), ..NewScan::default() };
+    let target = create_target(&client, "127.0.0.1").await;
+    let valid = || NewScan { tool_id: 70, target_id: Some(target), ..NewScan::default() };
     for (new, kind, status, words) in [
         (NewScan { tool_id: 30, ..valid() }, ErrorKind::Invalid, 400, "70"),
         (NewScan { target_id: None, ..valid() }, ErrorKind::Invalid, 400, "target"),
@@ -154,7 +156,7 @@ async fn the_documented_refusals_of_scans() {
 }
 
 #[tokio::test]
-async fn the_real_engine_finds_an_open_port_of_this_machine() {
+async fn real_engine_scanning_loopback_finds_open_port() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (dir, stop) = (tempfile::tempdir().unwrap(), CancellationToken::new());
@@ -169,13 +171,13 @@ async fn the_real_engine_finds_an_open_port_of_this_machine() {
         ..NewScan::default()
     };
     let id = client.create_scan(&new).await.unwrap().created_id.unwrap();
-    let scan = ended(&client, id).await;
+    let scan = wait_for_end(&client, id).await;
     assert_eq!(scan.status_name, ScanStatus::Finished, "{}", scan.status_message);
     let query = scandeck::client::FindingQuery { task_id: Some(id), ..Default::default() };
     let findings = client.list_findings(&query).await.unwrap();
     assert!(findings.iter().any(|finding| finding.port == i64::from(port)), "{findings:?}");
     assert_eq!(client.scan_output(id).await.unwrap().output_type, "port_scanner");
-    // The headers of a limited service are read, each lane for itself.
+    // The client reads the rate limit of each lane from the headers.
     assert_eq!(client.budget(Lane::Read).limit, Some(250));
     assert!(client.budget(Lane::Output).limit.is_some_and(|limit| limit < 125));
     assert!(client.clock_offset().is_some_and(|offset| offset.as_secs().abs() <= 2));

@@ -3,11 +3,11 @@
 use scandeck::client::{ErrorKind, TargetQuery};
 use scandeck::contract::{NewTarget, TargetId, TargetType, WorkspaceId};
 
-use super::{assert_refused, client, scan, target};
+use super::{assert_refused, client, create_target, start_scan};
 use crate::service::TestService;
 
 #[tokio::test]
-async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
+async fn target_created_lists_by_each_parameter_and_deletes() {
     let service = TestService::new().await;
     let client = client(&service);
     let new = NewTarget {
@@ -16,9 +16,9 @@ async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
         workspace_id: Some(WorkspaceId(1)),
     };
     let url = client.create_target(&new).await.unwrap();
-    let made = client.get_target(url).await.unwrap();
-    assert_eq!((made.kind, made.description.as_str(), made.workspace_id), (TargetType::Url, "d", WorkspaceId(1)));
-    let address = target(&client, "127.0.0.1").await;
+    let target = client.get_target(url).await.unwrap();
+    assert_eq!((target.kind, target.description.as_str(), target.workspace_id), (TargetType::Url, "d", WorkspaceId(1)));
+    let address = create_target(&client, "127.0.0.1").await;
     let list = async |query: TargetQuery| {
         client.list_targets(&query).await.unwrap().into_iter().map(|target| target.id).collect::<Vec<_>>()
     };
@@ -37,22 +37,22 @@ async fn a_target_is_made_looked_up_listed_by_every_parameter_and_deleted() {
 }
 
 #[tokio::test]
-async fn the_documented_refusals_of_targets() {
+async fn invalid_target_requests_return_documented_errors() {
     let service = TestService::with(|settings| settings.max_targets = 2).await;
     let client = client(&service);
-    let make = async |name: &str, workspace| {
+    let create = async |name: &str, workspace| {
         let new = NewTarget { name: name.into(), workspace_id: workspace, ..NewTarget::default() };
         client.create_target(&new).await
     };
-    assert_refused(make("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "one address");
-    assert_refused(make("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
-    assert_refused(make("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
-    let first = make("localhost", None).await.unwrap();
-    assert_refused(make("LOCALHOST.", None).await, ErrorKind::Conflict, 409, "exists");
-    scan(&client, first).await;
+    assert_refused(create("10.0.0.0/8", None).await, ErrorKind::Invalid, 400, "one address");
+    assert_refused(create("198.51.100.7", None).await, ErrorKind::Forbidden, 403, "scandeck scope add");
+    assert_refused(create("localhost", Some(WorkspaceId(99))).await, ErrorKind::NotFound, 404, "workspace");
+    let first = create("localhost", None).await.unwrap();
+    assert_refused(create("LOCALHOST.", None).await, ErrorKind::Conflict, 409, "exists");
+    start_scan(&client, first).await;
     assert_refused(client.delete_target(first).await, ErrorKind::Conflict, 409, "scan");
-    make("127.0.0.1", None).await.unwrap();
-    assert_refused(make("127.0.0.2", None).await, ErrorKind::Forbidden, 403, "2");
+    create("127.0.0.1", None).await.unwrap();
+    assert_refused(create("127.0.0.2", None).await, ErrorKind::Forbidden, 403, "2");
     assert_refused(client.delete_target(TargetId(99)).await, ErrorKind::NotFound, 404, "target");
     let limit = TargetQuery { limit: Some(0), ..TargetQuery::default() };
     assert_refused(client.list_targets(&limit).await, ErrorKind::Invalid, 400, "limit");

@@ -1,4 +1,4 @@
-//! Word lists.
+//! Wordlists.
 
 use scandeck::client::ErrorKind;
 use scandeck::contract::WordlistId;
@@ -7,7 +7,7 @@ use super::{assert_refused, client};
 use crate::service::TestService;
 
 #[tokio::test]
-async fn the_shipped_lists_are_listed_read_and_kept() {
+async fn predefined_wordlists_are_listed_read_and_not_deletable() {
     let service = TestService::new().await;
     let client = client(&service);
     let lists = client.list_wordlists().await.unwrap();

@@ -3,28 +3,28 @@
 use scandeck::client::ErrorKind;
 use scandeck::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
 
-use super::{assert_refused, client, client_of, target};
+use super::{assert_refused, client, client_of, create_target};
 use crate::service::TestService;
 
 #[tokio::test]
-async fn the_check_tells_a_good_key_from_a_wrong_one_and_from_no_service() {
+async fn check_with_wrong_key_is_unauthorized() {
     let service = TestService::new().await;
     client(&service).check().await.unwrap();
     assert_refused(client_of(&service.base, "wrong").check().await, ErrorKind::Unauthorized, 401, "key");
-    // The same host, another path: the service says that it has no such path, in its own error body.
+    // Another path on the same host: the service reports an unknown path in its error body.
     let elsewhere = client_of(&service.base.replace("/api/v2", "/other"), &service.key);
     assert!(elsewhere.list_workspaces().await.is_err());
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_workspace_is_made_edited_looked_up_listed_and_deleted() {
+async fn workspace_created_edits_lists_and_deletes() {
     let service = TestService::new().await;
     let client = client(&service);
     let new = NewWorkspace { name: "Acme & Söhne = 100%".into(), description: Some("a+b\nc".into()) };
     let id = client.create_workspace(&new).await.unwrap();
-    let made = client.get_workspace(id).await.unwrap();
-    assert_eq!((made.name.as_str(), made.description.as_str()), (new.name.as_str(), "a+b\nc"));
+    let created = client.get_workspace(id).await.unwrap();
+    assert_eq!((created.name.as_str(), created.description.as_str()), (new.name.as_str(), "a+b\nc"));
     let edit = EditWorkspace { name: None, description: Some("other".into()) };
     client.edit_workspace(id, &edit).await.unwrap();
     let listed = client.list_workspaces().await.unwrap();
@@ -35,7 +35,7 @@ async fn a_workspace_is_made_edited_looked_up_listed_and_deleted() {
 }
 
 #[tokio::test]
-async fn the_documented_refusals_of_workspaces() {
+async fn invalid_workspace_requests_return_documented_errors() {
     let service = TestService::new().await;
     let client = client(&service);
     let new = |name: &str| NewWorkspace { name: name.into(), description: None };
@@ -52,11 +52,11 @@ async fn the_documented_refusals_of_workspaces() {
 }
 
 #[tokio::test]
-async fn the_counts_of_a_workspace_follow() {
+async fn workspace_counts_after_scan_start_include_target_and_scan() {
     let service = TestService::new().await;
     let client = client(&service);
-    let made = target(&client, "127.0.0.1").await;
-    super::scan(&client, made).await;
+    let target = create_target(&client, "127.0.0.1").await;
+    super::start_scan(&client, target).await;
     let workspace = client.get_workspace(WorkspaceId(1)).await.unwrap();
     assert_eq!((workspace.target_count, workspace.scan_count), (1, 1));
     service.stop().await;

@@ -1,4 +1,4 @@
-//! Services that answer in HTTP, but not as one would like.
+//! Services that speak HTTP, but send errors, redirects, damaged or oversized bodies.
 
 use std::io::Write;
 use std::time::Duration;
@@ -15,28 +15,29 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{KEY, client, client_with};
 
-async fn service(answer: ResponseTemplate) -> (MockServer, Client) {
+async fn service(response: ResponseTemplate) -> (MockServer, Client) {
     let server = MockServer::start().await;
-    Mock::given(any()).respond_with(answer).mount(&server).await;
+    Mock::given(any()).respond_with(response).mount(&server).await;
     let client = client(&server.uri());
     (server, client)
 }
 
-/// The error of a list call against a service that always gives this answer, and how often it was asked.
-async fn error_of(answer: ResponseTemplate) -> (Error, usize) {
-    let (server, client) = service(answer).await;
+/// The error of a list call on a service that always sends this response, and the number of requests.
+async fn error_of(response: ResponseTemplate) -> (Error, usize) {
+    let (server, client) = service(response).await;
     let error = client.list_workspaces().await.unwrap_err();
     assert!(!error.hint().is_empty());
-    assert!(!format!("{error} {error:?} {client:?}").contains(KEY), "the key leaked");
+    assert!(!format!("{error} {error:?} {client:?}").contains(KEY), "the API key leaked");
     (error, server.received_requests().await.unwrap().len())
 }
 
 fn json_error(status: u16, message: &str) -> ResponseTemplate {
-    ResponseTemplate::new(status).set_body_json(json!({"status": status, "message": message, "details": "see there"}))
+    ResponseTemplate::new(status)
+        .set_body_json(json!({"status": status, "message": message, "details": "see the manual"}))
 }
 
 #[tokio::test]
-async fn every_refusal_keeps_its_kind_status_and_words_and_is_not_repeated() {
+async fn error_response_keeps_kind_status_and_message_without_retry() {
     for (status, kind) in [
         (400, ErrorKind::Invalid),
         (401, ErrorKind::Unauthorized),
@@ -48,26 +49,26 @@ async fn every_refusal_keeps_its_kind_status_and_words_and_is_not_repeated() {
         (422, ErrorKind::Invalid),
         (500, ErrorKind::Server),
     ] {
-        let (error, asked) = error_of(json_error(status, "words of the service")).await;
-        assert_eq!((&error.kind, error.status, asked), (&kind, Some(status), 1));
-        assert_eq!(error.to_string(), format!("{status} words of the service (see there)"));
+        let (error, requests) = error_of(json_error(status, "message of the service")).await;
+        assert_eq!((&error.kind, error.status, requests), (&kind, Some(status), 1));
+        assert_eq!(error.to_string(), format!("{status} message of the service (see the manual)"));
     }
 }
 
 #[tokio::test]
-async fn a_proxys_page_is_never_taken_for_an_answer() {
+async fn html_page_from_proxy_is_never_decoded() {
     let page = |status| {
         ResponseTemplate::new(status).set_body_raw("<html><b>502 Bad Gateway</b></html>", "text/html; charset=utf-8")
     };
-    let (error, asked) = error_of(page(502)).await;
-    assert_eq!((error.kind, asked), (ErrorKind::Server, 3), "502 is tried again where that is safe");
+    let (error, requests) = error_of(page(502)).await;
+    assert_eq!((error.kind, requests), (ErrorKind::Server, 3), "502 is retried for an idempotent request");
     assert_eq!(error_of(page(200)).await.0.kind, ErrorKind::NotThisApi);
     assert_eq!(error_of(page(404)).await.0.kind, ErrorKind::NotThisApi);
     assert_eq!(error_of(page(401)).await.0.kind, ErrorKind::Unauthorized);
 }
 
 #[tokio::test]
-async fn answers_that_are_no_json_of_the_shape_are_told_as_such() {
+async fn malformed_json_is_a_decode_error() {
     let body = |text: &str| ResponseTemplate::new(200).set_body_raw(text.to_owned(), "application/json");
     for text in ["", "  ", "{\"data\": [{\"id\": 1}", "{\"data\": 7}", "\"text\"", "\u{0}\u{1}"] {
         assert_eq!(error_of(body(text)).await.0.kind, ErrorKind::Decode, "{text:?}");
@@ -80,16 +81,16 @@ async fn answers_that_are_no_json_of_the_shape_are_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_refused_and_its_target_never_sees_the_key() {
-    let thief = MockServer::start().await;
-    Mock::given(any()).respond_with(ResponseTemplate::new(200)).expect(0).mount(&thief).await;
-    let (error, asked) = error_of(ResponseTemplate::new(302).insert_header("location", thief.uri().as_str())).await;
-    assert_eq!((error.kind.clone(), asked), (ErrorKind::NotThisApi, 1));
-    assert!(error.to_string().contains(&thief.uri()), "{error}");
+async fn redirect_is_not_followed_and_key_not_leaked() {
+    let other = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(200)).expect(0).mount(&other).await;
+    let (error, requests) = error_of(ResponseTemplate::new(302).insert_header("location", other.uri().as_str())).await;
+    assert_eq!((error.kind.clone(), requests), (ErrorKind::NotThisApi, 1));
+    assert!(error.to_string().contains(&other.uri()), "{error}");
 }
 
 #[tokio::test]
-async fn a_rate_limit_with_a_short_pause_is_waited_out_and_a_long_one_is_told() {
+async fn rate_limit_with_short_delay_is_retried_and_long_delay_reported() {
     let server = MockServer::start().await;
     let limited = json_error(429, "slow down").insert_header("retry-after", "1");
     Mock::given(any()).respond_with(limited).up_to_n_times(1).mount(&server).await;
@@ -98,15 +99,15 @@ async fn a_rate_limit_with_a_short_pause_is_waited_out_and_a_long_one_is_told() 
     client.list_workspaces().await.unwrap();
     assert_eq!(server.received_requests().await.unwrap().len(), 2);
 
-    let (error, asked) = error_of(json_error(429, "slow down").insert_header("retry-after", "600")).await;
+    let (error, requests) = error_of(json_error(429, "slow down").insert_header("retry-after", "600")).await;
     assert_eq!(error.kind, ErrorKind::RateLimited { retry_after: Some(Duration::from_secs(600)) });
-    assert_eq!((asked, error.hint().as_str()), (1, "wait 600 s"));
-    let (error, asked) = error_of(json_error(429, "slow down")).await;
-    assert_eq!((error.kind, asked), (ErrorKind::RateLimited { retry_after: None }, 1));
+    assert_eq!((requests, error.hint().as_str()), (1, "wait 600 s"));
+    let (error, requests) = error_of(json_error(429, "slow down")).await;
+    assert_eq!((error.kind, requests), (ErrorKind::RateLimited { retry_after: None }, 1));
 }
 
 #[tokio::test]
-async fn nothing_is_sent_while_the_budget_is_spent_and_other_lanes_go_on() {
+async fn spent_budget_blocks_its_lane_only() {
     let reset = (Timestamp::now().as_second() + 40).to_string();
     let spent = ResponseTemplate::new(200)
         .set_body_json(json!({"data": []}))
@@ -125,7 +126,7 @@ async fn nothing_is_sent_while_the_budget_is_spent_and_other_lanes_go_on() {
 }
 
 #[tokio::test]
-async fn what_could_act_twice_is_not_sent_twice() {
+async fn non_idempotent_request_after_503_is_not_retried() {
     let (server, client) = service(ResponseTemplate::new(503)).await;
     let new = NewWorkspace { name: "a".into(), description: None };
     assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, ErrorKind::Server);
@@ -135,7 +136,7 @@ async fn what_could_act_twice_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_deletion_whose_answer_was_lost_has_succeeded() {
+async fn deletion_retried_after_504_accepts_not_found() {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(504)).up_to_n_times(1).mount(&server).await;
     Mock::given(any()).respond_with(json_error(404, "no such workspace")).mount(&server).await;
@@ -145,7 +146,7 @@ async fn a_deletion_whose_answer_was_lost_has_succeeded() {
 }
 
 #[tokio::test]
-async fn an_answer_larger_than_the_limit_is_cut_off() {
+async fn response_above_size_limit_is_too_large() {
     let (_server, client) = service(ResponseTemplate::new(200).set_body_bytes(vec![b' '; (32 << 20) + 1])).await;
     let error = client.list_workspaces().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::TooLarge);
@@ -153,21 +154,21 @@ async fn an_answer_larger_than_the_limit_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_small_answer_that_unpacks_to_too_much_is_cut_off() {
-    // 40 MB of blanks in a few kB of gzip, made by hand: stored nowhere, compressed by the repeat of one block.
+async fn gzip_bomb_is_too_large() {
+    // 40 MB of blanks in a few kB of gzip.
     let packed = gzip_of_blanks(40 << 20);
     assert!(packed.len() < 1 << 20, "{}", packed.len());
-    let answer = ResponseTemplate::new(200).insert_header("content-encoding", "gzip").set_body_bytes(packed);
-    let (_server, client) = service(answer).await;
+    let response = ResponseTemplate::new(200).insert_header("content-encoding", "gzip").set_body_bytes(packed);
+    let (_server, client) = service(response).await;
     assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::TooLarge);
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_unpacked_is_told_and_not_repeated() {
-    let answer =
+async fn invalid_gzip_is_a_decode_error_without_retry() {
+    let response =
         ResponseTemplate::new(200).insert_header("content-encoding", "gzip").set_body_bytes(*b"no gzip at all");
-    let (error, asked) = error_of(answer).await;
-    assert_eq!((error.kind, asked), (ErrorKind::Decode, 1));
+    let (error, requests) = error_of(response).await;
+    assert_eq!((error.kind, requests), (ErrorKind::Decode, 1));
 }
 
 /// Gzip (RFC 1952) of `length` blanks: deflate blocks with fixed codes, one literal and repeats of 258.
@@ -176,20 +177,20 @@ fn gzip_of_blanks(length: usize) -> Vec<u8> {
     bits.put(1, 1);
     bits.put(1, 2);
     bits.code(0x30 + u32::from(b' '), 8);
-    let mut left = length - 1;
-    while left >= 258 {
+    let mut remaining = length - 1;
+    while remaining >= 258 {
         // Length 258 is symbol 285 (8 bits, 0xC5), distance 1 is symbol 0 (5 bits).
         bits.code(0xC5, 8);
         bits.code(0, 5);
-        left -= 258;
+        remaining -= 258;
     }
-    for _ in 0..left {
+    for _ in 0..remaining {
         bits.code(0x30 + u32::from(b' '), 8);
     }
     bits.code(0, 7);
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     packed.write_all(&bits.end()).unwrap();
-    // Checksum and length are not reached: the limit cuts before.
+    // The client stops at its limit, before the checksum and the length.
     packed.extend([0; 8]);
     packed
 }
@@ -197,23 +198,23 @@ fn gzip_of_blanks(length: usize) -> Vec<u8> {
 #[derive(Default)]
 struct RowSet {
     bytes: Vec<u8>,
-    last: u32,
-    used: u32,
+    pending: u32,
+    pending_bits: u32,
 }
 
 impl RowSet {
     fn put(&mut self, value: u32, bits: u32) {
         for bit in 0..bits {
-            self.last |= (value >> bit & 1) << self.used;
-            self.used += 1;
-            if self.used == 8 {
-                self.bytes.push(self.last as u8);
-                (self.last, self.used) = (0, 0);
+            self.pending |= (value >> bit & 1) << self.pending_bits;
+            self.pending_bits += 1;
+            if self.pending_bits == 8 {
+                self.bytes.push(self.pending as u8);
+                (self.pending, self.pending_bits) = (0, 0);
             }
         }
     }
 
-    /// Huffman codes go in with their highest bit first.
+    /// Huffman codes are written with the highest bit first.
     fn code(&mut self, value: u32, bits: u32) {
         for bit in (0..bits).rev() {
             self.put(value >> bit & 1, 1);
@@ -221,21 +222,21 @@ impl RowSet {
     }
 
     fn end(mut self) -> Vec<u8> {
-        self.put(0, (8 - self.used) % 8);
+        self.put(0, (8 - self.pending_bits) % 8);
         self.bytes
     }
 }
 
 #[tokio::test]
-async fn the_check_knows_a_good_key_a_wrong_key_and_another_service() {
-    let check = async |answer| service(answer).await.1.check().await;
-    let on_scan_0 = async |answer: ResponseTemplate| {
+async fn check_distinguishes_good_key_wrong_key_and_other_service() {
+    let check = async |response| service(response).await.1.check().await;
+    let on_scan_0 = async |response: ResponseTemplate| {
         let server = MockServer::start().await;
         Mock::given(method("GET"))
             .and(path("/api/v2/scans/0"))
             .and(header("authorization", format!("Bearer {KEY}").as_str()))
             .and(header("accept", "application/json"))
-            .respond_with(answer)
+            .respond_with(response)
             .mount(&server)
             .await;
         client(&server.uri()).check().await
@@ -247,7 +248,7 @@ async fn the_check_knows_a_good_key_a_wrong_key_and_another_service() {
 }
 
 #[tokio::test]
-async fn a_scan_whose_id_is_not_told_is_looked_up() {
+async fn scan_created_without_id_in_response_is_looked_up() {
     let server = MockServer::start().await;
     let scans = json!([
         {"id": 4, "tool_id": 70, "target_id": 9},
@@ -269,22 +270,22 @@ async fn a_scan_whose_id_is_not_told_is_looked_up() {
 }
 
 #[tokio::test]
-async fn words_come_as_a_json_string_wrapped_or_bare_and_as_plain_text() {
-    let words = async |answer| service(answer).await.1.wordlist_contents(WordlistId(1)).await.unwrap();
-    assert_eq!(words(ResponseTemplate::new(200).set_body_json("a\nb")).await, "a\nb");
-    assert_eq!(words(ResponseTemplate::new(200).set_body_json(json!({"data": "a\nb"}))).await, "a\nb");
-    assert_eq!(words(ResponseTemplate::new(200).set_body_string("a\nb")).await, "a\nb");
+async fn wordlist_contents_as_json_or_plain_text_are_read() {
+    let contents = async |response| service(response).await.1.wordlist_contents(WordlistId(1)).await.unwrap();
+    assert_eq!(contents(ResponseTemplate::new(200).set_body_json("a\nb")).await, "a\nb");
+    assert_eq!(contents(ResponseTemplate::new(200).set_body_json(json!({"data": "a\nb"}))).await, "a\nb");
+    assert_eq!(contents(ResponseTemplate::new(200).set_body_string("a\nb")).await, "a\nb");
 }
 
 #[tokio::test]
-async fn a_download_is_a_file_or_not_ready_or_nothing() {
-    let download = async |answer| service(answer).await.1.download_report(ReportId(1)).await.unwrap();
+async fn report_download_returns_file_pending_or_no_data() {
+    let download = async |response| service(response).await.1.download_report(ReportId(1)).await.unwrap();
     assert!(matches!(download(ResponseTemplate::new(202)).await, Download::Pending));
     assert!(matches!(download(ResponseTemplate::new(204)).await, Download::NoData));
     let page = ResponseTemplate::new(200)
         .set_body_raw("<html>report</html>", "text/html; charset=utf-8")
         .insert_header("content-disposition", "attachment; filename=\"r 1.html\"; x=1");
-    let Download::Ready(file) = download(page).await else { panic!("no file") };
+    let Download::Ready(file) = download(page).await else { panic!("report has no file") };
     assert_eq!(file.name.as_deref(), Some("r 1.html"));
     let mut content = Vec::new();
     file.save_to(&mut content).await.unwrap();
@@ -292,7 +293,7 @@ async fn a_download_is_a_file_or_not_ready_or_nothing() {
 }
 
 #[tokio::test]
-async fn captures_older_than_asked_are_dropped_where_the_service_does_not_know_since() {
+async fn captures_before_since_id_are_dropped() {
     let requests = json!({"data": {"requests": [{"id": 9}, {"id": 7}, {"id": 8}]}});
     let server = MockServer::start().await;
     Mock::given(path("/api/v2/http_loggers/1/data"))
@@ -306,7 +307,7 @@ async fn captures_older_than_asked_are_dropped_where_the_service_does_not_know_s
 }
 
 #[tokio::test]
-async fn a_logger_is_made_with_its_workspace_in_query_and_form() {
+async fn logger_creation_sends_workspace_in_query_and_form() {
     let server = MockServer::start().await;
     Mock::given(method("POST"))
         .and(path("/api/v2/http_loggers"))
@@ -319,10 +320,10 @@ async fn a_logger_is_made_with_its_workspace_in_query_and_form() {
 }
 
 #[tokio::test]
-async fn proxies_of_the_environment_are_not_asked_for_loopback() {
-    // The variable is read when a client is made; this test's own process keeps it for nobody else but loopback.
+async fn proxy_variables_are_ignored_for_loopback() {
+    // A client reads the variables when it is created, so they are set for a process of its own.
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "client::answers::loopback_answers", "--include-ignored"])
+        .args(["--exact", "client::answers::client_on_loopback_lists_workspaces", "--include-ignored"])
         .env("HTTP_PROXY", "http://127.0.0.1:9")
         .env("http_proxy", "http://127.0.0.1:9")
         .env("ALL_PROXY", "http://127.0.0.1:9")
@@ -333,14 +334,14 @@ async fn proxies_of_the_environment_are_not_asked_for_loopback() {
 }
 
 #[tokio::test]
-async fn loopback_answers() {
+async fn client_on_loopback_lists_workspaces() {
     let (_server, client) = service(ResponseTemplate::new(200).set_body_json(json!({"data": []}))).await;
     client.list_workspaces().await.unwrap();
     assert!(client.clock_offset().is_some_and(|offset| offset.as_secs().abs() <= 2));
 }
 
 #[tokio::test]
-async fn a_captured_request_is_sent_again_once_without_the_key_and_follows_nothing() {
+async fn capture_replayed_sends_one_request_without_key_or_redirect() {
     let server = MockServer::start().await;
     let moved = ResponseTemplate::new(302).insert_header("location", "/elsewhere");
     Mock::given(any()).respond_with(moved).mount(&server).await;
@@ -350,8 +351,8 @@ async fn a_captured_request_is_sent_again_once_without_the_key_and_follows_nothi
         request_body_base64: "AP8=".into(),
         ..Capture::default()
     };
-    let again = Replay::new(&capture, &format!("{}/x?y=1", server.uri())).unwrap();
-    assert_eq!(replay(&again).await.unwrap(), 302);
+    let request = Replay::new(&capture, &format!("{}/x?y=1", server.uri())).unwrap();
+    assert_eq!(replay(&request).await.unwrap(), 302);
     let requests = server.received_requests().await.unwrap();
     let [request] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((request.method.as_str(), request.url.path(), request.url.query()), ("PUT", "/x", Some("y=1")));
@@ -360,6 +361,6 @@ async fn a_captured_request_is_sent_again_once_without_the_key_and_follows_nothi
     assert!(!request.headers.contains_key("authorization"));
     assert_ne!(request.headers["host"], "h");
     drop(server);
-    let nobody = Replay::new(&capture, "http://127.0.0.1:1/").unwrap();
-    assert_eq!(replay(&nobody).await.unwrap_err().kind, ErrorKind::Connect);
+    let unreachable = Replay::new(&capture, "http://127.0.0.1:1/").unwrap();
+    assert_eq!(replay(&unreachable).await.unwrap_err().kind, ErrorKind::Connect);
 }

@@ -1,6 +1,4 @@
-//! The client against services that misbehave in every way of `quality.md`, "Never breaks".
-//!
-//! `answers` speaks HTTP and says strange things; `wire` does not even speak HTTP properly.
+//! The client against misbehaving services: `answers` sends unexpected HTTP responses, `wire` fails below HTTP.
 
 mod answers;
 mod wire;
@@ -9,15 +7,15 @@ use std::time::Duration;
 
 use scandeck::client::{BaseUrl, Client, ClientSettings};
 
-/// The key that must never be printed.
+/// An API key that must not appear in any output.
 pub const KEY: &str = "k3y-that-must-not-leak";
 
-/// A client that does not make a test wait.
+/// A client with short timeouts and retry delays.
 pub fn client(origin: &str) -> Client {
     client_with(origin, |_| {})
 }
 
-/// The same with other settings.
+/// A client like [`client`] with changed settings.
 pub fn client_with(origin: &str, change: impl FnOnce(&mut ClientSettings)) -> Client {
     let base = BaseUrl::parse(origin, false).unwrap();
     let mut settings = ClientSettings::new(base, KEY.to_owned().into());

@@ -1,4 +1,4 @@
-//! Servers that take a connection and then misbehave below HTTP.
+//! Servers that accept a connection and then violate HTTP.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -13,14 +13,14 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{client, client_with};
 
-/// A server that gives each connection to `behave` and counts them.
-struct Rude {
+/// A server that passes each connection to `behave` and counts connections.
+struct RawServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
     _task: AbortOnDropHandle<()>,
 }
 
-impl Rude {
+impl RawServer {
     async fn start<F, B>(behave: B) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -48,7 +48,7 @@ impl Rude {
     }
 }
 
-/// Reads the request's head, so that an answer is not taken for an early one.
+/// Reads the head of the request, so that the response does not come before the request.
 async fn read_request(stream: &mut TcpStream) {
     let mut head = Vec::new();
     let mut byte = [0; 1];
@@ -58,22 +58,22 @@ async fn read_request(stream: &mut TcpStream) {
 }
 
 #[tokio::test]
-async fn a_service_that_hangs_costs_the_total_timeout_and_no_more() {
-    let rude = Rude::start(|stream| async move {
+async fn hanging_service_ends_at_total_timeout() {
+    let server = RawServer::start(|stream| async move {
         let _open = stream;
         std::future::pending().await
     })
     .await;
-    let client = client_with(&rude.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
-    let began = Instant::now();
+    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
+    let started = Instant::now();
     assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    assert_eq!(rude.connections(), 1, "a timeout is not tried again: the time is spent");
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(server.connections(), 1, "a timeout is not retried");
 }
 
 #[tokio::test]
-async fn a_service_that_drips_costs_the_total_timeout_too() {
-    let rude = Rude::start(|mut stream| async move {
+async fn slow_body_ends_at_total_timeout() {
+    let server = RawServer::start(|mut stream| async move {
         read_request(&mut stream).await;
         let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n";
         let _ = stream.write_all(head).await;
@@ -82,60 +82,60 @@ async fn a_service_that_drips_costs_the_total_timeout_too() {
         }
     })
     .await;
-    let client = client_with(&rude.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
+    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_millis(300));
     assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Timeout);
 }
 
 #[tokio::test]
-async fn a_reset_is_tried_again_where_that_is_safe() {
-    let rude = Rude::start(|mut stream| async move {
+async fn closed_connection_is_retried_for_idempotent_requests_only() {
+    let server = RawServer::start(|mut stream| async move {
         read_request(&mut stream).await;
-        // Closing with nothing sent: the client sees its connection end before an answer.
+        // The client sees the connection end before any response.
         drop(stream);
     })
     .await;
-    let client = client(&rude.origin());
+    let client = client(&server.origin());
     assert_eq!(client.list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
-    assert_eq!(rude.connections(), 3);
+    assert_eq!(server.connections(), 3);
     let new = scandeck::contract::NewWorkspace { name: "a".into(), description: None };
     assert_eq!(client.create_workspace(&new).await.unwrap_err().kind, ErrorKind::Connect);
-    assert_eq!(rude.connections(), 4, "the service may have made it already");
+    assert_eq!(server.connections(), 4, "a creation is not retried, because the service may have completed it");
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_no_answer() {
-    let rude = Rude::start(|mut stream| async move {
+async fn truncated_body_is_a_connection_error() {
+    let server = RawServer::start(|mut stream| async move {
         read_request(&mut stream).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"data\": [").await;
     })
     .await;
-    assert_eq!(client(&rude.origin()).list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
-    assert_eq!(rude.connections(), 3);
+    assert_eq!(client(&server.origin()).list_workspaces().await.unwrap_err().kind, ErrorKind::Connect);
+    assert_eq!(server.connections(), 3);
 }
 
 #[tokio::test]
-async fn what_is_no_http_at_all_is_told() {
-    let rude = Rude::start(|mut stream| async move {
+async fn non_http_server_is_a_connection_error() {
+    let server = RawServer::start(|mut stream| async move {
         let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n").await;
         read_request(&mut stream).await;
     })
     .await;
-    let error = client(&rude.origin()).list_workspaces().await.unwrap_err();
+    let error = client(&server.origin()).list_workspaces().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect, "{error}");
 }
 
 #[tokio::test]
-async fn https_to_a_plain_port_is_a_tls_error() {
-    let rude = Rude::start(|mut stream| async move {
+async fn https_to_plain_port_is_a_tls_error() {
+    let server = RawServer::start(|mut stream| async move {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
     })
     .await;
-    let error = client(&format!("https://{}", rude.address)).list_workspaces().await.unwrap_err();
+    let error = client(&format!("https://{}", server.address)).list_workspaces().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Tls, "{error}");
 }
 
 #[tokio::test]
-async fn a_refused_connection_says_so_and_what_to_do() {
+async fn refused_connection_names_cause_and_remedy() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let error = client(&format!("http://{free}")).list_workspaces().await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect);
@@ -146,22 +146,22 @@ async fn a_refused_connection_says_so_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn dropping_a_call_ends_its_connection() {
-    let (closed, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let rude = Rude::start(move |mut stream| {
-        let closed = closed.clone();
+async fn dropped_call_closes_its_connection() {
+    let (events, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let server = RawServer::start(move |mut stream| {
+        let events = events.clone();
         async move {
             read_request(&mut stream).await;
-            let _ = closed.send("asked");
+            let _ = events.send("requested");
             let mut rest = Vec::new();
             let _ = stream.read_to_end(&mut rest).await;
-            let _ = closed.send("closed");
+            let _ = events.send("closed");
         }
     })
     .await;
-    let client = client_with(&rude.origin(), |settings| settings.total_timeout = Duration::from_secs(60));
+    let client = client_with(&server.origin(), |settings| settings.total_timeout = Duration::from_secs(60));
     let call = tokio::spawn(async move { client.list_workspaces().await });
-    assert_eq!(told.recv().await, Some("asked"));
+    assert_eq!(received.recv().await, Some("requested"));
     call.abort();
-    assert_eq!(told.recv().await, Some("closed"));
+    assert_eq!(received.recv().await, Some("closed"));
 }

@@ -1,4 +1,4 @@
-//! The bundle file.
+//! The bundle of an earlier version.
 
 use super::{Home, bundle_lines, differences, expected, fixture, text};
 
@@ -24,11 +24,11 @@ async fn bundle_imported_twice_gives_same_decisions_once() {
 async fn bundle_imported_is_written_again_without_loss() {
     let home = Home::empty();
     home.output(&["unbundle", fixture("practice.bundle").to_str().unwrap()]).await;
-    // The service is not reached: what it sent is in the imported bundle alone.
-    let of_the_service =
+    // The service is not reachable, so its resources are in the imported bundle only.
+    let is_from_service =
         |line: &String| ["{\"target\"", "{\"scan\"", "{\"finding\""].iter().any(|n| line.starts_with(n));
     let before: Vec<String> =
-        bundle_lines(&text("practice.bundle")).into_iter().filter(|line| !of_the_service(line)).collect();
+        bundle_lines(&text("practice.bundle")).into_iter().filter(|line| !is_from_service(line)).collect();
     let now = home.bundle_lines().await;
     let lost: Vec<&String> = before.iter().filter(|line| !now.contains(*line)).collect();
     assert!(before.len() > 140 && lost.is_empty(), "{} of {} lines are lost: {lost:#?}", lost.len(), before.len());

@@ -1,4 +1,4 @@
-//! The configuration file.
+//! The configuration file of an earlier version.
 
 use scandeck::config::{Config, Connection, Environment, Flags, KeySource};
 use serde_json::{Value, json};

@@ -1,37 +1,37 @@
-//! Keys typed into the dashboard on the data of the fixture, and what the screen shows then.
+//! Key scripts of an earlier version, replayed in the dashboard on the data of the fixture.
 
 use std::time::Duration;
 
 use super::{Home, fixture, text};
 use crate::pty::Session;
 
-/// Types every line of a script and waits for its texts.
+/// Types the keys of each line of a script and waits for its texts. Keys after `~` are repeated until the texts appear.
 async fn replay(session: &mut Session, runner: &str) {
     for line in text(runner).lines().filter(|line| !line.starts_with('#')) {
         let (keys, texts) = line.split_once('\t').unwrap();
         let keys = keys.replace("\\r", "\r").replace("\\e", "\x1b").replace("\\t", "\t").replace("\\u", "\x1b[A");
-        let is_as_wanted = |screen: &str| {
+        let is_expected = |screen: &str| {
             texts.split('\t').all(|text| match text.strip_prefix('!') {
                 Some(absent) => !screen.contains(absent),
                 None => screen.contains(text),
             })
         };
-        let Some(again) = keys.strip_prefix('~') else {
+        let Some(repeated) = keys.strip_prefix('~') else {
             session.keys(&keys);
-            session.until_true(line, is_as_wanted).await;
+            session.until_true(line, is_expected).await;
             continue;
         };
         for _ in 0..20 {
-            if is_as_wanted(&session.text()) {
+            if is_expected(&session.text()) {
                 break;
             }
-            session.keys(again);
-            let shown = session.until_true(line, is_as_wanted);
+            session.keys(repeated);
+            let shown = session.until_true(line, is_expected);
             let _ = tokio::time::timeout(Duration::from_millis(1200), shown).await;
         }
-        session.until_true(line, is_as_wanted).await;
+        session.until_true(line, is_expected).await;
     }
-    // One for each view that is open.
+    // One `q` closes one view.
     session.keys("qqqq");
     assert_eq!(session.ended().await, 0);
     session.restored().await;

@@ -1,8 +1,7 @@
 //! Files of an earlier version keep working: see `tests/fixtures/f568d2a/README.md`.
 //!
-//! The tests run the real binary and the service on a copy of the fixture. What they need of the crate's modules is
-//! imported in [`config`], [`names`] and [`range`] alone, besides
-//! the start of the service here.
+//! The tests run the real binary and the service on a copy of the fixture. Only [`config`], [`names`], [`range`] and
+//! the start of the service below import modules of the crate.
 
 mod bundle;
 mod config;
@@ -27,12 +26,12 @@ use tokio_util::sync::CancellationToken;
 use crate::headless::{Ended, command, run};
 use crate::service::{TestService, settings};
 
-/// Where the logger listened when the fixture was made.
+/// Base URL of the loggers when the fixture was made.
 const LOGGER_BASE: &str = "http://127.0.0.1:18469/";
-/// Where the service listened: nobody answers there now.
+/// Address of the service when the fixture was made; nothing listens there now.
 const SERVICE_BASE: &str = "http://127.0.0.1:18470";
 
-/// A file of the fixture.
+/// Path of a file of the fixture.
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/f568d2a").join(name)
 }
@@ -74,7 +73,7 @@ impl Home {
         self.path().join("service")
     }
 
-    /// Writes the configuration of the fixture's profile for a service at this address.
+    /// Writes a configuration whose default profile `practice` uses the service at this address.
     fn connect(&self, base: &str, key: &str) {
         let (key_file, directory) = (self.path().join("key"), self.path().join("config/scandeck"));
         fs::create_dir_all(&directory).unwrap();
@@ -90,7 +89,7 @@ impl Home {
     async fn serve(&self) -> TestService {
         let stop = CancellationToken::new();
         let mut settings = settings(&self.service_dir());
-        // The loggers of the fixture go on recording.
+        // The loggers of the fixture must not expire.
         settings.logger_days = 3650;
         let running = start_with(settings, stop.clone(), Parts::default()).await.unwrap();
         let service = TestService::of(running, stop);
@@ -101,7 +100,7 @@ impl Home {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(self.path(), arguments);
         command.env("XDG_CONFIG_HOME", self.path().join("config")).env("XDG_STATE_HOME", self.path().join("state"));
-        // A proxy that swallows everything: loopback must not go through it.
+        // Requests to loopback must ignore the proxy variables.
         command.env("HTTP_PROXY", "http://127.0.0.1:9").env("http_proxy", "http://127.0.0.1:9");
         command
     }
@@ -110,30 +109,30 @@ impl Home {
         run(&mut self.command(arguments)).await
     }
 
-    /// Runs a command that must succeed without a word on standard error.
+    /// Runs a command that must succeed, and returns its standard output.
     async fn output(&self, arguments: &[&str]) -> String {
         let ended = self.run(arguments).await;
         assert_eq!(ended.code, 0, "{arguments:?}: {ended:?}");
         ended.out
     }
 
-    /// The JSON of a command.
+    /// Runs a command with `--json` and parses its output.
     async fn json(&self, arguments: &[&str]) -> Value {
         let out = self.output(&[arguments, &["--json"]].concat()).await;
         serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}"))
     }
 
-    /// The lines of a bundle that the current version writes, without its manifest.
+    /// The lines of a bundle that the current version writes.
     async fn bundle_lines(&self) -> BTreeSet<String> {
         self.output(&["bundle", "--workspace", "Practice range", "-o", "now.bundle"]).await;
         bundle_lines(&fs::read_to_string(self.path().join("now.bundle")).unwrap())
     }
 }
 
-/// The lines of a bundle, without its manifest and the time of the last look.
+/// The lines of a bundle without the manifest and the time of the last visit.
 fn bundle_lines(bundle: &str) -> BTreeSet<String> {
-    let kept = bundle.lines().filter(|line| !line.starts_with(r#"{"manifest""#) && !line.contains(r#""looked""#));
-    kept.map(|line| serde_json::from_str::<Value>(line).unwrap().to_string()).collect()
+    let lines = bundle.lines().filter(|line| !line.starts_with(r#"{"manifest""#) && !line.contains(r#""looked""#));
+    lines.map(|line| serde_json::from_str::<Value>(line).unwrap().to_string()).collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -150,7 +149,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every difference between what was expected and what is there, but for fields that were added since.
+/// Differences between two JSON values, except in these fields and in fields that only the actual value has.
 fn differences(expected: &Value, actual: &Value, except: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     compare(expected, actual, except, "", &mut found);

@@ -1,4 +1,4 @@
-//! Names that people have in their scripts, files and fingers: each is still accepted. New ones may be added.
+//! Names that users have in scripts and files: the current version accepts each of them. New names may be added.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ fn action_names_are_accepted_in_their_contexts() {
     let mut contexts: BTreeMap<String, String> = BTreeMap::new();
     for line in text("names/actions.txt").lines() {
         let (context, action) = line.split_once(' ').unwrap();
-        // Reserved for a version to come: they only reported that, and no file can name them.
+        // Placeholders of unreleased actions; no file of a user can contain them.
         if action.starts_with("later_") {
             continue;
         }
@@ -31,14 +31,14 @@ fn command_lines_are_accepted() {
     let model = world(120, 40);
     let mut refused = Vec::new();
     for line in text("names/commands.txt").lines() {
-        // The names of the examples, as the world of the view's tests has them; it has no payloads.
-        let known = match line {
+        // Replace the names of the examples by names in the view fixtures, which have no payloads.
+        let command = match line {
             "logger probe" => "logger blind-ssrf".to_owned(),
             "scan 1" => "scan 118".to_owned(),
             "compare 1 4" => "compare 118 117".to_owned(),
             _ => line.replace("t1.acme.test", "shop.acme.test"),
         };
-        match table::read(&model, &known) {
+        match table::read(&model, &command) {
             Err(_) if line.starts_with("wait payload ") && table::split(line).is_some() => {}
             Err(fault) => refused.push(format!(":{line}: {fault}")),
             Ok(_) => {}
@@ -100,8 +100,8 @@ async fn commands_and_flags_are_accepted() {
     for (command, flags) in flags {
         let words: Vec<&str> = command.split_whitespace().collect();
         let help = home.run(&[&words[..], &["--help"]].concat()).await;
-        assert_eq!(help.code, 0, "`scandeck {command}` is no command: {help:?}");
-        // Options are indented by two or, without a short form, six blanks; examples that go on, by four.
+        assert_eq!(help.code, 0, "`scandeck {command}` is not a command: {help:?}");
+        // Options are indented by two blanks, or by six without a short form. Continued examples are indented by four.
         let is_option = |line: &&str| matches!(line.len() - line.trim_start().len(), 2 | 6);
         let shown: BTreeSet<&str> =
             help.out.lines().filter(is_option).flat_map(|line| line.split_whitespace().take(2)).collect();
@@ -116,7 +116,7 @@ async fn commands_and_flags_are_accepted() {
     assert_eq!(refused, [""; 0]);
 }
 
-/// The exported events hold every kind of event there is.
+/// The exported events contain every kind of event.
 #[tokio::test(flavor = "multi_thread")]
 async fn event_kinds_are_read_and_written_as_before() {
     let events = text("expected/events.jsonl");
@@ -156,14 +156,14 @@ async fn exports_have_every_field_as_before() {
     world.stop().await;
 }
 
-/// Asserts that no field of an export is missing from another one in the same format.
+/// Asserts that the export contains every field of the earlier one.
 fn assert_fields(format: &str, before: &str, now: &str) {
     let (before, now) = (fields(format, before), fields(format, now));
     let missing: Vec<&String> = before.difference(&now).collect();
     assert!(!before.is_empty() && missing.is_empty(), "{format} lacks {missing:?}");
 }
 
-/// The columns or the paths of all keys; of Markdown only that there is something.
+/// The columns of CSV, the paths of all JSON keys, or a marker for a Markdown title.
 fn fields(format: &str, export: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     match format {

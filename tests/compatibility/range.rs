@@ -1,8 +1,8 @@
-//! The practice target on the addresses that the targets of the fixture name.
+//! The practice target on the ports of the fixture.
 //!
-//! The practice target listens on free ports, and a fingerprint contains the port. Forwarders on the fixture's ports
-//! close the gap: fingerprints stay those of the fixture, and no stored data is rewritten. The ports lie below the
-//! range that systems use for port 0. Another test run on the same machine may hold them: then the range waits.
+//! The practice target listens on free ports, and a fingerprint contains the port. Forwarders listen on the fixture's
+//! ports, so that fingerprints are those of the fixture and no stored data is rewritten. The ports lie below the range
+//! that systems use for port 0. While another test run on the machine holds them, [`PracticeRange::start`] waits.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -12,25 +12,25 @@ use scandeck::demo::practice::Practice;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long another run may hold the ports.
+/// Upper bound for the wait for the ports.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Ports of the last scans in the fixture: shop, portal, then the greeting ports in the order of `Practice::ports`.
 /// In the first scans the last greeting port was 18475.
 pub const PORTS: [u16; 5] = [18471, 18472, 18473, 18474, 18476];
 
-/// A practice target that the targets of the fixture reach.
-pub struct Range {
+/// A practice target at the addresses of the fixture.
+pub struct PracticeRange {
     practice: Practice,
     _stop: DropGuard,
 }
 
-impl Range {
+impl PracticeRange {
     pub async fn start() -> Self {
         Self::on(PORTS).await
     }
 
-    /// The same on other ports; `make.sh` of the fixture needs that.
+    /// Starts the practice target on other ports; `make.sh` of the fixture needs this.
     pub async fn on(ports: [u16; 5]) -> Self {
         let mut listeners = Vec::new();
         for port in ports {
@@ -51,7 +51,7 @@ impl Range {
         Self { practice, _stop: stop.drop_guard() }
     }
 
-    /// Visits and bait files are reported to this logger.
+    /// Reports visits and opened bait files to this logger.
     pub fn report_visits_to(&self, handler_url: &str) {
         self.practice.report_visits_to(handler_url.parse().unwrap());
     }
@@ -73,7 +73,7 @@ async fn forward(listener: TcpListener, server: SocketAddr) {
     while let Ok((mut client, _)) = listener.accept().await {
         tokio::spawn(async move {
             if let Ok(mut upstream) = TcpStream::connect(server).await {
-                // A scanner that hangs up is no failure.
+                // A scanner may close the connection early.
                 let _ = tokio::io::copy_bidirectional(&mut client, &mut upstream).await;
             }
         });

@@ -1,14 +1,14 @@
-//! A scan of the unchanged practice target by the current version changes nothing: no finding is new, updated, absent or
+//! A scan of the unchanged practice target by the current version: no finding becomes new, updated, absent or
 //! reappeared, and every decision remains.
 //!
-//! It fails when a `vuln_id`, a header of evidence or the wording of evidence changes: these enter the fingerprints and
-//! the comparison with the scan before.
+//! The test fails when a `vuln_id`, a header of evidence or the wording of evidence changes, because these enter the
+//! fingerprints and the comparison with the previous scan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::range::Range;
+use super::range::PracticeRange;
 use super::{Home, expected};
 
 /// Fields that a scan of the unchanged target must not change. Texts for people may be reworded.
@@ -43,7 +43,7 @@ const FIELDS: &[&str] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
     let home = Home::with_fixture();
-    let (range, service) = (Range::start().await, home.serve().await);
+    let (range, service) = (PracticeRange::start().await, home.serve().await);
     let loggers = home.json(&["loggers", "list"]).await;
     range.report_visits_to(loggers[0]["handler_url"].as_str().unwrap());
 
@@ -80,15 +80,15 @@ async fn unchanged_target_scanned_again_changes_no_finding_and_no_decision() {
             }
         }
     }
-    changed.extend(actual.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("{key} was not there")));
+    changed.extend(actual.keys().filter(|key| !expected.contains_key(*key)).map(|key| format!("{key} is unexpected")));
     assert!(changed.is_empty(), "{changed:#?}");
-    // The port that closed between the first two runs of the fixture is the only one that the last scan did not see.
+    // The last scan did not see one port, which closed between the first two runs of the fixture.
     let moved = actual.values().filter(|finding| finding["presence"] != "unchanged").map(|finding| &finding["port"]);
     assert_eq!(moved.collect::<Vec<_>>(), [18475]);
     service.stop().await;
 }
 
-/// What a scan found: kind and fingerprint.
+/// `vuln_id` and fingerprint of each finding of a scan.
 fn fingerprints(occurrences: &Value, scan: i64) -> BTreeSet<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let of_scan = occurrences.as_array().unwrap().iter().filter(|finding| finding["task_id"] == scan);
@@ -96,6 +96,6 @@ fn fingerprints(occurrences: &Value, scan: i64) -> BTreeSet<(String, String)> {
 }
 
 fn by_fingerprint(findings: Value) -> BTreeMap<String, Value> {
-    let Value::Array(all) = findings else { panic!("no list: {findings}") };
+    let Value::Array(all) = findings else { panic!("not a list: {findings}") };
     all.into_iter().map(|finding| (finding["fingerprint"].as_str().unwrap().to_owned(), finding)).collect()
 }

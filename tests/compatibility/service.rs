@@ -1,11 +1,11 @@
-//! The service's database.
+//! The service database of an earlier version.
 
 use serde_json::Value;
 
 use super::{Home, LOGGER_BASE, differences, expected};
 
-/// Fields whose value depends on the day.
-const OF_THE_DAY: &[&str] = &["active_days"];
+/// Fields whose value depends on the current date.
+const DATE_DEPENDENT: &[&str] = &["active_days"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn service_database_opened_lists_same_resources() {
@@ -16,13 +16,13 @@ async fn service_database_opened_lists_same_resources() {
         let actual: Value = serde_json::from_str(&out).unwrap();
         let mut expected = expected(noun);
         if noun == "wordlists" {
-            // The texts of the lists that ship with the service may be reworded.
+            // Names and descriptions of predefined wordlists may be reworded.
             for list in expected.as_array_mut().unwrap().iter_mut().filter(|list| list["predefined"] == true) {
                 let list = list.as_object_mut().unwrap();
                 list.retain(|name, _| !matches!(name.as_str(), "name" | "description"));
             }
         }
-        assert_eq!(differences(&expected, &actual, OF_THE_DAY), [""; 0], "{noun}");
+        assert_eq!(differences(&expected, &actual, DATE_DEPENDENT), [""; 0], "{noun}");
     }
     service.stop().await;
 }

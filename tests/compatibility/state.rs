@@ -1,4 +1,4 @@
-//! The state directory of the dashboard.
+//! The state directory of an earlier version.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ async fn state_directory_opened_keeps_every_decision() {
 #[tokio::test(flavor = "multi_thread")]
 async fn state_directory_opened_keeps_payloads_hits_and_captures() {
     let home = Home::with_fixture();
-    // The archive answers where the service does not.
+    // The service is not reachable; the commands read the archive.
     for noun in ["payloads", "captures"] {
         let ended = home.run(&[noun, "list", "--json"]).await;
         assert_eq!(ended.code, 0, "{noun}: {ended:?}");
@@ -26,7 +26,7 @@ async fn state_directory_opened_keeps_payloads_hits_and_captures() {
     }
 }
 
-/// Saved queries, alerts, reviews, what was seen and the rest of the settings are lines of a bundle too.
+/// A bundle has a line for each saved query, alert, review and other setting.
 #[tokio::test(flavor = "multi_thread")]
 async fn state_directory_opened_keeps_every_line_of_a_bundle() {
     let home = Home::with_fixture();

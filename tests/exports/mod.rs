@@ -1,7 +1,7 @@
 //! Exports against their published schemas, vendored under `tests/schemas`: rows with every verdict, every presence,
-//! hostile texts and odd targets. Nothing is fetched.
+//! hostile texts and unusual targets. No schema is fetched.
 
-mod own;
+mod manual;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use scandeck::triage::{
 };
 use serde_json::{Value, json};
 
-/// Text that wants to act on whoever reads it.
+/// Text that attacks spreadsheets, browsers, Markdown renderers and terminals.
 pub const HOSTILE: &str =
     "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
 
@@ -26,33 +26,33 @@ pub fn schema(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// What a schema refers to comes from beside it, and from nowhere else.
-struct Beside;
+/// Loads referenced schemas from the vendored files only.
+struct VendoredSchemas;
 
-impl Retrieve for Beside {
+impl Retrieve for VendoredSchemas {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         match uri.as_str() {
             "http://cyclonedx.org/schema/spdx.SNAPSHOT.schema.json" => Ok(schema("spdx.json")),
             "http://cyclonedx.org/schema/jsf-0.82.SNAPSHOT.schema.json" => Ok(schema("jsf-0.82.json")),
-            other => Err(format!("{other} is not here").into()),
+            other => Err(format!("{other} is not vendored").into()),
         }
     }
 }
 
 fn validator(name: &str) -> Validator {
     let mut schema = schema(name);
-    // The published schema of SARIF has a stray bracket in the pattern of two fields that we never write, which makes it
-    // no schema to a strict reader.
-    for place in ["run", "toolComponent"] {
-        if let Some(language) = schema.pointer_mut(&format!("/definitions/{place}/properties/language")) {
+    // In the published schema of SARIF, the pattern of two fields is not a valid regular expression. The export never
+    // writes these fields.
+    for object in ["run", "toolComponent"] {
+        if let Some(language) = schema.pointer_mut(&format!("/definitions/{object}/properties/language")) {
             language.as_object_mut().unwrap().remove("pattern");
         }
     }
-    jsonschema::options().should_validate_formats(true).with_retriever(Beside).build(&schema).unwrap()
+    jsonschema::options().should_validate_formats(true).with_retriever(VendoredSchemas).build(&schema).unwrap()
 }
 
 #[track_caller]
-pub fn holds(validator: &Validator, value: &Value) {
+pub fn assert_valid(validator: &Validator, value: &Value) {
     let errors: Vec<String> =
         validator.iter_errors(value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
@@ -67,7 +67,7 @@ fn case(number: i64, target: &str, name: &str, presence: Presence) -> Case {
         id: FindingId(number),
         name: name.into(),
         vuln_description: HOSTILE.into(),
-        recommendation: "Mend it".into(),
+        recommendation: "Fix it".into(),
         risk_level: Risk::from(number % 5),
         vuln_id: format!("class-{}", number % 3).as_str().into(),
         cve: vec!["CVE-2024-1".into(), "CVE-2024-2".into()],
@@ -129,7 +129,7 @@ fn retested() -> RetestResult {
     RetestResult { at, before: "confirmed".into(), now: RetestStatus::Is(Outcome::Gone), scan: Some(ScanId(9)) }
 }
 
-/// Two decisions of the file: the original of a duplicate is accepted, and finding 3 has a note.
+/// The original of the duplicate is accepted, and finding 3 has a note.
 fn state() -> TriageState {
     let mut writer = EventWriter { who: "ada@box".into(), instance: 7, ..EventWriter::default() };
     let mut write = |subject: u128, change: Change| -> Arc<Event> {
@@ -142,24 +142,20 @@ fn state() -> TriageState {
     TriageState::from_events(events)
 }
 
-/// Every verdict, and one that holds no more for each reason.
+/// A row for each verdict, then a decision that no longer holds for each reason.
 fn rows() -> Vec<ExportRow> {
-    let finding_state = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
+    let decided = Verdict::ALL.into_iter().map(|verdict| (verdict, None));
     let again = [
         (Verdict::Fixed, Some(ReopenCause::Regression)),
         (Verdict::RiskAccepted, Some(ReopenCause::Expired)),
         (Verdict::FalsePositive, Some(ReopenCause::Conflict)),
     ];
-    finding_state
-        .chain(again)
-        .enumerate()
-        .map(|(number, (verdict, again))| row(number as i64, verdict, again))
-        .collect()
+    decided.chain(again).enumerate().map(|(number, (verdict, again))| row(number as i64, verdict, again)).collect()
 }
 
 fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
-    let made = stamp("2026-11-21 12:00:00");
-    write(format, &Export { rows, title: "Acme <external>", made, query: "risk>=low" }).unwrap()
+    let generated = stamp("2026-11-21 12:00:00");
+    write(format, &Export { rows, title: "Acme <external>", made: generated, query: "risk>=low" }).unwrap()
 }
 
 fn text(format: ExportFormat) -> String {
@@ -170,33 +166,34 @@ fn document(format: ExportFormat) -> Value {
     serde_json::from_str(&text(format)).unwrap()
 }
 
-fn place(verdict: Verdict) -> usize {
+/// Position of the row with this verdict.
+fn index_of(verdict: Verdict) -> usize {
     Verdict::ALL.iter().position(|one| *one == verdict).unwrap()
 }
 
 #[test]
-fn sarif_is_within_its_schema_and_tells_presence_and_suppressions() {
+fn sarif_matches_schema_and_maps_presence_and_suppressions() {
     let sarif = document(ExportFormat::Sarif);
-    holds(&validator("sarif-2.1.0.json"), &sarif);
+    assert_valid(&validator("sarif-2.1.0.json"), &sarif);
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     let status = |at: usize| results[at]["suppressions"][0]["status"].clone();
-    assert_eq!(status(place(Verdict::FalsePositive)), "accepted");
-    assert_eq!(status(place(Verdict::InReview)), "underReview");
-    assert_eq!(results[place(Verdict::Confirmed)]["suppressions"], json!([]));
-    assert_eq!(status(9), "underReview", "an expired acceptance suppresses nothing");
+    assert_eq!(status(index_of(Verdict::FalsePositive)), "accepted");
+    assert_eq!(status(index_of(Verdict::InReview)), "underReview");
+    assert_eq!(results[index_of(Verdict::Confirmed)]["suppressions"], json!([]));
+    assert_eq!(status(9), "underReview", "an expired acceptance does not suppress");
     let states: Vec<&str> = results.iter().map(|one| one["baselineState"].as_str().unwrap()).collect();
     assert_eq!(states[..6], ["new", "unchanged", "updated", "new", "unchanged", "absent"]);
     let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
-    assert_eq!(rules.len(), 3, "a rule a class");
+    assert_eq!(rules.len(), 3, "one rule per class");
     for result in results {
         assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
     }
 }
 
 #[test]
-fn vex_is_within_its_schema_and_maps_every_verdict() {
+fn vex_matches_schema_and_maps_every_verdict() {
     let vex = document(ExportFormat::Vex);
-    holds(&validator("cyclonedx-1.6.json"), &vex);
+    assert_valid(&validator("cyclonedx-1.6.json"), &vex);
     let analysis = |at: usize| vex["vulnerabilities"][at]["analysis"].clone();
     for (verdict, state) in [
         (Verdict::Open, "in_triage"),
@@ -208,18 +205,18 @@ fn vex_is_within_its_schema_and_maps_every_verdict() {
         (Verdict::Fixed, "resolved"),
         (Verdict::Duplicate, "exploitable"),
     ] {
-        assert_eq!(analysis(place(verdict))["state"], state, "{verdict}");
+        assert_eq!(analysis(index_of(verdict))["state"], state, "{verdict}");
     }
-    assert_eq!(analysis(place(Verdict::RiskAccepted))["response"], json!(["will_not_fix"]));
-    assert_eq!(analysis(place(Verdict::Duplicate))["response"], json!(["will_not_fix"]), "that of its original");
+    assert_eq!(analysis(index_of(Verdict::RiskAccepted))["response"], json!(["will_not_fix"]));
+    assert_eq!(analysis(index_of(Verdict::Duplicate))["response"], json!(["will_not_fix"]), "response of the original");
     assert_eq!(analysis(8)["state"], "in_triage", "a regression is not resolved");
 }
 
 #[test]
-fn defectdojo_takes_every_field() {
+fn defectdojo_matches_schema_and_maps_verdicts() {
     let file = document(ExportFormat::DefectDojo);
-    holds(&validator("defectdojo-generic.json"), &file);
-    let finding = |verdict| file["findings"][place(verdict)].clone();
+    assert_valid(&validator("defectdojo-generic.json"), &file);
+    let finding = |verdict| file["findings"][index_of(verdict)].clone();
     assert_eq!(finding(Verdict::FalsePositive)["unique_id_from_tool"], rows()[3].case.identity.f1.to_string());
     assert_eq!(
         (&finding(Verdict::FalsePositive)["false_p"], &finding(Verdict::FalsePositive)["active"]),
@@ -230,13 +227,13 @@ fn defectdojo_takes_every_field() {
 }
 
 #[test]
-fn an_empty_export_is_valid_too() {
+fn empty_export_matches_schema() {
     for (format, name) in [
         (ExportFormat::Sarif, "sarif-2.1.0.json"),
         (ExportFormat::Vex, "cyclonedx-1.6.json"),
         (ExportFormat::DefectDojo, "defectdojo-generic.json"),
     ] {
-        holds(&validator(name), &serde_json::from_slice(&bytes(format, &[])).unwrap());
+        assert_valid(&validator(name), &serde_json::from_slice(&bytes(format, &[])).unwrap());
     }
     for format in ExportFormat::ALL {
         assert!(String::from_utf8(bytes(format, &[])).is_ok(), "{}", format.as_str());
@@ -244,7 +241,7 @@ fn an_empty_export_is_valid_too() {
 }
 
 #[test]
-fn no_cell_starts_a_formula_and_every_row_is_whole() {
+fn csv_cells_never_start_a_formula() {
     let table = text(ExportFormat::Csv);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -256,10 +253,10 @@ fn no_cell_starts_a_formula_and_every_row_is_whole() {
 }
 
 #[test]
-fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
-    let mut bare = row(20, Verdict::FalsePositive, None);
-    bare.assessment.reason = None;
-    let all: Vec<ExportRow> = rows().into_iter().chain([bare]).collect();
+fn markdown_lists_decisions_open_findings_and_missing_reasons() {
+    let mut without_reason = row(20, Verdict::FalsePositive, None);
+    without_reason.assessment.reason = None;
+    let all: Vec<ExportRow> = rows().into_iter().chain([without_reason]).collect();
     let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
     for words in [
         "# Hand-over: Acme &lt;external\\>",
@@ -277,7 +274,7 @@ fn the_hand_over_says_who_decided_what_what_is_left_and_what_has_no_reason() {
 }
 
 #[test]
-fn a_line_of_json_is_a_finding_with_its_values_as_they_are() {
+fn jsonl_lines_keep_raw_values() {
     let text = text(ExportFormat::Jsonl);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[3]["name"]), (rows().len(), &json!(HOSTILE)));
@@ -288,17 +285,17 @@ fn a_line_of_json_is_a_finding_with_its_values_as_they_are() {
 }
 
 #[test]
-fn nothing_that_is_written_acts_on_a_terminal() {
+fn exports_contain_no_terminal_controls() {
     for format in
         ExportFormat::ALL.into_iter().filter(|format| !matches!(format, ExportFormat::Html | ExportFormat::Json))
     {
-        let acting = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
-        assert!(!text(format).contains(acting), "{}", format.as_str());
+        let is_control = |c: char| (c.is_control() && !matches!(c, '\n' | '\r')) || matches!(c, '\u{202e}' | '\u{9b}');
+        assert!(!text(format).contains(is_control), "{}", format.as_str());
     }
 }
 
 #[test]
-fn the_report_tells_decisions_beside_what_the_scanner_said() {
+fn report_shows_decisions_beside_scanner_results() {
     let page = text(ExportFormat::Html);
     assert!(page.contains("risk accepted") && page.contains("ada@box") && !page.contains("<script"), "{page}");
     let groups = document(ExportFormat::Json);
@@ -306,18 +303,22 @@ fn the_report_tells_decisions_beside_what_the_scanner_said() {
 }
 
 #[test]
-fn every_form_tells_what_a_retest_saw_and_of_what_was_not_retested_nothing() {
+fn retest_result_is_in_every_format_of_retested_findings_only() {
     let words = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
     let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
     let sarif = document(ExportFormat::Sarif);
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
     assert_eq!((properties(1), properties(2)), (retest.clone(), Value::Null));
     let vex = document(ExportFormat::Vex);
-    let told = |at: usize| vex["vulnerabilities"][at]["properties"].clone();
+    let properties_of = |at: usize| vex["vulnerabilities"][at]["properties"].clone();
     let property = |name: &str, value: &str| json!({"name": name, "value": value});
     let now = property("scandeck:retest_now", "not_seen");
-    assert!(told(1).as_array().unwrap().contains(&now) && !told(2).to_string().contains("retest"), "{}", told(1));
-    assert!(vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(words), "{}", told(1));
+    assert!(
+        properties_of(1).as_array().unwrap().contains(&now) && !properties_of(2).to_string().contains("retest"),
+        "{}",
+        properties_of(1)
+    );
+    assert!(vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(words), "{}", properties_of(1));
     let file = document(ExportFormat::DefectDojo);
     assert!(file["findings"][1]["severity_justification"].as_str().unwrap().contains(words), "{}", file["findings"][1]);
     let lines = text(ExportFormat::Jsonl);
@@ -325,27 +326,27 @@ fn every_form_tells_what_a_retest_saw_and_of_what_was_not_retested_nothing() {
     assert_eq!((&lines[1]["retest"], &lines[2]["retest"]), (&retest, &Value::Null));
     let table = text(ExportFormat::Csv);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let heads = reader.headers().unwrap().clone();
-    let place = |head: &str| heads.iter().position(|one| one == head).unwrap();
-    let places = ["retest_before", "retest_now", "retested_at"].map(place);
+    let columns = reader.headers().unwrap().clone();
+    let column = |name: &str| columns.iter().position(|one| one == name).unwrap();
+    let retest = ["retest_before", "retest_now", "retested_at"].map(column);
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(places.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
-    assert_eq!(places.map(|at| &records[2][at]), ["", "", ""]);
+    assert_eq!(retest.map(|at| &records[1][at]), ["confirmed", "not_seen", "2026-11-20 09:00:00"]);
+    assert_eq!(retest.map(|at| &records[2][at]), ["", "", ""]);
     let page = text(ExportFormat::Html);
     assert_eq!(page.matches("<dt>Retest</dt><dd>not seen").count(), 1, "{page}");
-    let hand_over = text(ExportFormat::Markdown);
-    assert_eq!(hand_over.matches(words).count(), 1, "{hand_over}");
+    let markdown = text(ExportFormat::Markdown);
+    assert_eq!(markdown.matches(words).count(), 1, "{markdown}");
     let groups = document(ExportFormat::Json);
-    let mut found = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
+    let mut findings = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
     let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});
-    assert!(found.any(|one| one["decided"]["retest"] == retest), "{groups}");
+    assert!(findings.any(|one| one["decided"]["retest"] == retest), "{groups}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_text_stays_within_the_schemas(name in any::<String>(), target in any::<String>(), class in any::<String>(), port in any::<i64>()) {
+    fn exports_of_arbitrary_text_match_schemas(name in any::<String>(), target in any::<String>(), class in any::<String>(), port in any::<i64>()) {
         let mut one = case(2, &target, &name, Presence::New);
         let mut finding = (*one.finding).clone();
         (finding.vuln_id, finding.port, finding.references) = (class.as_str().into(), port, vec![format!("https://{name}").into()]);
@@ -361,7 +362,7 @@ proptest! {
         }
         ALL.with(|all| for (format, validator) in all {
             let value = serde_json::from_slice(&bytes(*format, std::slice::from_ref(&row))).unwrap();
-            holds(validator, &value);
+            assert_valid(validator, &value);
         });
     }
 }

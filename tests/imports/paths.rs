@@ -1,21 +1,21 @@
-//! What a file names, declares and takes: every path (in `use`, types, patterns, expressions, attributes and macro
-//! calls), every method call, every type and every function's signature.
+//! The names in a file: every path (in `use`, types, patterns, expressions, attributes and macro calls), method call,
+//! type and function signature.
 //!
-//! The tokens of a macro call are walked without knowing the macro: a sequence `a::b::c` in them is a path.
+//! The tokens of a macro call are read without expansion: a sequence `a::b::c` is a path.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, Lit, Meta, ReturnType, Stmt, Type};
 
-use super::resolve::Here;
+use super::resolve::PathContext;
 use super::tree::{File, Leaf, Names, Scope, Tree, flatten, is_test_only, plain, segments};
 
 /// A path, or a method call written as `.name`, in a file.
 pub struct Use {
     pub line: usize,
     pub written: String,
-    /// The path from the root of its crate, then what its re-exports stand for.
+    /// The absolute path, followed by the targets of its re-exports.
     pub paths: Vec<Names>,
     pub is_test: bool,
 }
@@ -24,7 +24,7 @@ pub struct Use {
 pub struct TypeName {
     pub line: usize,
     pub name: String,
-    /// Of a struct.
+    /// Number of fields of a struct; 0 for other types.
     pub fields: usize,
     pub is_test: bool,
 }
@@ -33,34 +33,34 @@ pub struct TypeName {
 pub struct Function {
     pub line: usize,
     pub name: String,
-    /// Types that it takes by `&mut`; `self` by the name of its type.
+    /// Types of the parameters taken by `&mut`; the name of its type for `self`.
     pub mutates: Vec<String>,
     pub returns_bool: bool,
     pub is_test: bool,
 }
 
 #[derive(Default)]
-pub struct Found {
+pub struct FileNames {
     pub uses: Vec<Use>,
     pub types: Vec<TypeName>,
     pub functions: Vec<Function>,
-    /// Macros that declare a type whose name their caller gives.
+    /// Macros that declare a type with a name from the call.
     pub type_macros: Vec<String>,
-    /// Calls of macros by name, with the capitalised names at the top of what they are given.
+    /// Macro calls by name, with the capitalised identifiers at the top level of their tokens.
     pub calls: Vec<(String, Vec<TypeName>)>,
 }
 
-pub fn find(tree: &Tree, file: &File) -> Found {
+pub fn find(tree: &Tree, file: &File) -> FileNames {
     let mut finder = Finder {
         tree,
         module: file.module.clone(),
         blocks: Vec::new(),
         self_type: None,
         is_test: file.is_test,
-        found: Found::default(),
+        names: FileNames::default(),
     };
     finder.visit_file(&file.syntax);
-    finder.found
+    finder.names
 }
 
 struct Finder<'a> {
@@ -69,18 +69,18 @@ struct Finder<'a> {
     blocks: Vec<Scope>,
     self_type: Option<String>,
     is_test: bool,
-    found: Found,
+    names: FileNames,
 }
 
 impl Finder<'_> {
     fn add(&mut self, span: Span, written: &[String]) {
-        let here = Here { module: &self.module, blocks: &self.blocks };
-        let paths = self.tree.resolve(&here, written);
+        let context = PathContext { module: &self.module, blocks: &self.blocks };
+        let paths = self.tree.resolve(&context, written);
         self.push(span, written.join("::"), paths);
     }
 
-    /// A path that begins with `::`, or an import of a crate: nothing of ours can shadow it.
-    fn add_outside(&mut self, span: Span, written: &[String]) {
+    /// A path that begins with `::`, or an import of a crate: no local name can shadow it.
+    fn add_external(&mut self, span: Span, written: &[String]) {
         self.push(span, written.join("::"), vec![written.to_vec()]);
     }
 
@@ -92,13 +92,13 @@ impl Finder<'_> {
     fn push(&mut self, span: Span, written: String, paths: Vec<Names>) {
         if !paths.is_empty() {
             let line = span.start().line;
-            self.found.uses.push(Use { line, written, paths, is_test: self.is_test });
+            self.names.uses.push(Use { line, written, paths, is_test: self.is_test });
         }
     }
 
     fn add_type(&mut self, name: &syn::Ident, fields: usize) {
         let line = name.span().start().line;
-        self.found.types.push(TypeName { line, name: plain(name), fields, is_test: self.is_test });
+        self.names.types.push(TypeName { line, name: plain(name), fields, is_test: self.is_test });
     }
 
     fn within_test(&mut self, is_test: bool, inner: impl FnOnce(&mut Self)) {
@@ -109,11 +109,11 @@ impl Finder<'_> {
     }
 
     fn add_function(&mut self, signature: &syn::Signature) {
-        let mut mutates = Mutates { self_type: self.self_type.as_deref(), types: Vec::new() };
+        let mut mutates = MutableTypes { self_type: self.self_type.as_deref(), types: Vec::new() };
         signature.inputs.iter().for_each(|input| mutates.visit_fn_arg(input));
         let returns_bool = matches!(&signature.output, ReturnType::Type(_, result)
             if matches!(&**result, Type::Path(path) if path.path.is_ident("bool")));
-        self.found.functions.push(Function {
+        self.names.functions.push(Function {
             line: signature.ident.span().start().line,
             name: plain(&signature.ident),
             mutates: mutates.types,
@@ -152,7 +152,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes the path that begins at an identifier and returns the place behind it.
+    /// Adds the path that begins at an identifier and returns the position after it.
     fn walk_path(&mut self, tokens: &[TokenTree], begin: usize) -> usize {
         let span = tokens[begin].span();
         let mut path = vec![plain(&tokens[begin])];
@@ -168,11 +168,11 @@ impl Finder<'_> {
         if is_before(1, '.') && !is_before(2, '.') {
             self.add_method(&path[0], span);
         } else if is_before(1, '\'') || is_before(1, '$') && path[0] != "crate" {
-            // A lifetime, or a variable of a macro: nothing that can be named.
+            // A lifetime or a variable of a macro is not a path.
         } else if begin > 1 && is_double_colon(tokens, begin - 2) {
-            // After `Vec::<T>` and `<T as Trait>` the path goes on; else the `::` leads it.
+            // After `Vec::<T>` and `<T as Trait>` the path continues; otherwise the path begins with `::`.
             if !is_before(3, '>') {
-                self.add_outside(span, &path);
+                self.add_external(span, &path);
             }
         } else if is_double_colon(tokens, end)
             && let Some(TokenTree::Group(group)) = tokens.get(end + 2)
@@ -187,7 +187,7 @@ impl Finder<'_> {
         end
     }
 
-    /// The group of a `use a::{b, c::d}` within a macro.
+    /// The braces of a `use a::{b, c::d}` in a macro.
     fn walk_group(&mut self, tokens: &TokenStream, before: &[String]) {
         let braced = syn::parse::Parser::parse2(
             syn::punctuated::Punctuated::<syn::UseTree, syn::Token![,]>::parse_terminated,
@@ -203,8 +203,8 @@ impl Finder<'_> {
     }
 
     fn add_leaf(&mut self, span: Span, leaf: &Leaf) {
-        let here = Here { module: &self.module, blocks: &self.blocks };
-        let mut paths = self.tree.resolve(&here, &leaf.path);
+        let context = PathContext { module: &self.module, blocks: &self.blocks };
+        let mut paths = self.tree.resolve(&context, &leaf.path);
         if paths.is_empty() {
             paths.push(leaf.path.clone());
         }
@@ -212,7 +212,7 @@ impl Finder<'_> {
         self.push(span, format!("{}{glob}", leaf.path.join("::")), paths);
     }
 
-    /// Types that a macro declares: `struct Name` in its tokens.
+    /// Adds a type that a macro declares: `struct Name` in its tokens.
     fn note_type(&mut self, tokens: &[TokenTree], at: usize) {
         let is_keyword = ["struct", "enum", "union", "trait"].iter().any(|word| tokens[at].to_string() == *word);
         if let (true, Some(TokenTree::Ident(name))) = (is_keyword, tokens.get(at + 1)) {
@@ -267,14 +267,14 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         flatten(&import.tree, &[], &mut leaves);
         for leaf in leaves {
             let first_line = import.span().start().line;
-            let at = self.found.uses.len();
+            let at = self.names.uses.len();
             if import.leading_colon.is_some() {
-                self.add_outside(import.span(), &leaf.path);
+                self.add_external(import.span(), &leaf.path);
             } else {
                 self.add_leaf(import.span(), &leaf);
             }
-            // The leaf of a group stands on a line of its own.
-            for added in &mut self.found.uses[at..] {
+            // A leaf of a group has its own line.
+            for added in &mut self.names.uses[at..] {
                 added.line = leaf.line.max(first_line);
             }
         }
@@ -282,7 +282,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.leading_colon.is_some() {
-            self.add_outside(path.span(), &segments(path));
+            self.add_external(path.span(), &segments(path));
         } else {
             self.add(path.span(), &segments(path));
         }
@@ -325,7 +325,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             _ => None,
         });
         if let Some(name) = call.path.segments.last() {
-            self.found.calls.push((plain(&name.ident), names.collect()));
+            self.names.calls.push((plain(&name.ident), names.collect()));
         }
         visit::visit_macro(self, call);
     }
@@ -334,7 +334,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         if let Some(name) = &item.ident
             && declares_given_type(&item.mac.tokens)
         {
-            self.found.type_macros.push(plain(name));
+            self.names.type_macros.push(plain(name));
         }
         visit::visit_item_macro(self, item);
     }
@@ -382,13 +382,13 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Collects what a parameter takes by `&mut`.
-struct Mutates<'a> {
+/// Collects the types that a parameter takes by `&mut`.
+struct MutableTypes<'a> {
     self_type: Option<&'a str>,
     types: Vec<String>,
 }
 
-impl<'ast> Visit<'ast> for Mutates<'_> {
+impl<'ast> Visit<'ast> for MutableTypes<'_> {
     fn visit_receiver(&mut self, receiver: &'ast syn::Receiver) {
         if receiver.reference.is_some() && receiver.mutability.is_some() {
             self.types.push(self.self_type.unwrap_or("Self").to_owned());
@@ -446,8 +446,8 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The names of a call of a macro that declares types, which the tree's macros decide.
-pub fn declared_by_calls<'a>(found: &'a Found, type_macros: &[String]) -> impl Iterator<Item = &'a TypeName> {
-    let calls: Vec<_> = found.calls.iter().filter(|(name, _)| type_macros.contains(name)).collect();
+/// Types declared by calls of macros that declare types.
+pub fn declared_by_calls<'a>(names: &'a FileNames, type_macros: &[String]) -> impl Iterator<Item = &'a TypeName> {
+    let calls: Vec<_> = names.calls.iter().filter(|(name, _)| type_macros.contains(name)).collect();
     calls.into_iter().flat_map(|(_, names)| names)
 }

@@ -1,4 +1,4 @@
-//! The violations as text: by rule, each with its place, and a table of counts at the end.
+//! Violations as text: grouped by rule, each with its place, then a table of counts.
 
 use std::fmt::Write;
 
@@ -10,10 +10,11 @@ pub fn report(results: &[(&Rule, Vec<Violation>)]) -> String {
     let mut text = String::new();
     let broken = || results.iter().filter(|(_, violations)| !violations.is_empty());
     for (rule, violations) in broken() {
-        let _ = writeln!(text, "== {}: {}\n   {}\n   To do: {}", rule.name, violations.len(), rule.why, rule.remedy);
+        let _ =
+            writeln!(text, "== {}: {}\n   {}\n   Remedy: {}", rule.name, violations.len(), rule.reason, rule.remedy);
         for violation in violations {
-            let _ = writeln!(text, "{}:{}: {}", violation.file, violation.line, violation.what);
-            for line in &violation.more {
+            let _ = writeln!(text, "{}:{}: {}", violation.file, violation.line, violation.message);
+            for line in &violation.details {
                 let _ = writeln!(text, "      {line}");
             }
         }

@@ -2,34 +2,34 @@
 //!
 //! A layer is a path below `src/` without `.rs`: `dashboard/ui` is the file `ui.rs` and the folder `ui/`. `*/draw` is
 //! every file and folder of that name; `*` is every file. Names are paths from the root of their crate: `crate::text`
-//! stands for everything below it, `*::Instant::now` for a path with that end, `.await` for a method or `await` itself.
+//! matches everything below it, `*::Instant::now` a path with this end, `.await` a method or `await` itself.
 
-/// A sentence that says why, what to do about a violation, and what is checked.
+/// A check with its reason and the remedy for a violation.
 pub struct Rule {
     pub name: &'static str,
-    pub why: &'static str,
+    pub reason: &'static str,
     pub remedy: &'static str,
-    /// Whether the rule also holds in code for tests.
+    /// Whether the rule also applies to test code.
     pub in_tests: bool,
     pub check: Check,
 }
 
 pub enum Check {
-    /// Files of the layers `of`, outside of `except`, name nothing of `not` but what is below `but`.
+    /// Files in the layers `of`, outside `except`, name nothing below `not` except names below `but`.
     Names {
         of: &'static [&'static str],
         except: &'static [&'static str],
         not: &'static [&'static str],
         but: &'static [&'static str],
-        /// Names that may be used although they stand for a forbidden one.
+        /// Allowed re-exports of forbidden names.
         through: &'static [&'static str],
     },
-    /// Folders `of` the dashboard name none of the folders `not` but their own.
+    /// The folders `of` of the dashboard name no folder of `not` except their own.
     Folders { of: &'static [&'static str], not: &'static [&'static str] },
     /// Every module directly in the dashboard is one of these.
-    Known { folders: &'static [&'static [&'static str]] },
-    /// No circle of imports between the modules directly in this one.
-    Circles { module: &'static [&'static str] },
+    KnownFolders { folders: &'static [&'static [&'static str]] },
+    /// No cycle of imports between the modules directly in this one.
+    Cycles { module: &'static [&'static str] },
     /// `draw` and `draw_…` take only these types by `&mut`.
     Draw { except: &'static [&'static str], mutable: &'static [&'static str] },
     /// No two types share a name.
@@ -38,18 +38,18 @@ pub enum Check {
     Fields { of: &'static str, most: usize },
     /// No function of this name returns a bool.
     NoBool { function: &'static str },
-    /// Every file opens with what it is for.
+    /// Every file begins with a `//!` head.
     FrontPage,
-    /// Every file can be read and is declared by a module.
+    /// Every file parses and is declared by a module.
     Declared,
-    /// Every layer that a rule names exists.
+    /// Every layer in a rule has files.
     Layers,
 }
 
-/// What features are made of and share.
+/// Folders that features share.
 pub const SHARED: &[&str] = &["base", "data", "list", "text", "forms", "prompts", "model", "ui", "input", "palette"];
 
-/// One folder a feature; the parts of a feature lie inside its folder.
+/// One folder per feature.
 pub const FEATURES: &[&str] = &[
     "workspaces",
     "targets",
@@ -64,16 +64,16 @@ pub const FEATURES: &[&str] = &[
     "settings",
 ];
 
-/// Folders that belong to the feature of another one.
+/// Folders that belong to the feature of another folder.
 pub const PART_OF: &[(&str, &str)] = &[("loggers", "captures")];
 
 const COMPOSING: &[&str] = &["core", "poller", "runtime", "testing"];
 
-/// The dashboard without what reaches outside.
+/// The dashboard without the folders that do I/O.
 const PURE_DASHBOARD: (&[&str], &[&str]) = (&["dashboard"], &["dashboard/poller", "dashboard/runtime"]);
 
-/// What may reach outside the process or read the clock: the shells of both wings, the stores, and what is read at start.
-const REACHES_OUTSIDE: &[&str] = &[
+/// Layers that may do I/O, wait or read the clock.
+const IMPURE: &[&str] = &[
     "dashboard/runtime",
     "dashboard/poller",
     "client",
@@ -88,8 +88,8 @@ const REACHES_OUTSIDE: &[&str] = &[
     "main",
 ];
 
-/// What reaches outside the process, waits, or reads the clock.
-const OUTSIDE: &[&str] = &[
+/// Names that do I/O, wait or read the clock.
+const IMPURE_NAMES: &[&str] = &[
     "tokio",
     "reqwest",
     "std::fs",
@@ -119,7 +119,7 @@ const OUTSIDE: &[&str] = &[
     ".to_socket_addrs",
 ];
 
-/// The service's store hands its failures on under a name of its own.
+/// The store of the service re-exports its error type.
 const STORE_ERROR: &[&str] = &["crate::service::store::DatabaseError"];
 
 const EVERYWHERE: &[&str] = &["*"];
@@ -135,52 +135,52 @@ const fn names(
     Check::Names { of, except, not, but, through: NONE }
 }
 
-/// A rule for all code.
-const fn rule(name: &'static str, why: &'static str, remedy: &'static str, check: Check) -> Rule {
-    Rule { name, why, remedy, in_tests: true, check }
+/// A rule for all code, including tests.
+const fn rule(name: &'static str, reason: &'static str, remedy: &'static str, check: Check) -> Rule {
+    Rule { name, reason, remedy, in_tests: true, check }
 }
 
-/// A rule that code for tests need not keep: it may compose what the code it tests may not.
-const fn but_tests(name: &'static str, why: &'static str, remedy: &'static str, check: Check) -> Rule {
-    Rule { in_tests: false, ..rule(name, why, remedy, check) }
+/// A rule for production code only; tests may compose other layers.
+const fn production_rule(name: &'static str, reason: &'static str, remedy: &'static str, check: Check) -> Rule {
+    Rule { in_tests: false, ..rule(name, reason, remedy, check) }
 }
 
 pub const RULES: &[Rule] = &[
     // --- the folders of the dashboard
-    but_tests(
+    production_rule(
         "features-apart",
-        "A feature knows no other feature and not the core, so that it can be read and changed alone.",
-        "Move what both need into `model` or below; let the core route what another feature does.",
+        "A feature imports no other feature and not `core`, so that it can be read and changed alone.",
+        "Move shared code into `model` or below; let `core` route to the other feature.",
         Check::Folders { of: FEATURES, not: FEATURES_AND_CORE },
     ),
-    but_tests(
+    production_rule(
         "shared-below-features",
-        "What all features share knows none of them and not the core.",
-        "Let the core pass in the table, the column or the closure that is needed.",
+        "Folders that features share import no feature and not `core`.",
+        "Let `core` pass the table, the column or the closure as an argument.",
         Check::Folders { of: SHARED, not: FEATURES_AND_CORE },
     ),
     rule(
         "dashboard-folders",
-        "Every folder of the dashboard has its place in the rules: shared, a feature, or composing.",
-        "Add the folder to SHARED or FEATURES, or move its files into a folder that is there.",
-        Check::Known { folders: &[SHARED, FEATURES, COMPOSING] },
+        "Every folder of the dashboard is in the rules: shared, a feature, or composing.",
+        "Add the folder to SHARED, FEATURES or COMPOSING, or move its files into an existing folder.",
+        Check::KnownFolders { folders: &[SHARED, FEATURES, COMPOSING] },
     ),
-    but_tests(
-        "dashboard-circles",
+    production_rule(
+        "dashboard-cycles",
         "Folders of the dashboard that import each other can only be read and changed together.",
-        "Move what both need into the lower folder, or pass it in.",
-        Check::Circles { module: &["crate", "dashboard"] },
+        "Move shared code into the lower folder, or pass it as an argument.",
+        Check::Cycles { module: &["crate", "dashboard"] },
     ),
-    but_tests(
-        "module-circles",
+    production_rule(
+        "module-cycles",
         "Top-level modules that import each other can only be read and changed together.",
-        "Move what both need into the lower module, or pass it in.",
-        Check::Circles { module: &["crate"] },
+        "Move shared code into the lower module, or pass it as an argument.",
+        Check::Cycles { module: &["crate"] },
     ),
     // --- terminal
-    but_tests(
+    production_rule(
         "terminal-types",
-        "State stays plain data: only drawing, the text input and the terminal guard know ratatui and the text area.",
+        "State is plain data: only drawing, the text input and the terminal guard name ratatui and tui-textarea.",
         "Keep the state as data and turn it into cells in `draw.rs`.",
         names(
             EVERYWHERE,
@@ -189,10 +189,10 @@ pub const RULES: &[Rule] = &[
             NONE,
         ),
     ),
-    but_tests(
+    production_rule(
         "terminal-events",
-        "Keys are our own data: crossterm is known where events arrive (runtime, input, Msg, the text input) and where \
-         headless commands ask for the width of the terminal.",
+        "Keys are data of this crate: only the code that receives events (runtime, input, Msg, the text input) and the \
+         headless commands that read the terminal width name crossterm.",
         "Take a `Key`, or the event under the name that `dashboard/input` gives it.",
         Check::Names {
             of: EVERYWHERE,
@@ -209,10 +209,10 @@ pub const RULES: &[Rule] = &[
             through: &["crate::dashboard::input"],
         },
     ),
-    but_tests(
+    production_rule(
         "draw-only-draws",
-        "Drawing changes cells and its own cache, nothing else.",
-        "Return what was measured, or change the state in `update`.",
+        "A draw function changes only cells and its cache.",
+        "Return measures, or change the state in `update`.",
         Check::Draw {
             except: &["dashboard/runtime"],
             mutable: &["Buffer", "Frame", "ViewCache", "Anchor", "StreamAnchor"],
@@ -221,19 +221,19 @@ pub const RULES: &[Rule] = &[
     // --- purity
     rule(
         "pure",
-        "What is computed can be tested without a clock, a network or a disk.",
+        "Computations can be tested without a clock, a network or a disk.",
         "Return an `Effect` or take the value (`Now`, the bytes, the id) as an argument.",
-        names(EVERYWHERE, REACHES_OUTSIDE, OUTSIDE, NONE),
+        names(EVERYWHERE, IMPURE, IMPURE_NAMES, NONE),
     ),
     rule(
         "reqwest",
-        "One place a wing speaks HTTP as a client, so that limits and rules are kept there.",
+        "Each wing has one HTTP client, which enforces its limits and rules.",
         "Call a function of `client`, or of the engine's `http`.",
         names(EVERYWHERE, &["client", "service/engine", "service/callbacks", "demo/practice"], &["reqwest"], NONE),
     ),
     rule(
         "sql",
-        "SQL is spoken by the stores alone.",
+        "Only the stores use SQL.",
         "Add a function to the store.",
         Check::Names {
             of: EVERYWHERE,
@@ -252,14 +252,14 @@ pub const RULES: &[Rule] = &[
     // --- the wings
     rule(
         "wings-dashboard",
-        "The wings share only the wire types: whoever knows the service composes it.",
-        "Talk to the service over HTTP (`client`), or move the code to `cli`, `demo` or `dashboard/runtime/local.rs`.",
+        "The wings share only the wire types; only code that starts the service imports it.",
+        "Use the service over HTTP (`client`), or move the code to `cli`, `demo` or `dashboard/runtime/local.rs`.",
         names(EVERYWHERE, &["cli", "demo", "dashboard/runtime/local", "service"], &["crate::service"], NONE),
     ),
     rule(
         "wings-service",
-        "The service builds alone and knows nothing of the dashboard.",
-        "Move what both wings need into `contract`, `report`, `sqlite` or `login`.",
+        "The service builds without the dashboard and imports nothing of it.",
+        "Move code that both wings need into `contract`, `report`, `sqlite` or `login`.",
         names(
             &["service"],
             NONE,
@@ -269,20 +269,20 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "composition-on-top",
-        "The command line and the demo compose everything, so nothing knows them.",
-        "Move what is needed into the module below.",
+        "The command line and the demo compose the other modules, so no other module imports them.",
+        "Move the shared code into a lower module.",
         names(EVERYWHERE, &["cli", "demo", "main"], &["crate::cli", "crate::demo"], NONE),
     ),
     // --- who knows whom
     rule(
         "contract",
-        "The wire types know nobody.",
+        "The wire types import no other module.",
         "Move the function to the module that needs it.",
         names(&["contract"], NONE, &["crate"], &["crate::contract"]),
     ),
     rule(
         "domain-below-front-ends",
-        "Both front ends use the domain, so it knows neither of them, nor who fetches its data.",
+        "Both front ends use the domain modules, so these import neither a front end nor the client.",
         "Move the shared type down, or take its values as arguments.",
         names(
             &["triage", "oob", "query", "export", "text", "sqlite"],
@@ -293,7 +293,7 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "table",
-        "Tables are data for both front ends: of the client they know only why a fetch failed.",
+        "Tables are data for both front ends: of the client they import only the reason of a failed fetch.",
         "Move the shared type down, or take its values as arguments.",
         names(
             &["table"],
@@ -304,20 +304,20 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "report",
-        "Both wings write reports with it: it knows only the wire types and texts.",
+        "Both wings write reports with this module, so it imports only `contract` and `text`.",
         "Take the values as arguments.",
         names(&["report"], NONE, &["crate"], &["crate::report", "crate::contract", "crate::text"]),
     ),
     rule(
         "client",
-        "The client speaks HTTP and knows nobody who uses it.",
+        "The client imports none of its users.",
         "Take the values as arguments.",
         names(&["client"], NONE, &["crate::dashboard", "crate::config"], NONE),
     ),
     rule(
         "dashboard-shell",
-        "The core and the features know no shell: time, keys and answers come in as messages, effects go out as data.",
-        "Describe the call as an `Effect`; of the client only what a call can end with is known.",
+        "`core` and the features do no I/O: time, keys and responses arrive as messages, and effects leave as data.",
+        "Return an `Effect`; only the error of a call may be imported from the client.",
         names(
             PURE_DASHBOARD.0,
             PURE_DASHBOARD.1,
@@ -327,8 +327,8 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "state-draws-nothing",
-        "State and keys know nothing of how they are drawn.",
-        "Move what draws into `draw.rs`, and what does not out of `ui`.",
+        "State and keys do not import the drawing code.",
+        "Move drawing code into `draw.rs`, and other code out of `ui`.",
         names(
             &["dashboard"],
             &["*/draw", "dashboard/ui", "dashboard/runtime", "dashboard/poller"],
@@ -339,59 +339,64 @@ pub const RULES: &[Rule] = &[
     rule(
         "poller",
         "The poller decides when to fetch and draws nothing.",
-        "Report the data; the core decides what is shown.",
+        "Send the data; `core` decides what the screen shows.",
         names(&["dashboard/poller"], NONE, &["crate::dashboard::ui", "crate::dashboard::runtime"], NONE),
     ),
     // --- inside the service
     rule(
         "engine",
-        "The scan engine speaks neither SQL nor the API, so that a check is a function of what it saw.",
+        "The scan engine uses neither SQL nor the API, so that a check is a function of its observations.",
         "Return the finding; the worker stores it.",
         names(&["service/engine"], NONE, &["sqlx", "axum", "crate::service::store", "crate::service::routes"], NONE),
     ),
     rule(
         "routes",
-        "Routes speak HTTP, the store speaks SQL.",
+        "Routes handle HTTP; only the store uses SQL.",
         "Add a function to the store.",
         Check::Names { of: &["service/routes"], except: NONE, not: &["sqlx"], but: NONE, through: STORE_ERROR },
     ),
     rule(
         "store",
-        "The store speaks SQL only.",
-        "Return data; the route makes the answer.",
+        "The store uses SQL and no HTTP.",
+        "Return data; the route builds the response.",
         names(&["service/store"], NONE, &["axum", "reqwest", "crate::service::routes"], NONE),
     ),
     // --- names and sizes
-    but_tests(
+    production_rule(
         "type-names",
-        "A name means one thing in the whole crate.",
+        "A type name has one meaning in the whole crate.",
         "Give the type the noun of its domain: `FindingRow`, `CaptureRow`.",
         Check::UniqueTypes { except: &["Error", "Store"] },
     ),
-    but_tests(
+    production_rule(
         "model-fields",
-        "The model composes the features; it is no drawer for single values.",
+        "`Model` groups state by area, not by single values.",
         "Move the field into the state of its feature.",
         Check::Fields { of: "Model", most: 15 },
     ),
-    but_tests(
-        "no-attempts",
-        "One exhaustive match routes an action; no chain of attempts asks who takes it.",
+    production_rule(
+        "no-handled-bool",
+        "One exhaustive match routes an action, not a chain of functions that may handle it.",
         "Nest the action by area and match it once in `core/update`.",
         Check::NoBool { function: "perform" },
     ),
     // --- the tree
-    rule("front-page", "A file opens with what it is for.", "Begin the file with `//!`.", Check::FrontPage),
+    rule(
+        "front-page",
+        "A file begins with a summary of its content.",
+        "Begin the file with a `//!` head.",
+        Check::FrontPage,
+    ),
     rule(
         "declared",
-        "A file that no module declares is not compiled, and no rule sees it.",
+        "A file that no module declares is neither compiled nor checked by the rules.",
         "Declare the file with `mod`, or delete it.",
         Check::Declared,
     ),
     rule(
         "rules-current",
-        "A rule on a layer that is gone holds nothing.",
-        "Write the new place of the layer into the rule, or remove it from there.",
+        "A rule on a deleted layer checks nothing.",
+        "Update the layer in the rule, or remove it.",
         Check::Layers,
     ),
 ];

@@ -1,4 +1,4 @@
-//! The checker on small crates made of strings.
+//! Tests of the checker on small crates, written as strings.
 
 mod paths;
 mod rules;
@@ -10,8 +10,8 @@ use super::check::{Violation, check};
 use super::rules::RULES;
 use super::tree::{Sources, Tree};
 
-/// A crate of layers and their text: `dashboard/ui` is the file `src/dashboard/ui/mod.rs`, declared by its parent. The
-/// text begins in the second line.
+/// A crate from layers and texts: `dashboard/ui` is the file `src/dashboard/ui/mod.rs`, declared by its parent. The
+/// text begins on line 2.
 pub fn sources(layers: &[(&str, &str)]) -> Sources {
     let mut texts: BTreeMap<String, String> = BTreeMap::from([(String::new(), String::new())]);
     for (layer, text) in layers {
@@ -29,14 +29,14 @@ pub fn sources(layers: &[(&str, &str)]) -> Sources {
             let declared: String =
                 children.map(|name| format!("mod {};\n", name.rsplit('/').next().unwrap_or(name))).collect();
             let path = if layer.is_empty() { "src/lib.rs".to_owned() } else { format!("src/{layer}/mod.rs") };
-            (path, format!("//! Opening words.\n{text}\n{declared}"))
+            (path, format!("//! Head.\n{text}\n{declared}"))
         })
         .collect()
 }
 
-/// What breaks one rule, as `file:line: what`.
-pub fn broken(rule: &str, sources: &Sources) -> Vec<String> {
+/// The violations of one rule, as `file:line: message`.
+pub fn violations_of(rule: &str, sources: &Sources) -> Vec<String> {
     let results = check(&Tree::read(sources), RULES);
-    let (_, violations) = results.iter().find(|(one, _)| one.name == rule).expect("there is such a rule");
-    violations.iter().map(|Violation { file, line, what, .. }| format!("{file}:{line}: {what}")).collect()
+    let (_, violations) = results.iter().find(|(one, _)| one.name == rule).expect("unknown rule");
+    violations.iter().map(|Violation { file, line, message, .. }| format!("{file}:{line}: {message}")).collect()
 }

@@ -17,14 +17,14 @@ pub type Names = Vec<String>;
 /// The Rust files of a package: path below the package (`src/lib.rs`) and text.
 pub type Sources = BTreeMap<String, String>;
 
-/// What one module, or one block of statements, makes nameable.
+/// The names that a module or a block declares and imports.
 #[derive(Default)]
 pub struct Scope {
     /// Name and path of each `use`, and of each type alias, as written.
     pub imports: Vec<(String, Names)>,
     /// Paths of the `use …::*`, as written.
     pub globs: Vec<Names>,
-    /// Names that are declared here.
+    /// Declared names.
     pub items: BTreeSet<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct Tree {
     pub unreadable: Vec<(String, usize, String)>,
 }
 
-/// Where the reader stands: the file, the folder of its child modules and the module.
+/// Position of the reader: the file, the folder of its child modules and the module.
 #[derive(Clone)]
 struct Place {
     file: String,
@@ -216,7 +216,7 @@ pub fn flatten(tree: &UseTree, before: &[String], leaves: &mut Vec<Leaf>) {
     }
 }
 
-/// Whether what carries these attributes is compiled for tests alone.
+/// Whether an item with these attributes is compiled for tests only.
 pub fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let is_test = attribute.path().segments.last().is_some_and(|last| last.ident == "test");

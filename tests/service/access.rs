@@ -1,4 +1,4 @@
-//! What every endpoint has in common: key, Host, error body, rate limit, ETag, careless paths.
+//! Behaviour common to all endpoints: API key, Host header, error body, rate limit, ETag, path normalisation.
 
 use reqwest::Method;
 use serde_json::json;
@@ -8,7 +8,7 @@ use scandeck::service::RateLimit;
 use super::{JsonResponse, TestService};
 
 #[tokio::test]
-async fn without_the_right_key_nothing_is_told() {
+async fn request_without_valid_key_is_unauthorized() {
     let service = TestService::new().await;
     let url = format!("{}/scans/0", service.base);
     JsonResponse::read(service.client.get(&url).send().await.unwrap()).await.assert_refused(401, "API key");
@@ -22,7 +22,7 @@ async fn without_the_right_key_nothing_is_told() {
 }
 
 #[tokio::test]
-async fn the_frameworks_own_errors_have_the_error_body() {
+async fn framework_errors_use_api_error_body() {
     let service = TestService::new().await;
     service.get("/nothing").await.assert_refused(404, "/api/v2/nothing");
     service.delete("/workspaces").await.assert_refused(405, "DELETE");
@@ -39,7 +39,7 @@ async fn the_frameworks_own_errors_have_the_error_body() {
 }
 
 #[tokio::test]
-async fn careless_paths_and_any_accept_are_answered() {
+async fn path_with_extra_slashes_is_accepted() {
     let service = TestService::new().await;
     for path in ["/workspaces/", "//workspaces", "/workspaces//1/"] {
         let response = service.request(Method::GET, path).header("accept", "*/*").send().await.unwrap();
@@ -49,7 +49,7 @@ async fn careless_paths_and_any_accept_are_answered() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_name_is_refused_whatever_the_key() {
+async fn foreign_host_header_is_forbidden() {
     let service = TestService::new().await;
     let rebound = service.request(Method::GET, "/workspaces").header("host", "evil.test:8765");
     JsonResponse::read(rebound.send().await.unwrap()).await.assert_refused(403, "evil.test");
@@ -59,7 +59,7 @@ async fn a_foreign_host_name_is_refused_whatever_the_key() {
 }
 
 #[tokio::test]
-async fn budgets_are_shown_and_kept_by_class() {
+async fn rate_limit_is_reported_and_enforced_by_class() {
     let service = TestService::with(|settings| settings.rate_limit = RateLimit::PerMinute(4)).await;
     let send = async |method: Method, path: &str| service.request(method, path).send().await.unwrap();
     for left in ["3", "2", "1", "0"] {
@@ -80,7 +80,7 @@ async fn budgets_are_shown_and_kept_by_class() {
 }
 
 #[tokio::test]
-async fn a_list_nobody_changed_is_answered_304() {
+async fn unchanged_list_returns_304() {
     let service = TestService::new().await;
     let send =
         async |tag: &str| service.request(Method::GET, "/targets").header("if-none-match", tag).send().await.unwrap();
@@ -96,7 +96,7 @@ async fn a_list_nobody_changed_is_answered_304() {
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_for_who_takes_that() {
+async fn large_response_with_accept_gzip_is_compressed() {
     let service = TestService::new().await;
     for number in 1..=40 {
         service.target(&format!("127.0.1.{number}")).await;
@@ -109,7 +109,7 @@ async fn large_answers_are_compressed_for_who_takes_that() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_lists_34_operations_and_each_is_answered() {
+async fn openapi_document_lists_34_working_operations() {
     let service = TestService::new().await;
     let url = format!("{}/openapi.json", service.base);
     let document = JsonResponse::read(service.client.get(url).send().await.unwrap()).await.body;
@@ -122,7 +122,10 @@ async fn the_openapi_document_lists_34_operations_and_each_is_answered() {
             let request = service.request(method.clone(), &path.replace("{id}", "0"));
             let response = JsonResponse::read(request.send().await.unwrap()).await;
             let status = response.status.to_string();
-            assert!(responses.contains_key(&status), "{method} {path} answers {status}, which is not written down");
+            assert!(
+                responses.contains_key(&status),
+                "{method} {path} answers {status}, which the document does not list"
+            );
             assert_ne!(response.body["message"], json!(format!("there is nothing at /api/v2{path}")));
         }
     }

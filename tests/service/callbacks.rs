@@ -9,7 +9,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use super::TestService;
 use super::runner::{ScriptedRunner, typical_events};
 
-/// A receiver that answers with these statuses, then with 200.
+/// A receiver that returns these statuses, then 200.
 async fn receiver(statuses: &[u16]) -> MockServer {
     let server = MockServer::start().await;
     for status in statuses {
@@ -19,8 +19,9 @@ async fn receiver(statuses: &[u16]) -> MockServer {
     server
 }
 
+/// Waits for this number of requests.
 async fn received(server: &MockServer, count: usize) -> Vec<Request> {
-    let come = async {
+    let polling = async {
         loop {
             let requests = server.received_requests().await.unwrap();
             if requests.len() >= count {
@@ -29,7 +30,7 @@ async fn received(server: &MockServer, count: usize) -> Vec<Request> {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, come).await.expect("the callback comes")
+    tokio::time::timeout(super::PATIENCE, polling).await.expect("no callback in time")
 }
 
 fn hook(server: &MockServer) -> String {
@@ -37,7 +38,7 @@ fn hook(server: &MockServer) -> String {
 }
 
 #[tokio::test]
-async fn the_report_of_an_ended_scan_is_sent_signed() {
+async fn finished_scan_sends_signed_report() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
@@ -58,7 +59,7 @@ async fn the_report_of_an_ended_scan_is_sent_signed() {
 }
 
 #[tokio::test]
-async fn who_asked_for_a_report_is_told_when_it_is_there() {
+async fn finished_report_calls_webhook() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
@@ -68,13 +69,13 @@ async fn who_asked_for_a_report_is_told_when_it_is_there() {
     let body = json!({"format": "csv", "group_by": "target", "source": "scans", "resources": [scan], "webhook_url": hook(&server)});
     let report = service.post("/reports", body).await.body["data"]["report_id"].clone();
     let request = received(&server, 1).await.remove(0);
-    let note: Value = serde_json::from_slice(&request.body).unwrap();
-    assert_eq!(note, json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"}));
+    let event: Value = serde_json::from_slice(&request.body).unwrap();
+    assert_eq!(event, json!({"event": "report", "report_id": report, "status": "finished", "format": "csv"}));
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restart() {
+async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let runner = ScriptedRunner::default();
@@ -95,12 +96,12 @@ async fn a_receiver_that_fails_is_asked_again_every_3_seconds_and_after_a_restar
     advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
     service.get("/workspaces").await;
-    assert_eq!(server.received_requests().await.unwrap().len(), 4, "delivered once");
+    assert_eq!(server.received_requests().await.unwrap().len(), 4, "the callback is delivered once");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_receiver_that_hangs_delays_no_other() {
+async fn hanging_receiver_does_not_delay_others() {
     let service = TestService::new().await;
     service.runner.finish_scans(2);
     let scan = async |url: String| {
@@ -110,19 +111,19 @@ async fn a_receiver_that_hangs_delays_no_other() {
     };
     let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     scan(format!("http://{}/hook", hanging.local_addr().unwrap())).await;
-    let (asked, _) = hanging.accept().await.unwrap();
+    let (connection, _) = hanging.accept().await.unwrap();
     let server = receiver(&[]).await;
     scan(hook(&server)).await;
     received(&server, 1).await;
     let mut request = vec![0; 64 * 1024];
-    while let Ok(count) = asked.try_read(&mut request) {
-        assert!(count > 0, "the other one came only after this one was given up");
+    while let Ok(count) = connection.try_read(&mut request) {
+        assert!(count > 0, "the other callback waited for this one");
     }
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_report_of_a_scan_that_was_given_up_is_sent_too() {
+async fn aborted_scan_sends_report() {
     let service = TestService::new().await;
     service.runner.panic_next(3);
     let server = receiver(&[]).await;
@@ -135,7 +136,7 @@ async fn the_report_of_a_scan_that_was_given_up_is_sent_too() {
 }
 
 #[tokio::test]
-async fn five_tries_are_all() {
+async fn failing_callback_stops_after_five_attempts() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let runner = ScriptedRunner::default();
@@ -152,7 +153,7 @@ async fn five_tries_are_all() {
     received(&alive, 1).await;
     for count in 2..=5 {
         received(&dead, count - 1).await;
-        // The try is noted after its answer: the clock may only move once the next one is planned.
+        // The service stores an attempt after its response. Advance the clock only when the next attempt is scheduled.
         advance_until(&clock, &dead, count).await;
     }
     clock.advance(SignedDuration::from_secs(600));
@@ -162,17 +163,17 @@ async fn five_tries_are_all() {
 }
 
 async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
-    let come = async {
+    let polling = async {
         while server.received_requests().await.unwrap().len() < count {
             clock.advance(SignedDuration::from_secs(3));
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(super::PATIENCE, come).await.expect("the next try comes");
+    tokio::time::timeout(super::PATIENCE, polling).await.expect("no further attempt in time");
 }
 
 #[tokio::test]
-async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
+async fn callback_redirect_out_of_scope_is_not_followed() {
     let service = TestService::new().await;
     service.runner.finish_scans(2);
     let server = MockServer::start().await;
@@ -189,7 +190,7 @@ async fn a_redirect_out_of_scope_is_not_followed_and_one_within_is() {
         .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
         .await
         .created();
-    // The first redirect leads out of scope: a failed try. The second stays and is followed.
+    // The first redirect leaves the scope, so the attempt fails. The second stays in scope and is followed.
     let requests = received(&server, 3).await;
     let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();
     assert_eq!(paths, ["/out", "/out", "/hook"]);

@@ -1,4 +1,4 @@
-//! The commands that work on a data directory: scope, wordlists import, status, stop.
+//! The commands on a data directory: scope, wordlists import, status, stop.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::TestService;
 
-/// Reads the arguments of a command as the program does.
+/// Parses the arguments of a command as the program does.
 fn parse<T: Args + FromArgMatches>(dir: &Path, args: &[&str]) -> Result<T, clap::Error> {
     let flag = ["scandeck", "--data-dir", dir.to_str().unwrap()];
     let matches = T::augment_args(Command::new("scandeck")).try_get_matches_from(flag.iter().chain(args))?;
@@ -22,28 +22,28 @@ async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
 }
 
 #[tokio::test]
-async fn what_is_added_to_the_scope_can_be_scanned_at_once() {
+async fn scope_entry_added_while_service_runs_takes_effect() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
-    let make = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
-    let refused = make().await;
+    let create = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
+    let refused = create().await;
     let remedy = format!("scandeck scope add 192.0.2.7 --data-dir {}", temp.path().canonicalize().unwrap().display());
     refused.assert_refused(403, &remedy);
-    let typed = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
-    scope::run(scope::ScopeArgs::from_arg_matches(&typed.unwrap()).unwrap()).await.unwrap();
-    let target = make().await.created();
+    let matches = scope::ScopeArgs::augment_args(Command::new("scope")).try_get_matches_from(remedy.split(' ').skip(1));
+    scope::run(scope::ScopeArgs::from_arg_matches(&matches.unwrap()).unwrap()).await.unwrap();
+    let target = create().await.created();
     service.delete(&format!("/targets/{target}")).await.assert_no_content();
     scope(temp.path(), &["remove", "192.0.2.7"]).await;
     scope(temp.path(), &["add", "192.0.2.0/24", "shop.acme.test", "--until", "2999-12-31", "--note", "SOW 114"]).await;
-    let target = make().await.created();
+    let target = create().await.created();
     service.delete(&format!("/targets/{target}")).await.assert_no_content();
     scope(temp.path(), &["deny", "192.0.2.7", "--note", "a printer"]).await;
-    make().await.assert_refused(403, "a printer");
+    create().await.assert_refused(403, "a printer");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn entries_tell_who_added_them_and_are_taken_out_again() {
+async fn scope_entries_record_author_and_are_removable() {
     let temp = tempfile::tempdir().unwrap();
     let list = temp.path().join("list");
     std::fs::write(&list, "# from the contract\n10.0.4.0/24\n*.acme.test\n\n").unwrap();
@@ -61,7 +61,7 @@ async fn entries_tell_who_added_them_and_are_taken_out_again() {
 }
 
 #[tokio::test]
-async fn a_file_becomes_a_word_list_named_after_it() {
+async fn wordlist_import_names_list_after_file() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("paths.txt");
     std::fs::write(&file, "one\ntwo\n").unwrap();
@@ -80,7 +80,7 @@ async fn a_file_becomes_a_word_list_named_after_it() {
 }
 
 #[tokio::test]
-async fn status_and_stop_say_when_no_service_runs() {
+async fn status_without_service_fails_and_stop_succeeds() {
     let temp = tempfile::tempdir().unwrap();
     for dir in [temp.path(), &temp.path().join("none")] {
         assert_eq!(status::run(parse(dir, &[]).unwrap()).await.unwrap(), ExitCode::FAILURE);
@@ -88,7 +88,7 @@ async fn status_and_stop_say_when_no_service_runs() {
         assert_eq!(scope(dir, &["list"]).await, ExitCode::SUCCESS);
         assert_eq!(scope(dir, &["remove", "*.acme.test"]).await, ExitCode::FAILURE);
     }
-    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "who only looks makes nothing");
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "a command that only reads creates no file");
     let service = TestService::in_dir(temp.path()).await;
     let scan = service.scan(service.target("127.0.0.1").await).await;
     service.until_status(scan, "running").await;

@@ -1,4 +1,4 @@
-//! The service with its own engine: a scan of this machine from the request to its findings.
+//! The service with the real engine: a port scan of loopback from the request to its findings.
 
 use scandeck::service::{Parts, start_with};
 use serde_json::json;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{TestService, settings};
 
 #[tokio::test]
-async fn a_port_scan_finds_what_listens_and_not_the_service_itself() {
+async fn port_scan_of_loopback_skips_own_service() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
     let running = start_with(settings(dir.path()), stop.clone(), Parts::default()).await.unwrap();

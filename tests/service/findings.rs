@@ -6,7 +6,7 @@ use super::TestService;
 use super::runner::typical_events;
 
 #[tokio::test]
-async fn findings_have_every_field_and_are_filtered() {
+async fn finding_list_has_every_field_and_filters() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     service.runner.finish_scans(3);
@@ -44,7 +44,7 @@ async fn findings_have_every_field_and_are_filtered() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named() {
+async fn invalid_finding_request_names_parameter() {
     let service = TestService::new().await;
     service.get("/findings?task_id=x").await.assert_refused(400, "task_id");
     service.get("/findings?group_duplicates=maybe").await.assert_refused(400, "group_duplicates");

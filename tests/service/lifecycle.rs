@@ -1,12 +1,13 @@
-//! Starting and stopping: one directory, one service; what is written where, and when it ends.
+//! Start and stop: one service per data directory, the files it writes, and when it ends.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::WorkspaceId;
 use scandeck::service::clock::ManualClock;
-use scandeck::service::{DataDir, Holder, Parts, StartError, start, start_with};
+use scandeck::service::{DataDir, Holder, Parts, Settings, StartError, start, start_with};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ use super::runner::ScriptedRunner;
 use super::{TestService, settings};
 
 #[tokio::test]
-async fn a_held_directory_names_who_holds_it() {
+async fn locked_directory_names_running_service() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let error = start(settings(temp.path()), CancellationToken::new()).await.unwrap_err();
@@ -27,7 +28,7 @@ async fn a_held_directory_names_who_holds_it() {
 }
 
 #[tokio::test]
-async fn the_directory_tells_where_the_service_is_and_keeps_its_key() {
+async fn data_directory_records_addresses_and_keeps_key() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let dir = DataDir::open(temp.path()).unwrap();
@@ -50,24 +51,24 @@ async fn the_directory_tells_where_the_service_is_and_keeps_its_key() {
 }
 
 #[tokio::test]
-async fn a_taken_address_says_which_flag_helps() {
+async fn occupied_address_names_flag() {
     let temp = tempfile::tempdir().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut settings = settings(temp.path());
-    settings.logger_listen = taken.local_addr().unwrap();
+    settings.logger_listen = occupied.local_addr().unwrap();
     let error = start(settings, CancellationToken::new()).await.unwrap_err().to_string();
     assert!(error.contains("--logger-listen") && error.contains("port 0"), "{error}");
 }
 
 #[tokio::test]
-async fn moved_loggers_are_noted() {
+async fn changed_logger_port_is_noted() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let old = service.logger_base.clone();
-    // Kept busy, so that the next service cannot get the same port.
+    // Occupied, so that the next service cannot bind the same port.
     let port = url::Url::parse(&old).unwrap().port().unwrap();
     service.stop().await;
-    let _busy = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let _occupied = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
     let stop = CancellationToken::new();
     let running = start_with(settings(temp.path()), stop.clone(), Parts::default()).await.unwrap();
     assert!(running.notes.iter().any(|note| note.contains(&old)), "{:?}", running.notes);
@@ -77,49 +78,48 @@ async fn moved_loggers_are_noted() {
     running.stopped().await.unwrap();
 }
 
+/// Settings that allow any free port when the previous one is occupied.
+fn any_port(dir: &Path) -> Settings {
+    let mut settings = settings(dir);
+    settings.any_port = true;
+    settings
+}
+
 #[tokio::test]
-async fn a_detached_service_takes_the_ports_of_last_time_or_free_ones() {
+async fn detached_service_reuses_previous_ports_when_free() {
     let temp = tempfile::tempdir().unwrap();
-    let any = || {
-        let mut any = settings(temp.path());
-        any.any_port = true;
-        any
-    };
-    let service = TestService::with_settings(any()).await;
+    let settings = || any_port(temp.path());
+    let service = TestService::with_settings(settings()).await;
     let (base, logger_base) = (service.base.clone(), service.logger_base.clone());
     service.stop().await;
-    let service = TestService::with_settings(any()).await;
+    let service = TestService::with_settings(settings()).await;
     assert_eq!((&service.base, &service.logger_base), (&base, &logger_base));
     service.stop().await;
     let port = |url: &str| url::Url::parse(url).unwrap().port().unwrap();
-    let _busy = std::net::TcpListener::bind(("127.0.0.1", port(&base))).unwrap();
-    let service = TestService::with_settings(any()).await;
+    let _occupied = std::net::TcpListener::bind(("127.0.0.1", port(&base))).unwrap();
+    let service = TestService::with_settings(settings()).await;
     assert_ne!(service.base, base);
     assert_eq!(service.logger_base, logger_base);
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_start_that_fails_does_not_forget_the_ports_of_last_time() {
+async fn failed_start_keeps_previous_ports() {
     let temp = tempfile::tempdir().unwrap();
-    let any = || {
-        let mut any = settings(temp.path());
-        any.any_port = true;
-        any
-    };
-    let service = TestService::with_settings(any()).await;
+    let settings = || any_port(temp.path());
+    let service = TestService::with_settings(settings()).await;
     let logger_base = service.logger_base.clone();
     service.stop().await;
-    let mut wrong = any();
+    let mut wrong = settings();
     wrong.current_workspace = Some(WorkspaceId(99));
     start(wrong, CancellationToken::new()).await.unwrap_err();
-    let service = TestService::with_settings(any()).await;
+    let service = TestService::with_settings(settings()).await;
     assert_eq!(service.logger_base, logger_base);
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_service_on_all_addresses_is_met_on_loopback_with_the_key_it_has() {
+async fn service_on_all_addresses_is_reachable_on_loopback() {
     let temp = tempfile::tempdir().unwrap();
     let key_file = temp.path().join("elsewhere");
     let mut all = settings(temp.path());
@@ -137,7 +137,7 @@ async fn a_service_on_all_addresses_is_met_on_loopback_with_the_key_it_has() {
 }
 
 #[tokio::test]
-async fn the_current_workspace_is_chosen_at_the_start() {
+async fn current_workspace_is_set_at_start() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
@@ -157,7 +157,7 @@ async fn the_current_workspace_is_chosen_at_the_start() {
 }
 
 #[tokio::test]
-async fn an_unused_service_ends_by_itself_but_not_while_a_logger_listens() {
+async fn idle_service_exits_unless_a_logger_listens() {
     let temp = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let mut idle = settings(temp.path());
@@ -174,11 +174,14 @@ async fn an_unused_service_ends_by_itself_but_not_while_a_logger_listens() {
     for _ in 0..4 {
         clock.advance(SignedDuration::from_mins(10));
     }
-    tokio::time::timeout(Duration::from_secs(5), service.running.stopped()).await.expect("ends by itself").unwrap();
+    tokio::time::timeout(Duration::from_secs(5), service.running.stopped())
+        .await
+        .expect("the idle service did not exit")
+        .unwrap();
 }
 
 #[tokio::test]
-async fn open_connections_do_not_keep_a_service_from_stopping() {
+async fn open_connection_does_not_delay_shutdown() {
     use tokio::io::AsyncWriteExt;
     let service = TestService::new().await;
     let address = service.base.trim_start_matches("http://").split('/').next().unwrap().to_owned();

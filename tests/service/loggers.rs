@@ -1,4 +1,4 @@
-//! `/http_loggers`, and the listener that records.
+//! `/http_loggers`, and the listener that captures requests.
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -11,6 +11,7 @@ use super::runner::ScriptedRunner;
 use super::{JsonResponse, TestService};
 
 impl TestService {
+    /// Creates a logger and returns its id and handler URL.
     pub async fn logger(&self, label: &str) -> (i64, String) {
         let id = self.form("/http_loggers", &[("label", label)]).await.created();
         let shown = self.get(&format!("/http_loggers/{id}")).await;
@@ -21,8 +22,8 @@ impl TestService {
         self.get(&format!("/http_loggers/{id}/data{query}")).await.data()["requests"].as_array().unwrap().clone()
     }
 
-    /// A connection to the loggers on which this was sent.
-    async fn said_to_loggers(&self, text: &str) -> TcpStream {
+    /// Opens a connection to the loggers and sends this text.
+    async fn send_to_loggers(&self, text: &str) -> TcpStream {
         let base: url::Url = self.logger_base.parse().unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", base.port().unwrap())).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
@@ -31,7 +32,7 @@ impl TestService {
 }
 
 #[tokio::test]
-async fn a_logger_says_where_it_listens_and_what_is_left() {
+async fn new_logger_shows_handler_url_and_quota() {
     let service = TestService::new().await;
     let (id, url) = service.logger("oob.test-1").await;
     assert!(url.starts_with(&format!("{}l/", service.logger_base)) && url.ends_with('/'), "{url}");
@@ -46,7 +47,7 @@ async fn a_logger_says_where_it_listens_and_what_is_left() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_422() {
+async fn invalid_logger_request_returns_422() {
     let service = TestService::new().await;
     service.logger("taken").await;
     service.form("/http_loggers", &[("label", "taken")]).await.assert_refused(422, "already exists");
@@ -66,7 +67,7 @@ async fn what_is_missing_or_wrong_is_422() {
 }
 
 #[tokio::test]
-async fn any_request_below_its_url_is_recorded_whole() {
+async fn request_below_handler_url_is_recorded_completely() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;
     let response = service
@@ -101,7 +102,7 @@ async fn any_request_below_its_url_is_recorded_whole() {
 }
 
 #[tokio::test]
-async fn ids_ascend_newer_ones_can_be_asked_for_and_clearing_frees_the_quota() {
+async fn cleared_logger_regains_quota_and_continues_ids() {
     let service = TestService::with(|settings| settings.logger_quota = 3).await;
     let (id, url) = service.logger("a").await;
     for number in 0..3 {
@@ -119,15 +120,15 @@ async fn ids_ascend_newer_ones_can_be_asked_for_and_clearing_frees_the_quota() {
     assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["requests_left"], 3);
     service.client.get(&url).send().await.unwrap();
     let next = service.recorded(id, "").await[0]["id"].as_i64().unwrap();
-    assert!(next > ids[2], "an id is never given twice");
+    assert!(next > ids[2], "an id is never reused");
     service.delete(&format!("/http_loggers/{id}")).await.assert_no_content();
-    let deaf = service.client.get(&url).send().await.unwrap();
-    JsonResponse::read(deaf).await.assert_refused(404, "no logger here");
+    let deleted = service.client.get(&url).send().await.unwrap();
+    JsonResponse::read(deleted).await.assert_refused(404, "no logger here");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_body_too_large_is_refused_and_the_request_kept_without_it() {
+async fn oversized_body_is_refused_and_recorded_without_body() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;
     let most = service.client.post(&url).body(vec![b'x'; 1024 * 1024]).send().await.unwrap();
@@ -141,7 +142,7 @@ async fn a_body_too_large_is_refused_and_the_request_kept_without_it() {
 }
 
 #[tokio::test]
-async fn a_logger_whose_days_are_over_records_no_more() {
+async fn expired_logger_records_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let service = TestService::with_clock(dir.path(), &clock, ScriptedRunner::default()).await;
@@ -157,7 +158,7 @@ async fn a_logger_whose_days_are_over_records_no_more() {
 }
 
 #[tokio::test]
-async fn a_list_of_loggers_is_another_one_once_a_day_is_over() {
+async fn logger_list_after_a_day_has_a_new_etag() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new("2026-11-21T12:00:00Z".parse().unwrap());
     let service = TestService::with_clock(dir.path(), &clock, ScriptedRunner::default()).await;
@@ -173,7 +174,7 @@ async fn a_list_of_loggers_is_another_one_once_a_day_is_over() {
 }
 
 #[tokio::test]
-async fn a_burst_is_recorded_completely() {
+async fn burst_of_requests_is_recorded_completely() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;
     let sent =
@@ -184,21 +185,21 @@ async fn a_burst_is_recorded_completely() {
 }
 
 #[tokio::test]
-async fn who_hangs_up_without_reading_the_answer_is_recorded_too() {
+async fn sender_closing_before_response_is_recorded() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;
     for _ in 0..40 {
-        drop(service.said_to_loggers(&format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n")).await);
+        drop(service.send_to_loggers(&format!("GET {url} HTTP/1.1\r\nHost: a\r\n\r\n")).await);
     }
     service.until(&format!("/http_loggers/{id}"), |logger| logger["num_requests"] == 40).await;
     service.stop().await;
 }
 
 #[tokio::test]
-async fn who_closes_one_half_is_answered() {
+async fn half_closed_connection_is_answered() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;
-    let mut stream = service.said_to_loggers(&format!("GET {url} HTTP/1.0\r\n\r\n")).await;
+    let mut stream = service.send_to_loggers(&format!("GET {url} HTTP/1.0\r\n\r\n")).await;
     stream.shutdown().await.unwrap();
     let mut response = String::new();
     stream.read_to_string(&mut response).await.unwrap();
@@ -208,21 +209,21 @@ async fn who_closes_one_half_is_answered() {
 }
 
 #[tokio::test]
-async fn a_sender_that_hangs_in_its_body_does_not_keep_the_service_from_ending() {
+async fn sender_hanging_in_body_does_not_delay_shutdown() {
     let service = TestService::new().await;
     let (_, url) = service.logger("a").await;
     let head = format!("POST {url} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
-    let mut stream = service.said_to_loggers(&head).await;
-    // The service says "continue" once it waits for the body.
-    let mut said = [0; 12];
-    stream.read_exact(&mut said).await.unwrap();
-    assert_eq!(&said, b"HTTP/1.1 100");
+    let mut stream = service.send_to_loggers(&head).await;
+    // The service sends 100 Continue once it waits for the body.
+    let mut status_line = [0; 12];
+    stream.read_exact(&mut status_line).await.unwrap();
+    assert_eq!(&status_line, b"HTTP/1.1 100");
     service.stop().await;
     drop(stream);
 }
 
 #[tokio::test]
-async fn behind_a_proxy_urls_have_its_base() {
+async fn handler_url_behind_proxy_uses_configured_base() {
     let service =
         TestService::with(|settings| settings.logger_url = Some("https://oob.example.net/in".parse().unwrap())).await;
     let (_, url) = service.logger("a").await;

@@ -1,4 +1,4 @@
-//! The real program as a process: what it prints, how it ends, and what a `kill -9` leaves.
+//! The program as a process: its output, its exit, and its data after `kill -9`.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -13,20 +13,20 @@ use super::{JsonResponse, PATIENCE};
 
 fn program(command: &str, dir: &Path) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_scandeck"));
-    // A proxy that swallows everything: nothing of ours may ask it.
+    // Requests that use the proxy variables fail.
     program.args([command, "--data-dir"]).arg(dir).env("HTTP_PROXY", "http://127.0.0.1:9").stdin(Stdio::null());
     program
 }
 
-/// A service process that has said where it listens; killed when dropped.
-struct Served {
+/// A service process that has printed its address; killed when dropped.
+struct ServeProcess {
     child: Child,
     base: String,
     client: reqwest::Client,
     key: String,
 }
 
-impl Served {
+impl ServeProcess {
     fn start(dir: &Path, flags: &[&str]) -> Self {
         let mut child = program("serve", dir).args(flags).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -50,66 +50,67 @@ impl Served {
         Pid::from_child(&self.child)
     }
 
-    /// Waits for the end, at most two seconds.
+    /// Waits for the exit, at most two seconds.
     fn ended(&mut self) -> ExitStatus {
         let begin = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(begin.elapsed() < Duration::from_secs(2), "it still runs");
+            assert!(begin.elapsed() < Duration::from_secs(2), "the process still runs");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-const FREE: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];
+const FREE_PORTS: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];
 
-fn said(output: &Output) -> String {
+/// Standard output and standard error together.
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
 }
 
 #[tokio::test]
-async fn serve_prints_one_line_and_ends_cleanly_on_both_signals() {
+async fn serve_on_signal_ends_cleanly() {
     let temp = tempfile::tempdir().unwrap();
     for signal in [Signal::TERM, Signal::INT] {
-        let mut served = Served::start(temp.path(), &FREE);
-        assert!(served.base.starts_with("http://127.0.0.1:") && served.base.ends_with("/api/v2"), "{}", served.base);
-        served.get("/workspaces").await.data();
-        kill_process(served.pid(), signal).unwrap();
-        assert!(served.ended().success(), "{signal:?}");
+        let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
+        assert!(serve.base.starts_with("http://127.0.0.1:") && serve.base.ends_with("/api/v2"), "{}", serve.base);
+        serve.get("/workspaces").await.data();
+        kill_process(serve.pid(), signal).unwrap();
+        assert!(serve.ended().success(), "{signal:?}");
     }
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_kill_9_and_its_scan_goes_on() {
+async fn acknowledged_data_survives_kill_9_and_scan_resumes() {
     let temp = tempfile::tempdir().unwrap();
-    let mut served = Served::start(temp.path(), &FREE);
-    // A listener that never answers keeps the banner check busy, so that the scan is still running.
+    let mut serve = ServeProcess::start(temp.path(), &FREE_PORTS);
+    // A listener that sends nothing keeps the banner check waiting, so that the scan is still running.
     let silent: Vec<_> = (0..8).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let ports: Vec<u16> = silent.iter().map(|one| one.local_addr().unwrap().port()).collect();
-    let logger = served.post("/http_loggers", json!({"label": "a"})).await.created();
-    let url = served.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
-    assert_eq!(served.client.get(&url).send().await.unwrap().status(), 200);
+    let logger = serve.post("/http_loggers", json!({"label": "a"})).await.created();
+    let url = serve.get("/http_loggers").await.data()[0]["handler_url"].as_str().unwrap().to_owned();
+    assert_eq!(serve.client.get(&url).send().await.unwrap().status(), 200);
     let params = json!({"scan_type": "custom", "port_list": ports});
-    let scan = served.post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params})).await;
+    let scan = serve.post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params})).await;
     let scan = scan.created();
-    served.child.kill().unwrap();
-    served.child.wait().unwrap();
+    serve.child.kill().unwrap();
+    serve.child.wait().unwrap();
 
-    let served = Served::start(temp.path(), &FREE);
-    let recorded = served.get(&format!("/http_loggers/{logger}/data")).await;
+    let serve = ServeProcess::start(temp.path(), &FREE_PORTS);
+    let recorded = serve.get(&format!("/http_loggers/{logger}/data")).await;
     assert_eq!(recorded.data()["requests"].as_array().unwrap().len(), 1);
     let begin = Instant::now();
     loop {
-        let shown = served.get(&format!("/scans/{scan}")).await;
+        let shown = serve.get(&format!("/scans/{scan}")).await;
         if shown.data()["status_name"] == "finished" {
             assert_eq!(shown.data()["result_summary"]["info"], 8);
             break;
@@ -119,54 +120,54 @@ async fn what_was_acknowledged_survives_kill_9_and_its_scan_goes_on() {
 }
 
 #[test]
-fn a_second_serve_ends_with_one_line_that_names_the_first() {
+fn second_serve_names_the_running_service() {
     let temp = tempfile::tempdir().unwrap();
-    let served = Served::start(temp.path(), &FREE);
+    let serve = ServeProcess::start(temp.path(), &FREE_PORTS);
     let second = program("serve", temp.path()).output().unwrap();
-    let said = said(&second);
+    let text = printed(&second);
     assert!(!second.status.success());
-    assert!(said.contains(&served.base) && said.contains(&served.child.id().to_string()), "{said}");
-    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    assert!(text.contains(&serve.base) && text.contains(&serve.child.id().to_string()), "{text}");
+    assert_eq!(text.trim().lines().count(), 1, "{text}");
 }
 
 #[test]
-fn a_detached_service_has_a_session_of_its_own_and_is_found_told_about_and_stopped() {
+fn detached_service_has_own_session_and_is_stoppable() {
     let temp = tempfile::tempdir().unwrap();
-    let mut served = Served::start(temp.path(), &["--detached"]);
-    assert_eq!(getsid(Some(served.pid())).unwrap(), served.pid());
-    kill_process(served.pid(), Signal::HUP).unwrap();
+    let mut serve = ServeProcess::start(temp.path(), &["--detached"]);
+    assert_eq!(getsid(Some(serve.pid())).unwrap(), serve.pid());
+    kill_process(serve.pid(), Signal::HUP).unwrap();
     let status = program("status", temp.path()).output().unwrap();
-    assert!(status.status.success() && said(&status).contains(&served.base), "{status:?}");
+    assert!(status.status.success() && printed(&status).contains(&serve.base), "{status:?}");
     let stop = program("stop", temp.path()).output().unwrap();
     assert!(stop.status.success(), "{stop:?}");
     assert!(matches!(DataDir::open(temp.path()).unwrap().holder().unwrap(), Holder::Nobody));
-    assert!(served.ended().success());
+    assert!(serve.ended().success());
     assert!(!program("status", temp.path()).output().unwrap().status.success());
 }
 
 #[test]
-fn every_command_has_help_with_an_example() {
+fn command_help_contains_example() {
     for command in ["serve", "status", "stop", "scope", "wordlists"] {
         let help = Command::new(env!("CARGO_BIN_EXE_scandeck")).args([command, "--help"]).output().unwrap();
-        let text = said(&help);
+        let text = printed(&help);
         assert!(help.status.success() && text.contains(&format!("  scandeck {command}")), "{text}");
     }
 }
 
 #[test]
-fn wrong_settings_say_what_to_do() {
+fn invalid_settings_name_the_flag() {
     let temp = tempfile::tempdir().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = taken.local_addr().unwrap().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let occupied = listener.local_addr().unwrap().to_string();
     let below_a_file = temp.path().join("file/dir");
     std::fs::write(temp.path().join("file"), "").unwrap();
     for (dir, flags, words) in [
-        (temp.path(), vec!["--listen", &taken], "--listen"),
+        (temp.path(), vec!["--listen", &occupied], "--listen"),
         (temp.path(), vec!["--allow-target", "*.com"], "--allow-target"),
         (&below_a_file, vec![], "--data-dir"),
     ] {
-        let output = program("serve", dir).args(&FREE[2..]).args(flags).output().unwrap();
-        let said = said(&output);
-        assert!(!output.status.success() && said.contains(words), "{said}");
+        let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();
+        let text = printed(&output);
+        assert!(!output.status.success() && text.contains(words), "{text}");
     }
 }

@@ -10,15 +10,16 @@ use super::runner::{ScriptedRunner, finding, tested, typical_events};
 use scandeck::contract::Risk;
 
 impl TestService {
-    /// A finished scan with the usual findings.
+    /// Runs a scan to its end.
     async fn finished_scan(&self, target: &str) -> i64 {
         self.runner.finish_scans(1);
-        let made = self.post("/scans", json!({"tool_id": 70, "target_name": target})).await;
-        let scan = made.created();
+        let scan = self.post("/scans", json!({"tool_id": 70, "target_name": target})).await;
+        let scan = scan.created();
         self.until_status(scan, "finished").await;
         scan
     }
 
+    /// Creates a report and waits until it is generated.
     async fn report(&self, body: Value) -> i64 {
         let response = self.post("/reports", body).await;
         assert_eq!(response.status, 202, "{response:?}");
@@ -33,7 +34,7 @@ fn of_scans(format: &str, scans: &[i64]) -> Value {
 }
 
 #[tokio::test]
-async fn reports_are_made_in_three_formats_and_downloaded_under_their_name() {
+async fn report_in_each_format_downloads_under_its_name() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let scan = service.finished_scan("127.0.0.1").await;
@@ -61,7 +62,7 @@ async fn reports_are_made_in_three_formats_and_downloaded_under_their_name() {
 }
 
 #[tokio::test]
-async fn a_report_keeps_its_own_copy_of_the_data() {
+async fn report_after_scan_deletion_keeps_its_findings() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let scan = service.finished_scan("127.0.0.1").await;
@@ -76,7 +77,7 @@ async fn a_report_keeps_its_own_copy_of_the_data() {
 }
 
 #[tokio::test]
-async fn nothing_left_after_the_filters_is_204() {
+async fn report_with_everything_filtered_returns_204() {
     let service = TestService::new().await;
     service.runner.set_events(vec![tested("a", 1, vec![finding("web.csp", Risk::Info, "")])]);
     let scan = service.finished_scan("127.0.0.1").await;
@@ -88,7 +89,7 @@ async fn nothing_left_after_the_filters_is_204() {
 }
 
 #[tokio::test]
-async fn older_findings_are_told_when_the_history_is_wanted() {
+async fn report_with_history_includes_earlier_findings() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let (first, second) = (service.finished_scan("127.0.0.1").await, service.finished_scan("127.0.0.1").await);
@@ -102,7 +103,7 @@ async fn older_findings_are_told_when_the_history_is_wanted() {
 }
 
 #[tokio::test]
-async fn reports_expire_after_30_days() {
+async fn report_after_30_days_expires() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let runner = ScriptedRunner::default();
@@ -122,7 +123,7 @@ async fn reports_expire_after_30_days() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_named() {
+async fn invalid_report_request_names_field() {
     let service = TestService::new().await;
     let scan = service.finished_scan("127.0.0.1").await;
     let with = |name: &str, value: Value| {

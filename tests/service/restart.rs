@@ -1,4 +1,4 @@
-//! Nothing acknowledged is lost, and no scan runs forever: stops and kills at any moment.
+//! Acknowledged data survives a stop and a kill at any moment, and no scan runs forever.
 
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -6,30 +6,30 @@ use tokio::runtime::Runtime;
 use super::runner::{ScriptedRunner, typical_events};
 use super::{TestService, settings};
 
-/// Runs `work` in a world of its own runtime, which then dies without any shutdown: no destructor of the service is
-/// waited for, its connections and its lock are dropped as a killed process drops them.
-fn killed<T: Send + 'static>(
+/// Runs `work` on a service in a runtime of its own, then drops the runtime without a shutdown. Connections and the
+/// lock of the directory are released as by a killed process.
+fn run_and_kill<T: Send + 'static>(
     dir: &std::path::Path,
     runner: &ScriptedRunner,
     work: impl AsyncFnOnce(&TestService) -> T + Send + 'static,
 ) -> T {
     let runtime = Runtime::new().unwrap();
     let (settings, runner) = (settings(dir), runner.clone());
-    let done = runtime.block_on(async move {
+    let result = runtime.block_on(async move {
         let service = TestService::with_parts(settings, None, runner).await;
-        let done = work(&service).await;
+        let result = work(&service).await;
         std::mem::forget(service);
-        done
+        result
     });
     runtime.shutdown_timeout(std::time::Duration::from_secs(5));
-    done
+    result
 }
 
 #[test]
-fn everything_acknowledged_is_there_after_a_kill() {
+fn acknowledged_data_survives_kill() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
-    let (logger, url) = killed(dir.path(), &runner, async |service| {
+    let (logger, url) = run_and_kill(dir.path(), &runner, async |service| {
         let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
         service.post("/targets", json!({"name": "127.0.0.1", "workspace_id": acme})).await.created();
         let logger = service.form("/http_loggers", &[("label", "a")]).await.created();
@@ -40,7 +40,7 @@ fn everything_acknowledged_is_there_after_a_kill() {
         }
         (logger, url)
     });
-    killed(dir.path(), &runner, async move |service| {
+    run_and_kill(dir.path(), &runner, async move |service| {
         assert_eq!(service.get("/workspaces").await.data().as_array().unwrap().len(), 2);
         assert_eq!(service.get("/targets").await.data()[0]["name"], "127.0.0.1");
         let recorded = service.get(&format!("/http_loggers/{logger}/data")).await;
@@ -52,17 +52,17 @@ fn everything_acknowledged_is_there_after_a_kill() {
 }
 
 #[test]
-fn an_interrupted_scan_is_resumed_once_and_its_partial_results_are_replaced() {
+fn interrupted_scan_restarts_once_and_replaces_partial_results() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
     runner.set_events(typical_events());
-    let scan = killed(dir.path(), &runner, async |service| {
+    let scan = run_and_kill(dir.path(), &runner, async |service| {
         let scan = service.scan(service.target("127.0.0.1").await).await;
         service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
         scan
     });
     runner.finish_scans(1);
-    killed(dir.path(), &runner, async move |service| {
+    run_and_kill(dir.path(), &runner, async move |service| {
         let ended = service.until_status(scan, "finished").await;
         assert_eq!((&ended["num_finished_tests"], &ended["result_summary"]["critical"]), (&json!(7), &json!(1)));
         assert_eq!(service.get("/findings").await.data().as_array().unwrap().len(), 2);
@@ -72,21 +72,21 @@ fn an_interrupted_scan_is_resumed_once_and_its_partial_results_are_replaced() {
 }
 
 #[test]
-fn a_scan_under_which_the_service_ended_twice_is_aborted() {
+fn scan_interrupted_twice_is_aborted() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
-    // A scan is `running` from its claim on; it has begun once its job is there.
+    // A scan is `running` once the worker has claimed it, and has started once the runner has its job.
     let running = runner.clone();
-    let scan = killed(dir.path(), &runner, async move |service| {
+    let scan = run_and_kill(dir.path(), &runner, async move |service| {
         let scan = service.scan(service.target("127.0.0.1").await).await;
         service.until("/scans", |_| running.jobs().len() == 1).await;
         scan
     });
     let running = runner.clone();
-    killed(dir.path(), &runner, async move |service| {
+    run_and_kill(dir.path(), &runner, async move |service| {
         service.until("/scans", |_| running.jobs().len() == 2).await;
     });
-    killed(dir.path(), &runner, async move |service| {
+    run_and_kill(dir.path(), &runner, async move |service| {
         let ended = service.until_status(scan, "aborted").await;
         assert!(ended["status_message"].as_str().unwrap().contains("ended twice"), "{ended}");
         assert!(ended["end_time"].is_string());
@@ -94,7 +94,7 @@ fn a_scan_under_which_the_service_ended_twice_is_aborted() {
 }
 
 #[tokio::test]
-async fn a_clean_stop_leaves_scans_to_the_next_start_with_their_secrets() {
+async fn clean_stop_requeues_scan_with_its_credentials() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
     let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
@@ -112,23 +112,23 @@ async fn a_clean_stop_leaves_scans_to_the_next_start_with_their_secrets() {
     for file in std::fs::read_dir(dir.path()).unwrap() {
         database.extend(std::fs::read(file.unwrap().path()).unwrap());
     }
-    let left = database.windows(8).filter(|window| window == b"x1secret").count();
-    assert_eq!(left, 0, "the secret is gone from the files too");
+    let occurrences = database.windows(8).filter(|window| window == b"x1secret").count();
+    assert_eq!(occurrences, 0, "the credential is deleted from the files too");
 }
 
 #[test]
-fn waiting_reports_are_made_by_the_next_start() {
+fn waiting_report_is_generated_after_restart() {
     let dir = tempfile::tempdir().unwrap();
     let runner = ScriptedRunner::default();
     runner.set_events(typical_events());
     runner.finish_scans(1);
-    let report = killed(dir.path(), &runner, async |service| {
+    let report = run_and_kill(dir.path(), &runner, async |service| {
         let scan = service.scan(service.target("127.0.0.1").await).await;
         service.until_status(scan, "finished").await;
         let body = json!({"format": "json", "group_by": "target", "source": "scans", "resources": [scan]});
         service.post("/reports", body).await.body["data"]["report_id"].as_i64().unwrap()
     });
-    killed(dir.path(), &runner, async move |service| {
+    run_and_kill(dir.path(), &runner, async move |service| {
         service.until(&format!("/reports/{report}"), |report| report["status"] == "finished").await;
         assert_eq!(service.get(&format!("/reports/{report}/download")).await.status, 200);
     });

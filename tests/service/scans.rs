@@ -10,13 +10,13 @@ use super::TestService;
 use super::runner::{ScriptedRunner, finding, tested, typical_events};
 
 #[tokio::test]
-async fn a_scan_waits_runs_with_true_counts_and_finishes() {
+async fn running_scan_counts_finished_tests_until_finished() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let target = service.target("127.0.0.1").await;
-    let made = service.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
-    assert_eq!(made.body["data"]["target_id"], target);
-    let scan = made.created();
+    let created = service.post("/scans", json!({"tool_id": 70, "target_id": target})).await;
+    assert_eq!(created.body["data"]["target_id"], target);
+    let scan = created.created();
 
     let running = service.until(&format!("/scans/{scan}"), |scan| scan["num_finished_tests"] == 7).await;
     assert_eq!(
@@ -39,7 +39,7 @@ async fn a_scan_waits_runs_with_true_counts_and_finishes() {
 }
 
 #[tokio::test]
-async fn every_field_of_a_waiting_scan_is_there_and_only_its_times_are_null() {
+async fn waiting_scan_has_every_field_and_null_times() {
     let service = TestService::with(|settings| settings.scans_at_once = 1).await;
     let target = service.target("127.0.0.1").await;
     let first = service.scan(target).await;
@@ -62,7 +62,7 @@ async fn every_field_of_a_waiting_scan_is_there_and_only_its_times_are_null() {
 }
 
 #[tokio::test]
-async fn no_more_scans_run_at_once_than_allowed() {
+async fn queued_scans_respect_concurrency_limit() {
     let service = TestService::with(|settings| settings.scans_at_once = 2).await;
     let target = service.target("127.0.0.1").await;
     let mut scans = Vec::new();
@@ -79,7 +79,7 @@ async fn no_more_scans_run_at_once_than_allowed() {
 }
 
 #[tokio::test]
-async fn a_stopped_scan_keeps_its_results_and_an_ended_one_stays_as_it_is() {
+async fn stopped_scan_keeps_its_results() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let target = service.target("127.0.0.1").await;
@@ -98,7 +98,7 @@ async fn a_stopped_scan_keeps_its_results_and_an_ended_one_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_scan_that_does_not_listen_is_stopped_all_the_same() {
+async fn unresponsive_scan_is_stopped_within_two_seconds() {
     let service = TestService::new().await;
     service.runner.ignore_stop_next(1);
     let scan = service.scan(service.target("127.0.0.1").await).await;
@@ -111,7 +111,7 @@ async fn a_scan_that_does_not_listen_is_stopped_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_waiting_scan_is_stopped_at_once() {
+async fn waiting_scan_is_stopped_immediately() {
     let service = TestService::with(|settings| settings.scans_at_once = 1).await;
     let target = service.target("127.0.0.1").await;
     let first = service.scan(target).await;
@@ -123,7 +123,7 @@ async fn a_waiting_scan_is_stopped_at_once() {
 }
 
 #[tokio::test]
-async fn max_scan_time_ends_a_scan_and_keeps_its_results() {
+async fn scan_past_max_scan_time_times_out_with_its_results() {
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(Timestamp::now());
     let runner = ScriptedRunner::default();
@@ -143,7 +143,7 @@ async fn max_scan_time_ends_a_scan_and_keeps_its_results() {
 }
 
 #[tokio::test]
-async fn each_outcome_has_its_status_and_its_sentence() {
+async fn scan_outcome_sets_status_and_message() {
     let service = TestService::new().await;
     let target = service.target("127.0.0.1").await;
     for (outcome, status) in [
@@ -164,7 +164,7 @@ async fn each_outcome_has_its_status_and_its_sentence() {
 }
 
 #[tokio::test]
-async fn a_scan_that_panics_is_tried_again_and_given_up_after_three_attempts() {
+async fn panicking_scan_is_retried_and_aborted_after_three_attempts() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let target = service.target("127.0.0.1").await;
@@ -184,7 +184,7 @@ async fn a_scan_that_panics_is_tried_again_and_given_up_after_three_attempts() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_named() {
+async fn invalid_scan_request_names_field() {
     let service = TestService::new().await;
     let target = service.target("127.0.0.1").await;
     let with = |changes: Value| {
@@ -223,12 +223,12 @@ async fn what_is_missing_or_wrong_is_named() {
     }
     let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
     service.post("/scans", with(json!({"workspace_id": other}))).await.assert_refused(400, "is in workspace 1");
-    assert_eq!(service.get("/scans").await.data(), &json!([]), "nothing of it was queued");
+    assert_eq!(service.get("/scans").await.data(), &json!([]), "no invalid scan was queued");
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_named_target_is_found_or_made_and_a_form_is_taken_too() {
+async fn scan_by_target_name_reuses_or_creates_target() {
     let service = TestService::new().await;
     let first = service.post("/scans", json!({"tool_id": 70, "target_name": "http://127.0.0.1:80"})).await;
     let second = service.form("/scans", &[("tool_id", "70"), ("target_name", "http://127.0.0.1/")]).await;
@@ -240,7 +240,7 @@ async fn a_named_target_is_found_or_made_and_a_form_is_taken_too() {
 }
 
 #[tokio::test]
-async fn authentication_reaches_the_tool_and_nobody_else() {
+async fn scan_credentials_reach_engine_and_are_masked_in_responses() {
     let service = TestService::new().await;
     let params = json!({"scan_type": "light", "authentication": {"cookies": "session=x1secret"}});
     let body = json!({"tool_id": 170, "target_name": "http://127.0.0.1/", "tool_params": params});
@@ -253,14 +253,14 @@ async fn authentication_reaches_the_tool_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn lists_are_filtered_newest_first_within_the_current_workspace() {
+async fn scan_list_filters_and_sorts_newest_first() {
     let service = TestService::new().await;
     let other = service.post("/workspaces", json!({"name": "Other"})).await.created();
     let (one, two) = (service.target("127.0.0.1").await, service.target("127.0.0.2").await);
-    let away = service.post("/targets", json!({"name": "127.0.0.3", "workspace_id": other})).await.created();
+    let elsewhere = service.post("/targets", json!({"name": "127.0.0.3", "workspace_id": other})).await.created();
     let (first, second) = (service.scan(one).await, service.scan(two).await);
     service.until_status(second, "running").await;
-    let third = service.post("/scans", json!({"tool_id": 170, "target_id": away})).await.created();
+    let third = service.post("/scans", json!({"tool_id": 170, "target_id": elsewhere})).await.created();
     service.until_status(third, "running").await;
     let ids = async |query: &str| {
         let listed = service.get(&format!("/scans{query}")).await;
@@ -283,7 +283,7 @@ async fn lists_are_filtered_newest_first_within_the_current_workspace() {
 }
 
 #[tokio::test]
-async fn output_raw_log_and_tests_are_there_while_it_runs() {
+async fn running_scan_serves_output_raw_log_and_tests() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let scan = service.scan(service.target("127.0.0.1").await).await;
@@ -306,7 +306,7 @@ async fn output_raw_log_and_tests_are_there_while_it_runs() {
 }
 
 #[tokio::test]
-async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
+async fn scan_tests_filtered_by_resource_belong_to_scan_or_finding() {
     let service = TestService::new().await;
     service.runner.set_events(typical_events());
     let scan = service.scan(service.target("127.0.0.1").await).await;
@@ -315,7 +315,7 @@ async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
         service.get(&format!("/scans/{scan}/tests{query}")).await.data().as_array().unwrap().clone()
     };
     let all = tests("").await;
-    assert_eq!(all.len(), 4, "two of the findings of one test, two without any");
+    assert_eq!(all.len(), 4, "two tests led to a finding, two did not");
     let of_findings = tests("?resource_type=finding").await;
     assert_eq!(of_findings.len(), 2);
     let finding = of_findings[0]["resource_id"].as_i64().unwrap();
@@ -333,10 +333,10 @@ async fn tests_belong_to_their_scan_or_to_the_finding_they_led_to() {
 }
 
 #[tokio::test]
-async fn one_scan_holds_one_finding_a_group_however_often_it_is_told() {
+async fn finding_reported_twice_by_a_scan_is_stored_once() {
     let service = TestService::new().await;
-    let twice = || vec![finding("web.csp", Risk::Low, "")];
-    service.runner.set_events(vec![tested("a", 1, twice()), tested("b", 1, twice())]);
+    let same_finding = || vec![finding("web.csp", Risk::Low, "")];
+    service.runner.set_events(vec![tested("a", 1, same_finding()), tested("b", 1, same_finding())]);
     service.runner.finish_scans(1);
     let scan = service.scan(service.target("127.0.0.1").await).await;
     let ended = service.until_status(scan, "finished").await;

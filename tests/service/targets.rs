@@ -5,7 +5,7 @@ use serde_json::json;
 use super::TestService;
 
 #[tokio::test]
-async fn targets_have_one_spelling_and_one_of_three_types() {
+async fn created_target_has_normalized_name_and_type() {
     let service = TestService::new().await;
     for (given, name, kind) in [
         ("LOCALHOST.", "localhost", "hostname"),
@@ -24,7 +24,7 @@ async fn targets_have_one_spelling_and_one_of_three_types() {
 }
 
 #[tokio::test]
-async fn lists_are_filtered_and_paged() {
+async fn target_list_filters_and_pages() {
     let service = TestService::new().await;
     let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
     for number in 1..=5 {
@@ -43,7 +43,7 @@ async fn lists_are_filtered_and_paged() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_named() {
+async fn invalid_target_request_names_field() {
     let service = TestService::new().await;
     for (query, words) in [("type=host", "type"), ("limit=0", "limit"), ("limit=1001", "limit"), ("page=0", "page")] {
         service.get(&format!("/targets?{query}")).await.assert_refused(400, words);
@@ -61,7 +61,7 @@ async fn what_is_missing_or_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn the_rails_and_the_limit_refuse_with_what_to_do() {
+async fn target_outside_scope_or_above_limit_is_refused_with_remedy() {
     let service = TestService::with(|settings| settings.max_targets = 2).await;
     service.post("/targets", json!({"name": "192.0.2.7"})).await.assert_refused(403, "scandeck scope add 192.0.2.7");
     service.target("127.0.0.1").await;
@@ -72,7 +72,7 @@ async fn the_rails_and_the_limit_refuse_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_target_goes_with_its_scans_but_not_while_one_is_active() {
+async fn target_deletion_removes_scans_unless_one_is_active() {
     let service = TestService::new().await;
     let target = service.target("127.0.0.1").await;
     let scan = service.scan(target).await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::TestService;
 
 #[tokio::test]
-async fn two_lists_ship_with_the_service_and_stay() {
+async fn predefined_wordlists_cannot_be_deleted() {
     let service = TestService::new().await;
     let listed = service.get("/wordlists").await.data().clone();
     let lists = listed.as_array().unwrap();
@@ -27,7 +27,7 @@ async fn two_lists_ship_with_the_service_and_stay() {
 }
 
 #[tokio::test]
-async fn words_are_plain_text_for_who_asks_so() {
+async fn wordlist_contents_with_accept_text_are_plain_text() {
     let service = TestService::new().await;
     let request = service.request(reqwest::Method::GET, "/wordlists/1/contents").header("accept", "text/plain");
     let response = request.send().await.unwrap();
@@ -41,7 +41,7 @@ async fn words_are_plain_text_for_who_asks_so() {
 }
 
 #[tokio::test]
-async fn a_list_imported_beside_a_running_service_is_seen_and_can_be_deleted() {
+async fn wordlist_imported_while_service_runs_is_listed_and_deletable() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let before = service.request(reqwest::Method::GET, "/wordlists").send().await.unwrap();
@@ -55,12 +55,12 @@ async fn a_list_imported_beside_a_running_service_is_seen_and_can_be_deleted() {
     assert_eq!(import("other").await, Imported::NameTaken);
 
     let after = service.request(reqwest::Method::GET, "/wordlists").header("if-none-match", tag).send().await.unwrap();
-    assert_eq!(after.status(), 200, "the tag knows what another process wrote");
+    assert_eq!(after.status(), 200, "the ETag changes with a wordlist that another process wrote");
     let shown = service.get(&format!("/wordlists/{id}")).await;
     assert_eq!((&shown.data()["predefined"], &shown.data()["num_words"]), (&Value::Bool(false), &json!(2)));
     assert_eq!(service.get(&format!("/wordlists/{id}/contents")).await.body, json!("one\ntwo"));
     service.delete(&format!("/wordlists/{id}")).await.assert_no_content();
     service.stop().await;
 
-    assert!(matches!(import("three").await, Imported::Done { words: 1, .. }), "without a service too");
+    assert!(matches!(import("three").await, Imported::Done { words: 1, .. }), "the import works without a service too");
 }

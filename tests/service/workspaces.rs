@@ -5,7 +5,7 @@ use serde_json::json;
 use super::TestService;
 
 #[tokio::test]
-async fn a_new_service_has_the_workspace_default_and_it_is_the_current_one() {
+async fn new_service_has_current_workspace_default() {
     let service = TestService::new().await;
     let listed = service.get("/workspaces").await;
     assert_eq!(
@@ -17,7 +17,7 @@ async fn a_new_service_has_the_workspace_default_and_it_is_the_current_one() {
 }
 
 #[tokio::test]
-async fn workspaces_are_made_changed_and_deleted() {
+async fn workspace_created_updates_and_deletes() {
     let service = TestService::new().await;
     let acme = service.form("/workspaces", &[("name", " Acme "), ("description", "external")]).await.created();
     let beta = service.post("/workspaces", json!({"name": "Beta"})).await.created();
@@ -36,7 +36,7 @@ async fn workspaces_are_made_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn names_are_unique_without_case_and_blanks() {
+async fn workspace_name_differing_in_case_or_blanks_conflicts() {
     let service = TestService::new().await;
     let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
     service.post("/workspaces", json!({"name": " aCME "})).await.assert_refused(409, "already exists");
@@ -45,7 +45,7 @@ async fn names_are_unique_without_case_and_blanks() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_named() {
+async fn invalid_workspace_request_names_field() {
     let service = TestService::new().await;
     service.post("/workspaces", json!({})).await.assert_refused(400, "name is required");
     service.post("/workspaces", json!({"name": "  "})).await.assert_refused(400, "must not be empty");
@@ -57,7 +57,7 @@ async fn what_is_missing_or_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn deleting_a_workspace_stops_its_scans_and_takes_all_that_is_in_it() {
+async fn workspace_deletion_stops_scans_and_removes_contents() {
     let service = TestService::new().await;
     let acme = service.post("/workspaces", json!({"name": "Acme"})).await.created();
     let target = service.post("/targets", json!({"name": "127.0.0.1", "workspace_id": acme})).await.created();

@@ -1,10 +1,10 @@
-//! Each kind of path is found, on its line, and resolved.
+//! Tests that each kind of path is found on its line and resolved.
 
 use super::super::paths::find;
 use super::super::tree::Tree;
 use super::sources;
 
-/// What the file `src/dashboard/findings/mod.rs` names when it holds `text`, as `line path` or `line path = re-export`.
+/// Names in `src/dashboard/findings/mod.rs` with this text, as `line path` or `line path = re-export`.
 fn named(text: &str) -> Vec<String> {
     let others = [
         ("dashboard/core", "pub struct Model; pub mod msg_in { pub struct Msg; }"),
@@ -29,7 +29,7 @@ fn assert_named(text: &str, wanted: &[&str]) {
 }
 
 #[test]
-fn use_trees_with_groups_renames_and_globs() {
+fn use_tree_with_groups_renames_and_globs_is_flattened() {
     assert_named(
         "use crate::{\n    dashboard::core::{self, Model as Whole},\n    text::*,\n};\npub(crate) use std::{fs, io::Read as _};",
         &[
@@ -44,7 +44,7 @@ fn use_trees_with_groups_renames_and_globs() {
 }
 
 #[test]
-fn relative_paths() {
+fn relative_path_is_resolved() {
     assert_named(
         "use super::core::Model;\nuse self::review::Review;",
         &["1 crate::dashboard::core::Model", "2 crate::dashboard::findings::review::Review"],
@@ -58,7 +58,7 @@ fn relative_paths() {
 }
 
 #[test]
-fn paths_in_types_patterns_expressions_and_generics() {
+fn path_in_types_patterns_expressions_and_generics_is_found() {
     let path = "crate::dashboard::core";
     for text in [
         format!("struct A {{ a: {path} }}"),
@@ -91,7 +91,7 @@ fn paths_in_types_patterns_expressions_and_generics() {
 }
 
 #[test]
-fn visibility_and_comments_are_no_imports() {
+fn path_in_visibility_or_comment_is_ignored() {
     assert_eq!(
         named("/// As crate::dashboard::core does.\npub(in crate::dashboard) struct A; // crate::text"),
         [""; 0]
@@ -99,7 +99,7 @@ fn visibility_and_comments_are_no_imports() {
 }
 
 #[test]
-fn paths_in_macro_calls() {
+fn path_in_macro_call_is_found() {
     assert_named(
         "fn f() {\n    format!(\"{}\", crate::dashboard::core::A);\n    vec![0; super::core::B];\n    matches!(a, Some(crate::dashboard::core::C { .. }));\n    json!({ \"a\": [::serde_json::D, ..std::iter::E] });\n    select! { a = b() => crate::dashboard::core::F.await, else => a.elapsed() }\n}",
         &[
@@ -121,12 +121,12 @@ fn paths_in_macro_calls() {
         "use crate::dashboard::core;\nfn f() { assert!(\n core::Model::new().is_some(), \"{}\", x) }",
         &["3 crate::dashboard::core::Model::new"],
     );
-    let odd = named("fn f() { m!('crate 'a: Vec::<u8>::fs, <T as Trait>::fs, $x::fs, fs, 'c', a.fs) }");
-    assert!(!odd.iter().any(|path| path.ends_with(" fs")), "{odd:?}");
+    let ignored = named("fn f() { m!('crate 'a: Vec::<u8>::fs, <T as Trait>::fs, $x::fs, fs, 'c', a.fs) }");
+    assert!(!ignored.iter().any(|path| path.ends_with(" fs")), "{ignored:?}");
 }
 
 #[test]
-fn names_are_followed_through_imports() {
+fn imported_name_is_resolved() {
     assert_named("use crate::dashboard::core;\nfn f(a: core::Model) {}", &["2 crate::dashboard::core::Model"]);
     assert_named(
         "use crate::dashboard::{core as middle};\nuse middle::msg_in;\nfn f(a: msg_in::Msg) {}",
@@ -139,13 +139,13 @@ fn names_are_followed_through_imports() {
 }
 
 #[test]
-fn imports_of_a_block_hold_in_the_block() {
+fn import_in_a_block_applies_to_the_block_only() {
     let text = "fn f() {\n    use std::time::Instant;\n    Instant::now()\n}\nfn g() { Instant::now() }";
     assert_named(text, &["3 std::time::Instant::now", "5 Instant::now"]);
 }
 
 #[test]
-fn imports_of_a_parent_come_through_its_glob() {
+fn glob_of_parent_module_imports_its_names() {
     let text = "use std::time::Instant;\nmod inner {\n    use super::*;\n    fn f() { Instant::now() }\n}";
     assert_named(text, &["4 std::time::Instant::now"]);
     let without = "use std::time::Instant;\nmod inner {\n    fn f() { Instant::now() }\n}";
@@ -153,7 +153,7 @@ fn imports_of_a_parent_come_through_its_glob() {
 }
 
 #[test]
-fn re_exports_are_followed() {
+fn re_export_is_resolved() {
     assert_named("use crate::dashboard::ui::Style;", &["1 crate::dashboard::ui::Style = ratatui::style::Style"]);
     assert_named("use crate::dashboard::ui::Shade;", &["1 crate::dashboard::ui::Shade = ratatui::Color"]);
     assert_named("use super::base::Whole;", &["1 crate::dashboard::base::Whole = crate::dashboard::core::Model"]);
@@ -161,17 +161,17 @@ fn re_exports_are_followed() {
 }
 
 #[test]
-fn imports_in_a_circle_end() {
+fn cyclic_imports_are_resolved_in_limited_steps() {
     assert_named("use a::b;\nuse b::a;\nuse serde::serde;\nfn f() { a::c(); serde::d() }", &["4 serde::serde::d"]);
 }
 
 #[test]
-fn awaits_and_method_calls() {
+fn await_and_method_call_are_found() {
     assert_named("async fn f() {\n    a.await;\n    b.elapsed();\n}", &["2 .await", "3 .elapsed"]);
 }
 
 #[test]
-fn bin_names_the_library_as_the_crate() {
+fn library_name_in_main_is_resolved_to_the_crate() {
     let mut sources = sources(&[("cli", "")]);
     sources.insert("src/main.rs".to_owned(), "fn main() { scandeck::cli::run() }".to_owned());
     let tree = Tree::read(&sources);

@@ -1,11 +1,11 @@
-//! Each rule is broken once, and holds for what is close to it.
+//! Each rule reports code that breaks it, and accepts similar code.
 
-use super::super::circles::circles;
+use super::super::cycles::cycles;
 use super::super::report::report;
 use super::super::{check, rules, tree};
-use super::{broken, sources};
+use super::{sources, violations_of};
 
-/// Rule, file, code that breaks it, what is reported.
+/// Rule, layer, code that breaks the rule, part of the report.
 const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("features-apart", "dashboard/findings", "use super::scans::ScanRow;", "names crate::dashboard::scans::ScanRow"),
     ("features-apart", "dashboard/findings/review", "fn f(m: &crate::dashboard::core::Model) {}", "core::Model"),
@@ -18,7 +18,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "names crate::dashboard::core",
     ),
     ("shared-below-features", "dashboard/palette", "use crate::dashboard::{payloads, ui};", "dashboard::payloads"),
-    ("dashboard-folders", "dashboard/helpers", "", "no rule knows the folder `helpers`"),
+    ("dashboard-folders", "dashboard/helpers", "", "folder `helpers` is in no rule"),
     ("terminal-types", "dashboard/findings", "use ratatui::style::Style;", "names ratatui::style::Style"),
     ("terminal-types", "dashboard/forms", "struct A(tui_textarea::TextArea<'static>);", "names tui_textarea::TextArea"),
     ("terminal-types", "dashboard/runtime", "use ratatui::Frame;", "names ratatui::Frame"),
@@ -69,12 +69,12 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("store", "service/store", "use axum::http::StatusCode;", "names axum::http::StatusCode"),
     ("type-names", "oob", "struct Twin; mod a { enum Twin {} }", "2 types are named Twin"),
     ("type-names", "oob", "type Twin = u8; trait B { type Twin; } mod a { trait Twin {} }", "2 types are named Twin"),
-    ("model-fields", "dashboard/core", MODEL, "Model has 16 fields, at most 15 may be"),
-    ("no-attempts", "dashboard/core", "fn perform(a: Action) -> bool { true }", "perform returns bool"),
+    ("model-fields", "dashboard/core", MODEL, "Model has 16 fields; the limit is 15"),
+    ("no-handled-bool", "dashboard/core", "fn perform(a: Action) -> bool { true }", "perform returns bool"),
 ];
 
-/// Rule, file, code that is close to breaking it.
-const KEPT: &[(&str, &str, &str)] = &[
+/// Rule, layer, similar code that the rule accepts.
+const ACCEPTED: &[(&str, &str, &str)] = &[
     ("features-apart", "dashboard/findings/review", "use super::decide::Menu; use crate::dashboard::findings::Row;"),
     ("features-apart", "dashboard/loggers", "use crate::dashboard::captures::Capture;"),
     ("features-apart", "dashboard/findings", "use crate::dashboard::{base::Cx, list::List}; use crate::triage::core;"),
@@ -107,42 +107,42 @@ const KEPT: &[(&str, &str, &str)] = &[
         "struct Error; mod a { struct Error; } #[cfg(test)] mod tests { struct Twin; struct Twin2; }",
     ),
     ("type-names", "oob", "struct Twin; #[cfg(test)] mod tests { struct Twin; }"),
-    ("no-attempts", "dashboard/core", "fn perform(a: Action) -> Vec<Effect> {} fn is_open() -> bool { true }"),
+    ("no-handled-bool", "dashboard/core", "fn perform(a: Action) -> Vec<Effect> {} fn is_open() -> bool { true }"),
 ];
 
 const MODEL: &str = "struct Model { a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: u8, j: u8, k: u8, l: u8,
     m: u8, n: u8, o: u8, p: u8 }";
 
 #[test]
-fn broken_rules_are_reported() {
+fn code_that_breaks_a_rule_is_reported() {
     for (rule, layer, text, wanted) in BROKEN {
-        let found = broken(rule, &sources(&[(layer, text)]));
+        let found = violations_of(rule, &sources(&[(layer, text)]));
         assert_eq!(found.len(), 1, "{rule} on {text}: {found:#?}");
         assert!(found[0].contains(wanted), "{rule} on {text}: {found:#?}");
     }
 }
 
 #[test]
-fn kept_rules_are_silent() {
-    for (rule, layer, text) in KEPT {
+fn code_close_to_a_rule_is_accepted() {
+    for (rule, layer, text) in ACCEPTED {
         let found =
-            broken(rule, &sources(&[(layer, text), ("service/store", "pub type DatabaseError = sqlx::Error;")]));
+            violations_of(rule, &sources(&[(layer, text), ("service/store", "pub type DatabaseError = sqlx::Error;")]));
         assert_eq!(found, [""; 0], "{rule} on {text}");
     }
 }
 
 #[test]
-fn every_rule_is_broken_once() {
-    // These are broken by whole trees, in tests of their own.
-    const BY_TREES: &[&str] = &["dashboard-circles", "module-circles", "front-page", "declared", "rules-current"];
+fn every_rule_has_a_test_that_breaks_it() {
+    // Separate tests below break these rules with whole trees.
+    const WITH_TREES: &[&str] = &["dashboard-cycles", "module-cycles", "front-page", "declared", "rules-current"];
     for rule in rules::RULES {
-        let is_broken = BROKEN.iter().any(|(name, ..)| *name == rule.name) || BY_TREES.contains(&rule.name);
+        let is_broken = BROKEN.iter().any(|(name, ..)| *name == rule.name) || WITH_TREES.contains(&rule.name);
         assert!(is_broken, "no test breaks {}", rule.name);
     }
 }
 
 #[test]
-fn circle_of_dashboard_folders_is_reported_with_each_edge() {
+fn cycle_of_dashboard_folders_is_reported_with_each_edge() {
     let sources = sources(&[
         ("dashboard/list", "fn f() {}\nuse super::text::wrap;"),
         ("dashboard/text/view", "fn f() { super::super::forms::open() }"),
@@ -151,11 +151,11 @@ fn circle_of_dashboard_folders_is_reported_with_each_edge() {
         ("dashboard/base", "#[cfg(test)]\nmod tests { use crate::dashboard::base::a; use crate::dashboard::ui::b; }"),
     ]);
     let results = check::check(&tree::Tree::read(&sources), rules::RULES);
-    let (_, circles) = results.iter().find(|(rule, _)| rule.name == "dashboard-circles").unwrap();
-    assert_eq!(circles.len(), 1);
-    assert_eq!(circles[0].what, "circle of 3: forms -> list -> text -> forms");
+    let (_, cycles) = results.iter().find(|(rule, _)| rule.name == "dashboard-cycles").unwrap();
+    assert_eq!(cycles.len(), 1);
+    assert_eq!(cycles[0].message, "cycle of 3: forms -> list -> text -> forms");
     assert_eq!(
-        circles[0].more,
+        cycles[0].details,
         [
             "forms -> list: src/dashboard/forms/mod.rs:2 names crate::dashboard::list::List",
             "list -> text: src/dashboard/list/mod.rs:3 names super::text::wrap",
@@ -165,37 +165,37 @@ fn circle_of_dashboard_folders_is_reported_with_each_edge() {
 }
 
 #[test]
-fn circle_through_the_front_of_the_dashboard_is_reported() {
+fn cycle_through_dashboard_mod_file_is_reported() {
     let sources = sources(&[
         ("dashboard", "pub use core::Model;\npub struct Frame;"),
         ("dashboard/core", "pub struct Model; use super::Frame;"),
     ]);
-    let found = broken("dashboard-circles", &sources);
-    assert_eq!(found, ["src/dashboard/core/mod.rs:2: circle of 2: core -> mod -> core"]);
+    let found = violations_of("dashboard-cycles", &sources);
+    assert_eq!(found, ["src/dashboard/core/mod.rs:2: cycle of 2: core -> mod -> core"]);
 }
 
 #[test]
-fn circle_of_top_level_modules_is_reported() {
+fn cycle_of_top_level_modules_is_reported() {
     let sources = sources(&[
         ("triage", "use crate::query::Row;"),
         ("query/parse", "fn f() -> Vec<crate::triage::Presence> {}"),
         ("oob", "use crate::triage::Key;"),
     ]);
-    let found = broken("module-circles", &sources);
-    assert_eq!(found, ["src/query/parse/mod.rs:2: circle of 2: query -> triage -> query"]);
+    let found = violations_of("module-cycles", &sources);
+    assert_eq!(found, ["src/query/parse/mod.rs:2: cycle of 2: query -> triage -> query"]);
 }
 
 #[test]
-fn each_edge_on_a_circle_is_on_a_reported_one() {
-    assert_eq!(circles(&[("a", "b"), ("b", "c"), ("a", "c")]), Vec::<Vec<&str>>::new());
+fn cycles_of_a_graph_cover_each_edge_on_a_cycle() {
+    assert_eq!(cycles(&[("a", "b"), ("b", "c"), ("a", "c")]), Vec::<Vec<&str>>::new());
     assert_eq!(
-        circles(&[("a", "b"), ("b", "a"), ("b", "c"), ("c", "a"), ("c", "d")]),
+        cycles(&[("a", "b"), ("b", "a"), ("b", "c"), ("c", "a"), ("c", "d")]),
         [vec!["a", "b"], vec!["a", "b", "c"]]
     );
 }
 
 #[test]
-fn name_given_to_a_macro_counts_as_a_type() {
+fn type_name_passed_to_a_macro_is_counted() {
     let macros = "macro_rules! ids { ($($name:ident),+) => {$( pub struct $name(pub i64); )+} }";
     let sources = sources(&[
         ("contract", macros),
@@ -203,7 +203,7 @@ fn name_given_to_a_macro_counts_as_a_type() {
         ("contract/b", "struct ScanId; other! { TargetId }"),
         ("contract/c", "actions! { pub enum Action { ScanId } } enum Action {}"),
     ]);
-    let found = broken("type-names", &sources);
+    let found = violations_of("type-names", &sources);
     assert_eq!(
         found,
         ["src/contract/a/mod.rs:2: 2 types are named ScanId", "src/contract/c/mod.rs:2: 2 types are named Action",]
@@ -211,22 +211,22 @@ fn name_given_to_a_macro_counts_as_a_type() {
 }
 
 #[test]
-fn file_without_opening_words_is_reported() {
+fn file_without_head_is_reported() {
     let mut sources = sources(&[("text", "")]);
-    sources.insert("src/text/mod.rs".to_owned(), "// Not this.\n".to_owned());
-    assert_eq!(broken("front-page", &sources), ["src/text/mod.rs:1: does not begin with `//!`"]);
+    sources.insert("src/text/mod.rs".to_owned(), "// No head.\n".to_owned());
+    assert_eq!(violations_of("front-page", &sources), ["src/text/mod.rs:1: does not begin with `//!`"]);
 }
 
 #[test]
-fn rule_on_a_layer_that_is_gone_is_reported() {
-    let found = broken("rules-current", &sources(&[("contract", "")]));
+fn rule_on_a_deleted_layer_is_reported() {
+    let found = violations_of("rules-current", &sources(&[("contract", "")]));
     assert!(found.iter().any(|line| line.ends_with("rule client: layer `client` has no file")), "{found:#?}");
     assert!(!found.iter().any(|line| line.contains("layer `contract`")), "{found:#?}");
 }
 
 #[test]
-fn re_export_does_not_hide_a_name() {
-    let found = broken(
+fn re_exported_name_is_reported() {
+    let found = violations_of(
         "terminal-types",
         &sources(&[
             ("dashboard/ui", "pub use ratatui::style::Style;"),
@@ -240,20 +240,23 @@ fn re_export_does_not_hide_a_name() {
 }
 
 #[test]
-fn name_is_reported_once_a_file_where_it_stands_first() {
+fn repeated_name_in_a_file_is_reported_once() {
     let text = "use ratatui::style::Style;\nfn f() { Style::new(); ratatui::style::Style::default() }";
-    assert_eq!(broken("terminal-types", &sources(&[("oob", text)])), ["src/oob/mod.rs:2: names ratatui::style::Style"]);
+    assert_eq!(
+        violations_of("terminal-types", &sources(&[("oob", text)])),
+        ["src/oob/mod.rs:2: names ratatui::style::Style"]
+    );
 }
 
 #[test]
-fn report_has_the_rule_its_reason_the_remedy_and_counts() {
+fn report_shows_rule_reason_remedy_and_counts() {
     let sources = sources(&[("contract", "use crate::text::clean;"), ("text", "")]);
     let tree = tree::Tree::read(&sources);
     let results: Vec<_> =
         check::check(&tree, rules::RULES).into_iter().filter(|(rule, _)| rule.name == "contract").collect();
     assert_eq!(
         report(&results),
-        "== contract: 1\n   The wire types know nobody.\n   To do: Move the function to the module that needs it.\n\
+        "== contract: 1\n   The wire types import no other module.\n   Remedy: Move the function to the module that needs it.\n\
          src/contract/mod.rs:2: names crate::text::clean\n\n    1  contract\n"
     );
 }

@@ -1,7 +1,7 @@
-//! Which files make up the crate, and which code is for tests.
+//! Tests of the module tree: the files of the crate, and test code.
 
 use super::super::tree::{Sources, Tree};
-use super::broken;
+use super::violations_of;
 
 fn of(files: &[(&str, &str)]) -> Sources {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
@@ -14,7 +14,7 @@ fn modules(sources: &Sources) -> Vec<String> {
 }
 
 #[test]
-fn mod_declarations_are_followed_into_files_and_folders() {
+fn mod_declarations_lead_to_files_and_folders() {
     let sources = of(&[
         ("src/lib.rs", "mod a; mod b; mod inner { mod c; }"),
         ("src/a.rs", "mod d;"),
@@ -51,21 +51,21 @@ fn path_attribute_names_the_file_of_a_module() {
 
 #[test]
 fn file_without_a_declaration_is_reported() {
-    let sources = of(&[("src/lib.rs", ""), ("src/a.rs", "//! Nobody's.")]);
-    assert_eq!(broken("declared", &sources), ["src/a.rs:1: no module declares this file"]);
+    let sources = of(&[("src/lib.rs", ""), ("src/a.rs", "//! Undeclared.")]);
+    assert_eq!(violations_of("declared", &sources), ["src/a.rs:1: no module declares this file"]);
 }
 
 #[test]
 fn missing_and_unreadable_files_are_reported() {
     let sources = of(&[("src/lib.rs", "//! x\nmod gone;\nmod odd;"), ("src/odd.rs", "//! x\nfn")]);
-    let broken = broken("declared", &sources);
-    assert_eq!(broken[0], "src/lib.rs:2: module `gone` has no file");
-    assert!(broken[1].starts_with("src/odd.rs:"), "{broken:?}");
-    assert_eq!(broken.len(), 2);
+    let violations = violations_of("declared", &sources);
+    assert_eq!(violations[0], "src/lib.rs:2: module `gone` has no file");
+    assert!(violations[1].starts_with("src/odd.rs:"), "{violations:?}");
+    assert_eq!(violations.len(), 2);
 }
 
 #[test]
-fn code_for_tests_is_known_by_its_attributes() {
+fn test_attributes_mark_test_code() {
     let is_test = |attribute: &str| {
         let sources = of(&[("src/lib.rs", &format!("{attribute} mod a;")), ("src/a.rs", "mod b;"), ("src/a/b.rs", "")]);
         Tree::read(&sources).files.iter().find(|file| file.path == "src/a/b.rs").unwrap().is_test

@@ -1,9 +1,9 @@
-//! The circles of a graph: for each edge on a circle a shortest one, each circle once.
+//! The cycles of a graph: a shortest cycle for each edge that is on one, without duplicates.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Each circle begins with its smallest node; short circles come first.
-pub fn circles<'a>(edges: &[(&'a str, &'a str)]) -> Vec<Vec<&'a str>> {
+/// Each cycle begins with its smallest node. Short cycles come first.
+pub fn cycles<'a>(edges: &[(&'a str, &'a str)]) -> Vec<Vec<&'a str>> {
     let mut after: BTreeMap<&str, Vec<&'a str>> = BTreeMap::new();
     for (from, to) in edges {
         after.entry(from).or_default().push(to);
@@ -15,18 +15,18 @@ pub fn circles<'a>(edges: &[(&'a str, &'a str)]) -> Vec<Vec<&'a str>> {
     all
 }
 
-/// The shortest way from one node to another, both included.
+/// The shortest path between two nodes, which it includes.
 fn shortest<'a>(after: &BTreeMap<&str, Vec<&'a str>>, from: &'a str, to: &str) -> Option<Vec<&'a str>> {
     let mut before: BTreeMap<&str, &'a str> = BTreeMap::from([(from, from)]);
     let mut queue = VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
         if node == to {
-            let mut way = vec![node];
-            while way[way.len() - 1] != from {
-                way.push(before[way[way.len() - 1]]);
+            let mut path = vec![node];
+            while path[path.len() - 1] != from {
+                path.push(before[path[path.len() - 1]]);
             }
-            way.reverse();
-            return Some(way);
+            path.reverse();
+            return Some(path);
         }
         for next in after.get(node).into_iter().flatten() {
             if !before.contains_key(next) {
@@ -38,8 +38,8 @@ fn shortest<'a>(after: &BTreeMap<&str, Vec<&'a str>>, from: &'a str, to: &str) -
     None
 }
 
-fn rotated(mut circle: Vec<&str>) -> Vec<&str> {
-    let smallest = (0..circle.len()).min_by_key(|&place| circle[place]).unwrap_or(0);
-    circle.rotate_left(smallest);
-    circle
+fn rotated(mut cycle: Vec<&str>) -> Vec<&str> {
+    let smallest = (0..cycle.len()).min_by_key(|&place| cycle[place]).unwrap_or(0);
+    cycle.rotate_left(smallest);
+    cycle
 }

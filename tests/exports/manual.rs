@@ -1,12 +1,12 @@
-//! Findings of our own, which no scanner can be asked for again: text and evidence go along everywhere.
+//! Manual findings: no scanner can report them again, so every export contains their text and evidence.
 
 use super::*;
 
-/// How a target sent what it had first written into a page: proof of that.
+/// HTML entities in the response of a target. Exports must keep them as evidence.
 const ENTITIES: &str = "&amp;x=&lt;a&gt;";
 
-/// Two findings of our own of one class, each with its text and its evidence.
-fn own_rows() -> Vec<ExportRow> {
+/// Two manual findings of one class with different texts and evidence.
+fn manual_rows() -> Vec<ExportRow> {
     let one = |number: i64, text: &str| {
         let mut case = case(number, "shop.test", "SSRF", Presence::New);
         let request = format!("GET /?{text}-proof{ENTITIES} HTTP/1.1\r\nHost: probe\r\n\r\n");
@@ -33,29 +33,33 @@ fn own_rows() -> Vec<ExportRow> {
 }
 
 #[test]
-fn what_persons_proved_is_in_every_export_with_its_own_text_and_evidence() {
-    let rows = own_rows();
+fn manual_findings_in_every_export_keep_text_and_evidence() {
+    let rows = manual_rows();
     for format in ExportFormat::ALL {
-        let told = String::from_utf8(bytes(format, &rows)).unwrap();
+        let export = String::from_utf8(bytes(format, &rows)).unwrap();
         for words in ["by the picture", "by the import"] {
-            // What the target sent is told as it came.
+            // Exports contain the bytes of the target unchanged.
             let proof = format!("{words}-proof{ENTITIES}");
             let proof = if format == ExportFormat::Html { proof.replace('&', "&amp;") } else { proof };
-            assert!(told.contains(words) && told.contains(&proof), "{} has no {proof}:\n{told}", format.as_str());
+            assert!(export.contains(words) && export.contains(&proof), "{} lacks {proof}:\n{export}", format.as_str());
         }
         if !matches!(format, ExportFormat::Html | ExportFormat::Json) {
-            assert!(!told.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']), "{}", format.as_str());
+            assert!(!export.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']), "{}", format.as_str());
         }
     }
     let sarif: Value = serde_json::from_slice(&bytes(ExportFormat::Sarif, &rows)).unwrap();
-    holds(&validator("sarif-2.1.0.json"), &sarif);
-    holds(&validator("cyclonedx-1.6.json"), &serde_json::from_slice(&bytes(ExportFormat::Vex, &rows)).unwrap());
+    assert_valid(&validator("sarif-2.1.0.json"), &sarif);
+    assert_valid(&validator("cyclonedx-1.6.json"), &serde_json::from_slice(&bytes(ExportFormat::Vex, &rows)).unwrap());
     let run = &sarif["runs"][0];
-    assert_eq!(run["tool"]["driver"]["rules"][0].get("fullDescription"), None, "the class is not the first one's text");
-    let place = &run["results"][1]["locations"][0]["logicalLocations"][0];
-    assert_eq!(place["fullyQualifiedName"], "shop.test");
-    let hand_over = String::from_utf8(bytes(ExportFormat::Markdown, &rows)).unwrap();
-    assert!(!hand_over.lines().any(|line| line.starts_with("# =")), "{hand_over}");
+    assert_eq!(
+        run["tool"]["driver"]["rules"][0].get("fullDescription"),
+        None,
+        "a rule does not use the text of its first finding"
+    );
+    let location = &run["results"][1]["locations"][0]["logicalLocations"][0];
+    assert_eq!(location["fullyQualifiedName"], "shop.test");
+    let markdown = String::from_utf8(bytes(ExportFormat::Markdown, &rows)).unwrap();
+    assert!(!markdown.lines().any(|line| line.starts_with("# =")), "{markdown}");
     let page = String::from_utf8(bytes(ExportFormat::Html, &rows)).unwrap();
     assert!(!page.contains("0/tcp"), "{page}");
 }
