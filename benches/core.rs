@@ -116,8 +116,9 @@ fn keys(criterion: &mut Criterion) {
 
 /// The last key of a query, from the text without it to the text with it.
 fn queries(criterion: &mut Criterion) {
-    let whole = "risk>=high target:host3* is:undecided cve:CVE-2024-1*";
-    for typed in ["r", "risk>=h", "risk>=high", "risk>=high target:h", "risk>=high target:host3* is:undecide", whole] {
+    let complete = "risk>=high target:host3* is:undecided cve:CVE-2024-1*";
+    for typed in ["r", "risk>=h", "risk>=high", "risk>=high target:h", "risk>=high target:host3* is:undecide", complete]
+    {
         let mut model = loaded();
         key(&mut model, KeyCode::Char('/'));
         typed.chars().for_each(|letter| key(&mut model, KeyCode::Char(letter)));

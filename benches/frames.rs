@@ -88,7 +88,7 @@ fn frames(c: &mut Criterion) {
 /// A detail with 1 MB of text: the first frame wraps the text, later frames reuse the lines.
 fn long_text(c: &mut Criterion) {
     let mut model = filled(100);
-    let body = "A line of evidence with some words in it, as they come. ".repeat(20_000);
+    let body = "A line of evidence that the detail pane wraps to its width. ".repeat(20_000);
     let mut findings = fixtures::findings();
     findings[0].vuln_evidence = Evidence::from_value(&serde_json::json!({"type": "text", "data": body}));
     fixtures::learn(&mut model, 81_000, Snapshot::Findings(Arc::new(Table::new(findings))));

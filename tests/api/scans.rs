@@ -132,7 +132,7 @@ async fn invalid_scan_requests_return_documented_errors() {
     let client = client(&service);
     let target = create_target(&client, "127.0.0.1").await;
     let valid = || NewScan { tool_id: 70, target_id: Some(target), ..NewScan::default() };
-    for (new, kind, status, words) in [
+    for (new, kind, status, message) in [
         (NewScan { tool_id: 30, ..valid() }, ErrorKind::Invalid, 400, "70"),
         (NewScan { target_id: None, ..valid() }, ErrorKind::Invalid, 400, "target"),
         (NewScan { target_name: Some("localhost".into()), ..valid() }, ErrorKind::Invalid, 400, "target"),
@@ -147,7 +147,7 @@ async fn invalid_scan_requests_return_documented_errors() {
         ),
         (NewScan { tool_params: Some(json!([1])), ..valid() }, ErrorKind::Invalid, 422, "tool_params"),
     ] {
-        assert_refused(client.create_scan(&new).await, kind, status, words);
+        assert_refused(client.create_scan(&new).await, kind, status, message);
     }
     assert_refused(client.delete_scan(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");
     assert_refused(client.scan_output(ScanId(99)).await, ErrorKind::NotFound, 404, "scan");

@@ -1,6 +1,6 @@
-//! The client against misbehaving services: `answers` sends unexpected HTTP responses, `wire` fails below HTTP.
+//! The client against misbehaving services: `responses` sends unexpected HTTP responses, `wire` fails below HTTP.
 
-mod answers;
+mod responses;
 mod wire;
 
 use std::time::Duration;

@@ -142,7 +142,7 @@ async fn event_kinds_are_read_and_written_as_before() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_have_every_field_as_before() {
     let home = Home::with_fixture();
-    let world = home.serve().await;
+    let service = home.serve().await;
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "json"] {
         home.output(&["findings", "export", "--format", format, "-o", "export"]).await;
         let now = std::fs::read_to_string(home.path().join("export")).unwrap();
@@ -153,7 +153,7 @@ async fn exports_have_every_field_as_before() {
         let now = std::fs::read_to_string(home.path().join("export")).unwrap();
         assert_fields(format, &text(&format!("exports/captures.{format}")), &now);
     }
-    world.stop().await;
+    service.stop().await;
 }
 
 /// Asserts that the export contains every field of the earlier one.

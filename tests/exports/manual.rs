@@ -37,11 +37,15 @@ fn manual_findings_in_every_export_keep_text_and_evidence() {
     let rows = manual_rows();
     for format in ExportFormat::ALL {
         let export = String::from_utf8(bytes(format, &rows)).unwrap();
-        for words in ["by the picture", "by the import"] {
+        for description in ["by the picture", "by the import"] {
             // Exports contain the bytes of the target unchanged.
-            let proof = format!("{words}-proof{ENTITIES}");
+            let proof = format!("{description}-proof{ENTITIES}");
             let proof = if format == ExportFormat::Html { proof.replace('&', "&amp;") } else { proof };
-            assert!(export.contains(words) && export.contains(&proof), "{} lacks {proof}:\n{export}", format.as_str());
+            assert!(
+                export.contains(description) && export.contains(&proof),
+                "{} lacks {proof}:\n{export}",
+                format.as_str()
+            );
         }
         if !matches!(format, ExportFormat::Html | ExportFormat::Json) {
             assert!(!export.contains(['\u{7}', '\u{1b}', '\u{202e}', '\u{9b}']), "{}", format.as_str());

@@ -258,7 +258,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
     without_reason.assessment.reason = None;
     let all: Vec<ExportRow> = rows().into_iter().chain([without_reason]).collect();
     let text = String::from_utf8(bytes(ExportFormat::Markdown, &all)).unwrap();
-    for words in [
+    for expected in [
         "# Hand-over: Acme &lt;external\\>",
         "## Undecided: 5",
         "## Decided: 7",
@@ -268,7 +268,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
         "- ada\\@box: ",
         "high (scanner: low)",
     ] {
-        assert!(text.contains(words), "{words}:\n{text}");
+        assert!(text.contains(expected), "{expected}:\n{text}");
     }
     assert!(!text.contains("<script") && !text.contains("[a]("), "{text}");
 }
@@ -304,7 +304,7 @@ fn report_shows_decisions_beside_scanner_results() {
 
 #[test]
 fn retest_result_is_in_every_format_of_retested_findings_only() {
-    let words = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
+    let summary = "retest on 2026-11-20 09:00:00: not seen (before: confirmed)";
     let retest = json!({"at": "2026-11-20 09:00:00", "before": "confirmed", "now": "not_seen", "scan_id": 9});
     let sarif = document(ExportFormat::Sarif);
     let properties = |at: usize| sarif["runs"][0]["results"][at]["properties"]["retest"].clone();
@@ -318,9 +318,17 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
         "{}",
         properties_of(1)
     );
-    assert!(vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(words), "{}", properties_of(1));
+    assert!(
+        vex["vulnerabilities"][1]["analysis"]["detail"].as_str().unwrap().contains(summary),
+        "{}",
+        properties_of(1)
+    );
     let file = document(ExportFormat::DefectDojo);
-    assert!(file["findings"][1]["severity_justification"].as_str().unwrap().contains(words), "{}", file["findings"][1]);
+    assert!(
+        file["findings"][1]["severity_justification"].as_str().unwrap().contains(summary),
+        "{}",
+        file["findings"][1]
+    );
     let lines = text(ExportFormat::Jsonl);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[1]["retest"], &lines[2]["retest"]), (&retest, &Value::Null));
@@ -335,7 +343,7 @@ fn retest_result_is_in_every_format_of_retested_findings_only() {
     let page = text(ExportFormat::Html);
     assert_eq!(page.matches("<dt>Retest</dt><dd>not seen").count(), 1, "{page}");
     let markdown = text(ExportFormat::Markdown);
-    assert_eq!(markdown.matches(words).count(), 1, "{markdown}");
+    assert_eq!(markdown.matches(summary).count(), 1, "{markdown}");
     let groups = document(ExportFormat::Json);
     let mut findings = groups.as_array().unwrap().iter().flat_map(|group| group["findings"].as_array().unwrap());
     let retest = json!({"before": "confirmed", "now": "not seen", "at": "2026-11-20 09:00:00"});

@@ -153,8 +153,9 @@ fn draws(files: &[ScannedFile<'_>], except: &[&str], mutable: &[&str]) -> Vec<Vi
     for scanned in files.iter().filter(|scanned| !is_in(&scanned.layer, except)) {
         for function in scanned.names.functions.iter().filter(|function| !function.is_test) {
             let is_drawing = function.name == "draw" || function.name.starts_with("draw_");
-            for taken in function.mutates.iter().filter(|taken| is_drawing && !mutable.contains(&taken.as_str())) {
-                all.push(at(scanned, function.line, &format!("{} takes `&mut {taken}`", function.name)));
+            for mutated in function.mutates.iter().filter(|mutated| is_drawing && !mutable.contains(&mutated.as_str()))
+            {
+                all.push(at(scanned, function.line, &format!("{} takes `&mut {mutated}`", function.name)));
             }
         }
     }

@@ -62,11 +62,11 @@ async fn foreign_host_header_is_forbidden() {
 async fn rate_limit_is_reported_and_enforced_by_class() {
     let service = TestService::with(|settings| settings.rate_limit = RateLimit::PerMinute(4)).await;
     let send = async |method: Method, path: &str| service.request(method, path).send().await.unwrap();
-    for left in ["3", "2", "1", "0"] {
+    for remaining in ["3", "2", "1", "0"] {
         let response = send(Method::GET, "/workspaces").await;
         assert_eq!(
             (&response.headers()["x-ratelimit-limit"], &response.headers()["x-ratelimit-remaining"]),
-            (&"4".parse().unwrap(), &left.parse().unwrap())
+            (&"4".parse().unwrap(), &remaining.parse().unwrap())
         );
     }
     let refused = send(Method::GET, "/workspaces").await;
@@ -124,7 +124,7 @@ async fn openapi_document_lists_34_working_operations() {
             let status = response.status.to_string();
             assert!(
                 responses.contains_key(&status),
-                "{method} {path} answers {status}, which the document does not list"
+                "{method} {path} returns {status}, which the document does not list"
             );
             assert_ne!(response.body["message"], json!(format!("there is nothing at /api/v2{path}")));
         }

@@ -33,6 +33,14 @@ async fn received(server: &MockServer, count: usize) -> Vec<Request> {
     tokio::time::timeout(super::PATIENCE, polling).await.expect("no callback in time")
 }
 
+impl TestService {
+    /// Starts a scan of loopback with this `report_callback` and returns its id.
+    async fn scan_with_callback(&self, callback: Value) -> i64 {
+        let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
+        self.post("/scans", body).await.created()
+    }
+}
+
 fn hook(server: &MockServer) -> String {
     format!("{}/hook", server.uri())
 }
@@ -43,11 +51,7 @@ async fn finished_scan_sends_signed_report() {
     service.runner.set_events(typical_events());
     service.runner.finish_scans(1);
     let server = receiver(&[]).await;
-    let callback = json!({"url": hook(&server), "format": "json"});
-    let scan = service
-        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
-        .await
-        .created();
+    let scan = service.scan_with_callback(json!({"url": hook(&server), "format": "json"})).await;
     let request = received(&server, 1).await.remove(0);
     assert_eq!(request.headers["content-type"], "application/json");
     assert_eq!(request.headers["x-scandeck-subject"], format!("scan {scan}").as_str());
@@ -80,18 +84,14 @@ async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
     let clock = ManualClock::new(Timestamp::now());
     let runner = ScriptedRunner::default();
     runner.finish_scans(1);
-    let at = async || TestService::with_clock(dir.path(), &clock, runner.clone()).await;
-    let service = at().await;
+    let start = async || TestService::with_clock(dir.path(), &clock, runner.clone()).await;
+    let service = start().await;
     let server = receiver(&[500, 404, 503]).await;
-    let callback = json!({"url": hook(&server)});
-    service
-        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
-        .await
-        .created();
+    service.scan_with_callback(json!({"url": hook(&server)})).await;
     received(&server, 1).await;
     advance_until(&clock, &server, 2).await;
     service.stop().await;
-    let service = at().await;
+    let service = start().await;
     advance_until(&clock, &server, 3).await;
     advance_until(&clock, &server, 4).await;
     clock.advance(SignedDuration::from_secs(60));
@@ -104,16 +104,12 @@ async fn failed_callback_is_retried_every_3_seconds_and_after_restart() {
 async fn hanging_receiver_does_not_delay_others() {
     let service = TestService::new().await;
     service.runner.finish_scans(2);
-    let scan = async |url: String| {
-        let callback = json!({"url": url});
-        let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
-        service.post("/scans", body).await.created()
-    };
     let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    scan(format!("http://{}/hook", hanging.local_addr().unwrap())).await;
+    let url = format!("http://{}/hook", hanging.local_addr().unwrap());
+    service.scan_with_callback(json!({"url": url})).await;
     let (connection, _) = hanging.accept().await.unwrap();
     let server = receiver(&[]).await;
-    scan(hook(&server)).await;
+    service.scan_with_callback(json!({"url": hook(&server)})).await;
     received(&server, 1).await;
     let mut request = vec![0; 64 * 1024];
     while let Ok(count) = connection.try_read(&mut request) {
@@ -127,9 +123,7 @@ async fn aborted_scan_sends_report() {
     let service = TestService::new().await;
     service.runner.panic_next(3);
     let server = receiver(&[]).await;
-    let callback = json!({"url": hook(&server)});
-    let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback});
-    let scan = service.post("/scans", body).await.created();
+    let scan = service.scan_with_callback(json!({"url": hook(&server)})).await;
     service.until_status(scan, "aborted").await;
     received(&server, 1).await;
     service.stop().await;
@@ -144,11 +138,7 @@ async fn failing_callback_stops_after_five_attempts() {
     let service = TestService::with_clock(dir.path(), &clock, runner).await;
     let (dead, alive) = (receiver(&[500; 5]).await, receiver(&[]).await);
     for server in [&dead, &alive] {
-        let callback = json!({"url": hook(server)});
-        service
-            .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
-            .await
-            .created();
+        service.scan_with_callback(json!({"url": hook(server)})).await;
     }
     received(&alive, 1).await;
     for count in 2..=5 {
@@ -162,6 +152,7 @@ async fn failing_callback_stops_after_five_attempts() {
     service.stop().await;
 }
 
+/// Advances the clock until the receiver has this number of requests.
 async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
     let polling = async {
         while server.received_requests().await.unwrap().len() < count {
@@ -185,11 +176,7 @@ async fn callback_redirect_out_of_scope_is_not_followed() {
         .await;
     Mock::given(path("/out")).respond_with(to("/hook".into())).mount(&server).await;
     Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
-    let callback = json!({"url": format!("{}/out", server.uri())});
-    service
-        .post("/scans", json!({"tool_id": 70, "target_name": "127.0.0.1", "report_callback": callback}))
-        .await
-        .created();
+    service.scan_with_callback(json!({"url": format!("{}/out", server.uri())})).await;
     // The first redirect leaves the scope, so the attempt fails. The second stays in scope and is followed.
     let requests = received(&server, 3).await;
     let paths: Vec<&str> = requests.iter().map(|request| request.url.path()).collect();

@@ -154,6 +154,11 @@ impl TestService {
         self.post("/scans", json!({"tool_id": 70, "target_id": target})).await.created()
     }
 
+    /// The number of items in a list.
+    pub async fn count(&self, path: &str) -> usize {
+        self.get(path).await.data().as_array().unwrap().len()
+    }
+
     /// Polls a path until its data meets the condition.
     pub async fn until(&self, path: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         let ready = async {
@@ -209,12 +214,12 @@ impl JsonResponse {
         &self.body["data"]
     }
 
-    /// Asserts an error body with this status, whose message contains `words`.
+    /// Asserts an error body with this status, whose message contains this text.
     #[track_caller]
-    pub fn assert_refused(&self, status: u16, words: &str) {
+    pub fn assert_refused(&self, status: u16, message: &str) {
         assert_eq!((self.status, self.content_type.as_str()), (status, "application/json"), "{self:?}");
         assert_eq!(self.body["status"], status, "{self:?}");
-        assert!(self.body["message"].as_str().unwrap().contains(words), "{words}: {self:?}");
+        assert!(self.body["message"].as_str().unwrap().contains(message), "{message}: {self:?}");
         assert!(self.body.get("data").is_none());
     }
 

@@ -161,13 +161,13 @@ fn invalid_settings_name_the_flag() {
     let occupied = listener.local_addr().unwrap().to_string();
     let below_a_file = temp.path().join("file/dir");
     std::fs::write(temp.path().join("file"), "").unwrap();
-    for (dir, flags, words) in [
+    for (dir, flags, expected) in [
         (temp.path(), vec!["--listen", &occupied], "--listen"),
         (temp.path(), vec!["--allow-target", "*.com"], "--allow-target"),
         (&below_a_file, vec![], "--data-dir"),
     ] {
         let output = program("serve", dir).args(&FREE_PORTS[2..]).args(flags).output().unwrap();
         let text = printed(&output);
-        assert!(!output.status.success() && text.contains(words), "{text}");
+        assert!(!output.status.success() && text.contains(expected), "{text}");
     }
 }

@@ -55,7 +55,7 @@ async fn report_in_each_format_downloads_under_its_name() {
         assert_eq!(file.headers()["content-disposition"], format!("attachment; filename=\"{name}\"").as_str());
         assert!(file.text().await.unwrap().contains("Finding web.key"), "{format}");
     }
-    assert_eq!(service.get("/reports").await.data().as_array().unwrap().len(), 3);
+    assert_eq!(service.count("/reports").await, 3);
     service.delete("/reports/1").await.assert_no_content();
     service.get("/reports/1").await.assert_refused(404, "no report 1");
     service.stop().await;
@@ -131,7 +131,7 @@ async fn invalid_report_request_names_field() {
         body[name] = value;
         body
     };
-    for (body, status, words) in [
+    for (body, status, message) in [
         (with("format", Value::Null), 400, "format is required"),
         (with("format", json!("pdf")), 400, "json, csv, html"),
         (with("format", json!("odt")), 400, "json, csv, html"),
@@ -148,7 +148,7 @@ async fn invalid_report_request_names_field() {
         (with("webhook_url", json!("127.0.0.1")), 400, "http or https"),
         (with("format", json!(7)), 422, "format"),
     ] {
-        service.post("/reports", body).await.assert_refused(status, words);
+        service.post("/reports", body).await.assert_refused(status, message);
     }
     for path in ["/reports/99", "/reports/99/download"] {
         service.get(path).await.assert_refused(404, "no report 99");

@@ -154,7 +154,7 @@ pub fn finding(vuln_id: &str, risk: Risk, place: &str) -> NewFinding {
 /// A finished test with its findings.
 pub fn tested(uid: &str, weight: u32, findings: Vec<NewFinding>) -> ScanEvent {
     let description = format!("Looked at {uid}");
-    ScanEvent::Tested(TestDone { uid: uid.into(), description, metadata: json!({"asked": uid}), weight, findings })
+    ScanEvent::Tested(TestDone { uid: uid.into(), description, metadata: json!({"request": uid}), weight, findings })
 }
 
 /// Ten planned tests, of which seven have finished, with two findings, raw lines, an info line and an output.
@@ -162,7 +162,7 @@ pub fn typical_events() -> Vec<ScanEvent> {
     vec![
         ScanEvent::Planned(10),
         ScanEvent::Raw("GET http://127.0.0.1/ 200".into()),
-        ScanEvent::Info("the answer came from 127.0.0.1".into()),
+        ScanEvent::Info("connected to 127.0.0.1".into()),
         tested(
             "web.headers",
             1,

@@ -323,7 +323,7 @@ async fn logger_creation_sends_workspace_in_query_and_form() {
 async fn proxy_variables_are_ignored_for_loopback() {
     // A client reads the variables when it is created, so they are set for a process of its own.
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "client::answers::client_on_loopback_lists_workspaces", "--include-ignored"])
+        .args(["--exact", "client::responses::client_on_loopback_lists_workspaces", "--include-ignored"])
         .env("HTTP_PROXY", "http://127.0.0.1:9")
         .env("http_proxy", "http://127.0.0.1:9")
         .env("ALL_PROXY", "http://127.0.0.1:9")
