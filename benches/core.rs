@@ -260,7 +260,7 @@ fn decisions(criterion: &mut Criterion) {
     let (input, events) = decided();
     let mut group = criterion.benchmark_group("decisions");
     group.sample_size(10);
-    group.bench_function("arrange 100,000 decided findings (off the UI thread)", |bench| {
+    group.bench_function("correlate 100,000 decided findings (off the UI thread)", |bench| {
         bench.iter(|| correlate(&input));
     });
     group.bench_function("fold 100,000 events (off the UI thread)", |bench| {

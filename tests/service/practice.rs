@@ -113,8 +113,10 @@ async fn payload_in_each_shape_is_requested() {
     let mut planted = Vec::new();
     for shape in PayloadShape::ALL {
         let (token, url) = setup.payload();
-        let (text, method) =
-            (shape.of(&url), if matches!(shape, PayloadShape::SchemeLess | PayloadShape::Hostless) { "plain" } else { "unfurl" });
+        let (text, method) = (
+            shape.of(&url),
+            if matches!(shape, PayloadShape::SchemeLess | PayloadShape::Hostless) { "plain" } else { "unfurl" },
+        );
         // An encoded payload is pasted after `url=` without further encoding.
         let request = match shape {
             PayloadShape::Encoded => Url::parse(&format!("{}?url={text}", setup.url("fetch/plain", &[]))).unwrap(),
