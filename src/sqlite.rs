@@ -1,11 +1,11 @@
-//! The manners of every SQLite file of ours: closed to others, its schema number read before SQLite opens it, a copy
-//! before a migration, the journal by file system.
+//! Rules for every SQLite file: private to the user, schema version read before SQLite opens it, backup before a
+//! migration, journal mode by file system.
 //!
-//! Both wings keep a database and know nothing of each other; this is what their stores share. Those of the dashboard
-//! are `shared` with other dashboards and commands.
+//! Both wings use this module for their stores. The files of the dashboard are `shared` with other dashboards and
+//! commands.
 
 #[cfg(feature = "dashboard")]
-mod aside;
+mod broken;
 #[cfg(feature = "dashboard")]
 mod error;
 #[cfg(feature = "dashboard")]
@@ -20,30 +20,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
 
 #[cfg(feature = "dashboard")]
 pub use self::{
-    aside::Aside,
+    broken::BrokenFile,
     error::StoreError,
     opening::{Opening, open},
-    shared::{FileKind, OpeningTurn, SharedFile, beside},
+    shared::{FileKind, OpeningLock, SharedFile, beside},
 };
 
-/// How any connection is made: a lock of another is waited for, statements are not logged.
+/// Options of every connection: a timeout for locks of other processes, no statement log.
 pub fn options(file: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(file).busy_timeout(Duration::from_secs(5)).disable_statement_logging()
 }
 
-/// Makes the file (0600) before SQLite does, whose log and index files take over its mode.
-pub fn close_to_others(file: &Path) -> std::io::Result<()> {
+/// Options of a writing connection.
+pub fn private_options(file: &Path) -> SqliteConnectOptions {
+    options(file)
+        .create_if_missing(true)
+        .journal_mode(if is_on_network(file) { SqliteJournalMode::Delete } else { SqliteJournalMode::Wal })
+        .synchronous(SqliteSynchronous::Full)
+        // Deleted secrets must disappear from the file, not only from its index.
+        .pragma("secure_delete", "ON")
+}
+
+/// Creates the file with mode 0600 before SQLite does; SQLite copies the mode to its log and index files.
+pub fn make_private(file: &Path) -> std::io::Result<()> {
     let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(file)?;
     opened.set_permissions(Permissions::from_mode(0o600))
 }
 
 /// `user_version` of the header (bytes 60 to 63, big-endian; the file format of SQLite, §1.3); 0 without a file.
-pub fn schema_number(file: &Path) -> std::io::Result<i64> {
+pub fn schema_version(file: &Path) -> std::io::Result<i64> {
     let mut header = [0; 64];
     match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
         Ok(()) => Ok(i64::from(u32::from_be_bytes([header[60], header[61], header[62], header[63]]))),
@@ -52,7 +62,7 @@ pub fn schema_number(file: &Path) -> std::io::Result<i64> {
     }
 }
 
-/// Copies the database, with what is still in its log, to the first free `*.bak-N`.
+/// Copies the database and its log to the first free `*.bak-N`.
 pub async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
     let backup = free_name(file, "bak").context("no free name for the backup")?;
     let mut connection = options(file).connect().await?;
@@ -62,7 +72,7 @@ pub async fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// NFS, SMB, CIFS, 9P, AFS and FUSE do not share memory between hosts, which the write-ahead log needs.
-pub fn on_network(file: &Path) -> bool {
+pub fn is_on_network(file: &Path) -> bool {
     const MAGIC: [i64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x6573_5546];
     let Some(directory) = file.parent() else { return false };
     #[allow(clippy::unnecessary_cast)] // the type of `f_type` differs between platforms

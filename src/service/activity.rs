@@ -1,4 +1,4 @@
-//! What a service on a data directory is doing, read beside it from its database (`scandeck status`).
+//! The activity of a running service, read from its database by another process (`scandeck status`).
 
 use jiff::Timestamp;
 
@@ -6,7 +6,6 @@ use super::data_dir::DataDir;
 use super::errors::StartError;
 use super::store::Store;
 
-/// Scans and loggers of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub running: i64,
@@ -18,7 +17,7 @@ pub struct Activity {
 /// Reads the activity of a service whose loggers record for `logger_days`.
 ///
 /// # Errors
-/// When the database has another schema, or cannot be read.
+/// When the database has another schema or cannot be read.
 pub async fn activity(dir: &DataDir, logger_days: i64) -> Result<Activity, StartError> {
     let store = Store::open_beside(&dir.database()).await?;
     let read = async {

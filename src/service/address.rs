@@ -1,4 +1,4 @@
-//! What a target is called: the three forms, and the one spelling each of them has here.
+//! Addresses of targets: three forms, each with one canonical spelling.
 //!
 //! ```text
 //!   "HTTP://Shop.Acme.TEST:80"  ─parse─►  url         http://shop.acme.test/
@@ -6,8 +6,7 @@
 //!   "Bücher.example."           ─parse─►  hostname    xn--bcher-kva.example
 //! ```
 //!
-//! Equal canonical names are the same target. Whether it may be scanned is not decided here: see
-//! [`rails`](super::rails).
+//! Targets with equal canonical names are the same target. [`rails`](super::rails) decide whether it may be scanned.
 
 use std::net::IpAddr;
 
@@ -16,9 +15,9 @@ use url::{Host, Url};
 
 use crate::contract::TargetType;
 
-/// Longest address taken, in bytes.
+/// The longest accepted address, in bytes.
 pub const MAX_LENGTH: usize = 2048;
-/// Longest DNS name, in bytes of its A-label form (RFC 1035 §2.3.4).
+/// The longest DNS name, in bytes of its A-label form (RFC 1035 §2.3.4).
 const MAX_NAME: usize = 253;
 
 /// A target's address in canonical form.
@@ -29,38 +28,37 @@ pub struct Address {
     url: Option<Url>,
 }
 
-/// Why a text is no target; the message says what to write instead.
+/// Why a text is not the address of a target; the message includes a valid form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[allow(missing_docs)] // the messages say it
 pub enum AddressError {
     #[error(
         "a target is a host name (shop.example.com), an IP address (192.0.2.7, ::1) or a URL (https://shop.example.com/)"
     )]
     Empty,
-    #[error("a target's name has at most {MAX_LENGTH} bytes")]
+    #[error("the name of a target has at most {MAX_LENGTH} bytes")]
     TooLong,
-    #[error("`{0}` is no target: write http://{0}")]
+    #[error("`{0}` has no scheme: use http://{0}")]
     NeedsScheme(String),
-    #[error("`{0}` is a range of addresses: one address a target")]
+    #[error("`{0}` is a range: add each address as its own target")]
     Range(String),
-    #[error("only http and https URLs are targets, not `{0}:`")]
+    #[error("only http and https URLs are supported, not `{0}:`")]
     Scheme(String),
-    #[error("a target's URL carries no user name or password: give them to the scan as `authentication`")]
+    #[error("remove user name and password from the URL: pass them to the scan as `authentication`")]
     UserInfo,
-    #[error("a target's URL carries no #fragment: servers never see it")]
+    #[error("remove the #fragment from the URL: servers never receive it")]
     Fragment,
     #[error(
-        "`{name}` is no target ({why}): give a host name (shop.example.com), an IP address (192.0.2.7, ::1) \
+        "`{name}` is not a target ({why}): use a host name (shop.example.com), an IP address (192.0.2.7, ::1) \
          or a URL (https://shop.example.com/)"
     )]
     Form { name: String, why: String },
 }
 
 impl Address {
-    /// Reads one of the three forms of `service.md` (Workspaces and targets).
+    /// Parses one of the three forms of `service.md` (Workspaces and targets).
     ///
     /// # Errors
-    /// Says which form was probably meant.
+    /// Suggests the form that was probably meant.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim();
         if text.is_empty() {
@@ -70,7 +68,7 @@ impl Address {
             return Err(AddressError::TooLong);
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(form(text, "it holds blanks or control characters"));
+            return Err(invalid(text, "it contains blanks or control characters"));
         }
         match text.split_once("://") {
             Some((scheme, rest)) => parse_url(text, scheme, rest),
@@ -78,12 +76,10 @@ impl Address {
         }
     }
 
-    /// The one spelling of this target.
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
-    /// Which of the three forms it is.
     pub fn kind(&self) -> TargetType {
         match (&self.url, &self.host) {
             (Some(_), _) => TargetType::Url,
@@ -92,7 +88,7 @@ impl Address {
         }
     }
 
-    /// The host: of a URL its host, else the name or address itself; IPv6 without brackets.
+    /// The host of the URL, or the name or address itself; IPv6 without brackets.
     pub fn host(&self) -> String {
         match &self.host {
             Host::Domain(name) => name.clone(),
@@ -101,7 +97,7 @@ impl Address {
         }
     }
 
-    /// The address, where the host is one and needs no look-up.
+    /// The IP address, if the host is one.
     pub fn ip(&self) -> Option<IpAddr> {
         match &self.host {
             Host::Domain(_) => None,
@@ -110,17 +106,16 @@ impl Address {
         }
     }
 
-    /// The URL, where the target is one.
     pub fn url(&self) -> Option<&Url> {
         self.url.as_ref()
     }
 
-    /// The port a URL names or implies.
+    /// The explicit or default port of the URL.
     pub fn port(&self) -> Option<u16> {
         self.url.as_ref().and_then(Url::port_or_known_default)
     }
 
-    /// A URL of this host: the target's own, or `scheme://host/`.
+    /// The URL of the target, or `scheme://host/`.
     pub fn url_with(&self, scheme: &str) -> Option<Url> {
         match &self.url {
             Some(url) => Some(url.clone()),
@@ -135,9 +130,9 @@ fn parse_url(text: &str, scheme: &str, rest: &str) -> Result<Address, AddressErr
         return Err(AddressError::Scheme(scheme));
     }
     if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#']) {
-        return Err(form(text, "the host is missing"));
+        return Err(invalid(text, "the host is missing"));
     }
-    let mut url = Url::parse(text).map_err(|error| form(text, &error.to_string()))?;
+    let mut url = Url::parse(text).map_err(|error| invalid(text, &error.to_string()))?;
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Err(AddressError::UserInfo);
@@ -146,10 +141,10 @@ fn parse_url(text: &str, scheme: &str, rest: &str) -> Result<Address, AddressErr
         return Err(AddressError::Fragment);
     }
     if url.port() == Some(0) {
-        return Err(form(text, "port 0 is no port"));
+        return Err(invalid(text, "port 0 is not a port"));
     }
     let host = checked_host(text, url.host().map(|host| host.to_owned()))?;
-    url.set_host(Some(&host.to_string())).map_err(|error| form(text, &error.to_string()))?;
+    url.set_host(Some(&host.to_string())).map_err(|error| invalid(text, &error.to_string()))?;
     Ok(Address { canonical: url.to_string(), host, url: Some(url) })
 }
 
@@ -176,12 +171,12 @@ fn parse_host(text: &str) -> Result<Address, AddressError> {
     let host = checked_host(text, Host::parse(text).ok())?;
     match &host {
         Host::Domain(name) => Ok(Address { canonical: name.clone(), host, url: None }),
-        // "127.1" or "0x7f000001": an address to some programs and a typing error to most people.
-        _ => Err(form(text, "an IPv4 address has four decimal numbers")),
+        // "127.1" or "0x7f000001": some programs accept them, but most users mistyped them.
+        _ => Err(invalid(text, "an IPv4 address has four decimal numbers")),
     }
 }
 
-/// `host:port` and `host/path` are URLs without their beginning.
+/// Suggests a URL for `host:port` and `host/path`.
 fn missing_scheme(text: &str) -> Option<String> {
     if !text.contains([':', '/']) || text.contains('@') {
         return None;
@@ -194,20 +189,20 @@ fn missing_scheme(text: &str) -> Option<String> {
     })
 }
 
-/// A host without trailing dot whose name is one of the DNS.
+/// A host without trailing dot whose name is a valid DNS name.
 fn checked_host(text: &str, host: Option<Host<String>>) -> Result<Host<String>, AddressError> {
     match host {
         Some(Host::Domain(name)) => {
             let name = name.strip_suffix('.').unwrap_or(&name).to_ascii_lowercase();
-            check_dns_name(&name).map_err(|why| form(text, why))?;
+            check_dns_name(&name).map_err(|why| invalid(text, why))?;
             Ok(Host::Domain(name))
         }
         Some(ip) => Ok(ip),
-        None => Err(form(text, "it is neither a name nor an address")),
+        None => Err(invalid(text, "it is neither a name nor an address")),
     }
 }
 
-/// Rules for a name in A-label form (RFC 1035 §2.3.1); underscores are taken because real names have them.
+/// Rules for a name in A-label form (RFC 1035 §2.3.1); underscores are accepted because existing names contain them.
 pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("the name is empty");
@@ -217,22 +212,22 @@ pub(super) fn check_dns_name(name: &str) -> Result<(), &'static str> {
     }
     for label in name.split('.') {
         if label.is_empty() {
-            return Err("it has an empty part between dots");
+            return Err("it has an empty label between dots");
         }
         if label.len() > 63 {
-            return Err("a part of a DNS name has at most 63 bytes");
+            return Err("a label of a DNS name has at most 63 bytes");
         }
         if label.starts_with('-') || label.ends_with('-') {
-            return Err("a part of it begins or ends with a hyphen");
+            return Err("a label begins or ends with a hyphen");
         }
         if !label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
-            return Err("a DNS name has letters, digits, hyphens and dots");
+            return Err("a DNS name has only letters, digits, hyphens and dots");
         }
     }
     Ok(())
 }
 
-fn form(name: &str, why: &str) -> AddressError {
+fn invalid(name: &str, why: &str) -> AddressError {
     let name: String = name.chars().filter(|c| !c.is_control()).take(120).collect();
     AddressError::Form { name, why: why.to_owned() }
 }
@@ -242,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_form_has_one_spelling() {
+    fn parse_yields_one_canonical_spelling_per_form() {
         for (given, canonical, kind, host) in [
             ("HTTP://Shop.Acme.TEST:80", "http://shop.acme.test/", TargetType::Url, "shop.acme.test"),
             ("https://shop.acme.test:443/a?b=1", "https://shop.acme.test/a?b=1", TargetType::Url, "shop.acme.test"),
@@ -258,18 +253,18 @@ mod tests {
         ] {
             let address = Address::parse(given).unwrap_or_else(|error| panic!("{given}: {error}"));
             assert_eq!((address.canonical(), address.kind(), address.host().as_str()), (canonical, kind, host));
-            assert_eq!(Address::parse(canonical).as_ref(), Ok(&address), "{canonical} is its own spelling");
+            assert_eq!(Address::parse(canonical).as_ref(), Ok(&address), "{canonical} is canonical");
         }
     }
 
     #[test]
-    fn what_is_no_target_says_what_to_write() {
+    fn parse_of_invalid_text_suggests_a_form() {
         for (given, says) in [
             ("", "a host name"),
-            ("localhost:8080", "write http://localhost:8080/"),
-            ("shop.acme.test/login", "write http://shop.acme.test/login"),
-            ("[::1]:80", "write http://[::1]/"),
-            ("10.0.0.0/8", "one address a target"),
+            ("localhost:8080", "use http://localhost:8080/"),
+            ("shop.acme.test/login", "use http://shop.acme.test/login"),
+            ("[::1]:80", "use http://[::1]/"),
+            ("10.0.0.0/8", "each address as its own target"),
             ("ftp://shop.acme.test", "only http and https"),
             ("http://ana:secret@shop.acme.test/", "authentication"),
             ("http://@shop.acme.test/", "authentication"),
@@ -282,7 +277,7 @@ mod tests {
             ("1.2.3", "four decimal numbers"),
             ("1.2.3.999", "neither a name nor an address"),
             ("-a.example", "hyphen"),
-            ("a..example", "empty part"),
+            ("a..example", "empty label"),
             ("[127.0.0.1]", "neither"),
             ("fe80::1%eth0", "neither"),
             (&"a.".repeat(140), "253"),
@@ -295,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_a_url_is_not_repeated_in_the_message() {
+    fn error_about_url_with_password_hides_the_password() {
         let error = Address::parse("http://ana:secret@shop.acme.test/").unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
     }

@@ -1,13 +1,13 @@
-//! Callbacks: POST of a finished report or of a note, until somebody answered 2xx or the tries are used up.
+//! Callbacks: POST of a report or a notification, repeated until a 2xx response or the last attempt.
 //!
 //! ```text
-//!   queue ─► due? ─► name allowed? ─► resolved, address allowed? ─► POST there ─► 2xx: done
+//!   queue ─► due? ─► name allowed? ─► resolved, address allowed? ─► POST ─► 2xx: done
 //!     ▲                                          ▲      └─ 3xx ─┘ (at most 3)
-//!     └────── 3 s later, 5 tries ────────────────┘
+//!     └────── 3 s later, 5 attempts ─────────────┘
 //! ```
 //!
-//! The service must not become a way into networks its user may not scan: the rails judge the name, every address it
-//! resolves to, and each redirect, and the connection goes to the address that was judged. Each delivery is signed:
+//! The service must not give access to networks outside the scope. The rails check the name, every address it resolves
+//! to, and each redirect; the connection goes to the checked address. Each delivery is signed:
 //! `X-Scandeck-Signature: sha256=<hex HMAC-SHA256 of the body>` with the key in `callback.key` of the data directory;
 //! `X-Scandeck-Subject` names the scan or report.
 
@@ -27,32 +27,30 @@ use url::Url;
 
 use super::address::Address;
 use super::engine::PRODUCT;
-use super::report_maker::settle_owed;
+use super::report_maker::queue_pending_callbacks;
 use super::state::App;
 use super::store::DatabaseError;
-use super::store::deliveries::{Delivery, PAUSE};
+use super::store::deliveries::{Delivery, RETRY_DELAY};
 
-/// How long the receiver may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Deliveries under way at the same time: a receiver that hangs delays no other.
-const AT_ONCE: usize = 16;
+/// Concurrent deliveries, so that a slow receiver does not delay others.
+const CONCURRENCY: usize = 16;
 
-/// Redirects that are followed.
-const REDIRECTS: usize = 3;
+const MAX_REDIRECTS: usize = 3;
 
-/// Delivers until `stop`. What is queued stays in the database and goes on at the next start.
+/// Delivers callbacks until `stop`. Queued callbacks remain in the database for the next start.
 pub async fn deliver(app: App, key: String, stop: CancellationToken) {
     let mut sending = FuturesUnordered::new();
-    let mut busy = Vec::new();
+    let mut in_flight = Vec::new();
     while !stop.is_cancelled() {
-        let (due, next) = due(&app, &busy).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "callbacks could not be read or written");
-            (Vec::new(), Some(app.now() + PAUSE))
+        let (due, next) = due(&app, &in_flight).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "callback queue not read");
+            (Vec::new(), Some(app.now() + RETRY_DELAY))
         });
-        busy.extend(due.iter().map(|delivery| delivery.id));
+        in_flight.extend(due.iter().map(|delivery| delivery.id));
         sending.extend(due.into_iter().map(|delivery| attempt(&app, &key, delivery, &stop)));
-        let later = async {
+        let next_due = async {
             match next {
                 Some(at) => app.clock.until(at).await,
                 None => std::future::pending().await,
@@ -61,77 +59,77 @@ pub async fn deliver(app: App, key: String, stop: CancellationToken) {
         tokio::select! {
             () = stop.cancelled() => {}
             () = app.deliveries.notified() => {}
-            () = later => {}
-            Some(done) = sending.next() => busy.retain(|id| *id != done),
+            () = next_due => {}
+            Some(done) = sending.next() => in_flight.retain(|id| *id != done),
         }
     }
     while sending.next().await.is_some() {}
 }
 
-/// What is due and not being sent, and when the next one after these is.
-async fn due(app: &App, busy: &[i64]) -> Result<(Vec<Delivery>, Option<Timestamp>), DatabaseError> {
-    settle_owed(app).await?;
-    let (mut busy, mut due) = (busy.to_vec(), Vec::new());
-    while busy.len() < AT_ONCE
-        && let Some(delivery) = app.store.next_delivery(&busy).await?
+/// The due deliveries that are not in flight, and the time of the next one.
+async fn due(app: &App, in_flight: &[i64]) -> Result<(Vec<Delivery>, Option<Timestamp>), DatabaseError> {
+    queue_pending_callbacks(app).await?;
+    let (mut in_flight, mut due) = (in_flight.to_vec(), Vec::new());
+    while in_flight.len() < CONCURRENCY
+        && let Some(delivery) = app.store.next_delivery(&in_flight).await?
     {
         if delivery.next_at > app.now().as_millisecond() {
             return Ok((due, Timestamp::from_millisecond(delivery.next_at).ok()));
         }
-        busy.push(delivery.id);
+        in_flight.push(delivery.id);
         due.push(delivery);
     }
     Ok((due, None))
 }
 
-/// One try, noted; gives the delivery's id.
+/// One attempt, whose result is stored; returns the id of the delivery.
 async fn attempt(app: &App, key: &str, delivery: Delivery, stop: &CancellationToken) -> i64 {
-    // A service that ends counts no try: the receiver did nothing wrong.
+    // An attempt that the shutdown cancels does not count.
     let Some(sent) = stop.run_until_cancelled(send(app, key, &delivery)).await else { return delivery.id };
-    let noted = match sent {
-        Ok(()) => app.store.forget_delivery(delivery.id).await,
-        Err(error) => app.store.put_off(&delivery, app.now()).await.map(|again| {
+    let stored = match sent {
+        Ok(()) => app.store.delete_delivery(delivery.id).await,
+        Err(error) => app.store.postpone_delivery(&delivery, app.now()).await.map(|retry| {
             let error = format!("{error:#}");
-            tracing::warn!(subject = delivery.subject, error, again, "a callback was not delivered");
+            tracing::warn!(subject = delivery.subject, error, retry, "callback not delivered");
         }),
     };
-    if let Err(error) = noted {
-        tracing::error!(%error, "the try of a callback could not be noted");
-        // It is due as before; the receiver must not be flooded meanwhile.
-        stop.run_until_cancelled(app.clock.until(app.now() + PAUSE)).await;
+    if let Err(error) = stored {
+        tracing::error!(%error, "result of a callback not stored");
+        // The delivery remains due; without a pause it would flood the receiver.
+        stop.run_until_cancelled(app.clock.until(app.now() + RETRY_DELAY)).await;
     }
     delivery.id
 }
 
 async fn send(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()> {
-    tokio::time::timeout(TIMEOUT, follow(app, key, delivery)).await.context("no answer within 10 s")?
+    tokio::time::timeout(TIMEOUT, follow(app, key, delivery)).await.context("no response within 10 s")?
 }
 
 async fn follow(app: &App, key: &str, delivery: &Delivery) -> anyhow::Result<()> {
     let mut url: Url = delivery.url.parse()?;
-    for _ in 0..=REDIRECTS {
-        let answer = post(app, key, delivery, &url).await?;
-        let status = answer.status();
+    for _ in 0..=MAX_REDIRECTS {
+        let response = post(app, key, delivery, &url).await?;
+        let status = response.status();
         if status.is_success() {
             return Ok(());
         }
-        ensure!(status.is_redirection(), "the receiver answered {status}");
-        let location = answer.headers().get(LOCATION).context("a redirect without Location")?;
+        ensure!(status.is_redirection(), "the receiver responded with {status}");
+        let location = response.headers().get(LOCATION).context("redirect without Location")?;
         url = url.join(location.to_str()?)?;
     }
-    bail!("more than {REDIRECTS} redirects")
+    bail!("more than {MAX_REDIRECTS} redirects")
 }
 
 async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::Result<Response> {
     let address = Address::parse(url.as_str())?;
     app.rails.check_name(&address)?;
-    let reach = resolve(app, &address).await?;
+    let socket = resolve(app, &address).await?;
     let mut client = Client::builder().no_proxy().redirect(redirect::Policy::none()).timeout(TIMEOUT);
     if address.ip().is_none() {
-        // The connection goes to the address that was judged, whatever the name resolves to by then.
-        client = client.resolve(&address.host(), reach);
+        // The connection must go to the checked address, even if the name resolves to another one now.
+        client = client.resolve(&address.host(), socket);
     }
-    let answer = client
+    let response = client
         .build()?
         .post(url.clone())
         .header(USER_AGENT, PRODUCT)
@@ -141,12 +139,12 @@ async fn post(app: &App, key: &str, delivery: &Delivery, url: &Url) -> anyhow::R
         .body(delivery.body.clone())
         .send()
         .await?;
-    Ok(answer)
+    Ok(response)
 }
 
 async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
     let host = address.host();
-    let port = address.port().context("a URL without a port")?;
+    let port = address.port().context("URL without a port")?;
     let all: Vec<SocketAddr> = match address.ip() {
         Some(ip) => vec![SocketAddr::new(ip, port)],
         None => tokio::net::lookup_host((host.as_str(), port)).await?.collect(),
@@ -154,12 +152,12 @@ async fn resolve(app: &App, address: &Address) -> anyhow::Result<SocketAddr> {
     for found in &all {
         app.rails.check_ip(&host, found.ip())?;
     }
-    all.first().copied().context("the name resolves to no address")
+    all.first().copied().context("the name has no address")
 }
 
-/// HMAC-SHA256 of a body in hexadecimal.
+/// The hexadecimal HMAC-SHA256 of a body.
 fn signature(key: &str, body: &[u8]) -> String {
-    // HMAC takes keys of any length; the error of the trait never happens.
+    // HMAC accepts keys of any length, so the error of the trait is impossible.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key.as_bytes()) else { return String::new() };
     mac.update(body);
     mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -170,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_signature_is_that_of_rfc_4231() {
+    fn signature_matches_rfc_4231() {
         assert_eq!(
             signature("Jefe", b"what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"

@@ -1,7 +1,7 @@
-//! One row of the route table: path, handler, and what the OpenAPI document says about it.
+//! One row of the route table: path, handler, and the data for the OpenAPI document.
 //!
-//! `routes/*.rs` each give a list of these; the router and the document are both made from them, so that neither
-//! can know an endpoint that the other does not.
+//! `routes/*.rs` return lists of these rows. The router and the document are built from the same rows, so they contain
+//! the same endpoints.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -13,21 +13,20 @@ use super::state::App;
 pub struct Endpoint {
     /// GET, POST, PUT or DELETE.
     pub method: Method,
-    /// Below `/api/v2`, with `{id}` where an id stands.
+    /// Relative to `/api/v2`, with `{id}` for an id.
     pub path: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Success statuses, the usual one first.
+    /// Success statuses, the most common first.
     pub success: &'static [u16],
-    /// Refusals besides 401, 429 and 500, which every endpoint has.
+    /// Error statuses in addition to 401, 429 and 500.
     pub refusals: &'static [u16],
     /// Query parameters: name and JSON type.
     pub query: &'static [(&'static str, &'static str)],
     /// Body fields: name, JSON type, whether required.
     pub body: &'static [(&'static str, &'static str, bool)],
-    /// A list: answered with an ETag, and 304 while nothing changed.
+    /// Whether the response has an ETag, and 304 is possible.
     pub list: bool,
-    /// What answers.
     pub handler: MethodRouter<App>,
 }
 
@@ -66,22 +65,22 @@ impl Endpoint {
         Self::new(Method::DELETE, MethodFilter::DELETE, path, summary, handler).answers(&[204])
     }
 
-    /// With other success statuses.
+    /// Sets other success statuses.
     pub fn answers(self, success: &'static [u16]) -> Self {
         Self { success, ..self }
     }
 
-    /// With refusals of its own.
+    /// Sets additional error statuses.
     pub fn refuses(self, refusals: &'static [u16]) -> Self {
         Self { refusals, ..self }
     }
 
-    /// With query parameters.
+    /// Sets query parameters.
     pub fn query(self, query: &'static [(&'static str, &'static str)]) -> Self {
         Self { query, ..self }
     }
 
-    /// With a body.
+    /// Sets body fields.
     pub fn body(self, body: &'static [(&'static str, &'static str, bool)]) -> Self {
         Self { body, ..self }
     }

@@ -1,8 +1,8 @@
-//! The door of the API: Host header, key, request budget; and 304 for lists that did not change.
+//! Middleware: Host header, API key, rate limit, and 304 for unchanged lists.
 //!
 //! ```text
-//!   request ─► Host known? ─► key right? ─► budget left? ─► (list: ETag still right?) ─► handler
-//!                 403            401            429                  304
+//!   request ─► Host allowed? ─► key valid? ─► limit not reached? ─► (list: ETag current?) ─► handler
+//!                  403              401             429                     304
 //! ```
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,20 +19,20 @@ use super::errors::ApiError;
 use super::limits::Class;
 use super::state::App;
 
-/// SHA-256 of a key: what is kept, and what is compared.
+/// SHA-256 of a key; only hashes are stored and compared.
 pub fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }
 
-/// Refuses requests that a web page made a browser send here under a name of its own (DNS rebinding): the Host must
-/// be an address or `localhost`.
+/// Refuses DNS rebinding, by which a web page sends requests here under its own name: the Host must be an address or
+/// `localhost`.
 pub async fn check_host(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if is_address(host) {
         return next.run(request).await;
     }
-    ApiError::forbidden(format!("the Host header names `{host}`"))
-        .with_details("this service answers under its address or `localhost` only")
+    ApiError::forbidden(format!("Host `{host}` is not allowed"))
+        .with_details("use the address of the service or `localhost`")
         .into_response()
 }
 
@@ -45,7 +45,7 @@ fn is_address(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || literal.parse::<IpAddr>().is_ok()
 }
 
-/// Asks for the key, then counts the request against the budget, which every answer shows.
+/// Checks the key, then counts the request against the rate limit, which every response reports.
 pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> Response {
     let class = Class::of(request.method(), request.uri().path());
     let now = app.now();
@@ -55,23 +55,22 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
             .into_response();
         refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         if let Some(budget) = app.limiter.peek(class, now) {
-            budget.show(refused.headers_mut());
+            budget.set_headers(refused.headers_mut());
         }
         return refused;
     }
-    app.note_client();
+    app.record_client();
     match app.limiter.take(class, now) {
         None => next.run(request).await,
         Some((budget, true)) => {
             let mut response = next.run(request).await;
-            budget.show(response.headers_mut());
+            budget.set_headers(response.headers_mut());
             response
         }
         Some((budget, false)) => {
-            let mut refused =
-                ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too many requests in this minute").into_response();
-            budget.show(refused.headers_mut());
-            budget.show_reset(refused.headers_mut(), now);
+            let mut refused = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate limit exceeded").into_response();
+            budget.set_headers(refused.headers_mut());
+            budget.set_reset_headers(refused.headers_mut(), now);
             refused
         }
     }
@@ -80,18 +79,18 @@ pub async fn check_key(State(app): State<App>, request: Request, next: Next) -> 
 fn has_key(app: &App, headers: &HeaderMap) -> bool {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
-    // Both sides are hashes of equal length, so the comparison tells nothing about the key.
+    // Both sides are hashes of equal length, so the comparison reveals nothing about the key.
     scheme.eq_ignore_ascii_case("bearer") && bool::from(hash(key.trim()).ct_eq(&app.key_hash))
 }
 
-/// Answers a list with its ETag, and 304 without reading it when the client has the present one.
+/// Adds an ETag to a list, or responds with 304 when the client has the current one.
 ///
-/// The tag is the version of the store and not a hash of the body: telling that nothing changed costs no query.
+/// The tag contains the version of the store instead of a hash of the body, so a 304 needs no query.
 pub async fn tag_list(State(app): State<App>, request: Request, next: Next) -> Response {
     let tag = tag(&app, request.uri()).await;
-    let known = request.headers().get(header::IF_NONE_MATCH).is_some_and(|sent| names(sent, &tag));
-    let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { next.run(request).await };
-    if (known || response.status() == StatusCode::OK)
+    let current = request.headers().get(header::IF_NONE_MATCH).is_some_and(|sent| contains_tag(sent, &tag));
+    let mut response = if current { StatusCode::NOT_MODIFIED.into_response() } else { next.run(request).await };
+    if (current || response.status() == StatusCode::OK)
         && let Ok(tag) = HeaderValue::from_str(&tag)
     {
         response.headers_mut().insert(header::ETAG, tag);
@@ -100,23 +99,23 @@ pub async fn tag_list(State(app): State<App>, request: Request, next: Next) -> R
     response
 }
 
-/// Read before the handler runs: a change in between makes the tag too old, never too new.
+/// The caller computes the tag before the handler runs: a change in between makes it too old, never too new.
 async fn tag(app: &App, uri: &Uri) -> String {
     let mut hasher = DefaultHasher::new();
     uri.path_and_query().map(|path| path.as_str()).hash(&mut hasher);
     app.boot.hash(&mut hasher);
-    // Without a write the days left of a logger change, and reports expire: seen a minute later at most.
+    // Days left of a logger and the expiry of reports change without a write: clients see that within a minute.
     (app.now().as_second() / 60).hash(&mut hasher);
     if uri.path().ends_with("/wordlists") {
-        // Another process imports word lists; its newest row is the one thing our version cannot know.
+        // Another process imports word lists, which does not change the version of this store.
         app.store.newest_wordlist().await.ok().hash(&mut hasher);
     }
     format!("W/\"{:x}-{:x}\"", hasher.finish(), app.store.version())
 }
 
-fn names(sent: &HeaderValue, tag: &str) -> bool {
+fn contains_tag(sent: &HeaderValue, tag: &str) -> bool {
     let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    // `*` is not taken: what it asks, whether there is anything at all, only the handler knows.
+    // `*` is not supported: only the handler knows whether the resource exists.
     sent.to_str().is_ok_and(|sent| sent.split(',').any(|one| strong(one) == strong(tag)))
 }
 
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_and_localhost_are_hosts_of_the_service() {
+    fn is_address_accepts_addresses_and_localhost_only() {
         for good in ["127.0.0.1:8765", "127.0.0.1", "localhost:8765", "LOCALHOST", "[::1]:8765", "[::1]"] {
             assert!(is_address(good), "{good}");
         }
@@ -135,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_known_in_lists_and_in_both_strengths() {
+    fn contains_tag_matches_lists_and_weak_or_strong_tags() {
         let sent = |text: &str| HeaderValue::from_str(text).unwrap();
-        assert!(names(&sent("\"x\", W/\"a-1\""), "W/\"a-1\""));
-        assert!(names(&sent("\"a-1\""), "W/\"a-1\""));
-        assert!(!names(&sent("W/\"a-2\""), "W/\"a-1\"") && !names(&sent("*"), "W/\"a-1\""));
+        assert!(contains_tag(&sent("\"x\", W/\"a-1\""), "W/\"a-1\""));
+        assert!(contains_tag(&sent("\"a-1\""), "W/\"a-1\""));
+        assert!(!contains_tag(&sent("W/\"a-2\""), "W/\"a-1\"") && !contains_tag(&sent("*"), "W/\"a-1\""));
     }
 }

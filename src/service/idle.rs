@@ -1,6 +1,6 @@
-//! Ends a service that nobody uses: no scan, no logger that still records, no client for as long as was asked.
+//! Stops an idle service: no scan, no recording logger and no client for the given time.
 //!
-//! Only a service that the dashboard started by itself has this; who starts `scandeck serve` by hand ends it by hand.
+//! Only the service that the dashboard starts in the background has this; `scandeck serve` runs until it is stopped.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use tokio_util::sync::CancellationToken;
 use super::state::App;
 use super::store::DatabaseError;
 
-/// Watches until `stop`, and cancels it when the service was idle for `after`.
+/// Cancels `stop` when the service was idle for `after`.
 pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
     let after = SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX);
     let later = |from: Timestamp, by| from.saturating_add(by).unwrap_or(Timestamp::MAX);
     loop {
-        let quiet = is_quiet(&app).await.unwrap_or_default();
-        // Read after the look: a client that ends the last scan or logger in between has been here just now.
+        let idle = is_idle(&app).await.unwrap_or_default();
+        // Read afterwards: a client that ends the last scan or logger in between is a recent client.
         let now = app.now();
         let last = Timestamp::from_millisecond(app.last_client.load(Ordering::Relaxed)).unwrap_or(now);
-        let over = later(last, after);
-        if quiet && now >= over {
-            tracing::info!("nobody uses the service: it ends");
+        let deadline = later(last, after);
+        if idle && now >= deadline {
+            tracing::info!("service is idle: stopping");
             stop.cancel();
             return;
         }
-        // No client, but a scan or a logger: looked at again in a while.
-        let next = over.max(later(now, after / 8));
+        // Without a client but with a scan or a logger, the check is repeated.
+        let next = deadline.max(later(now, after / 8));
         tokio::select! {
             () = stop.cancelled() => return,
             () = app.clock.until(next) => {}
@@ -35,7 +35,7 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
     }
 }
 
-async fn is_quiet(app: &App) -> Result<bool, DatabaseError> {
+async fn is_idle(app: &App) -> Result<bool, DatabaseError> {
     let scans = app.store.active_scans().await?;
     Ok(scans == 0 && app.store.live_loggers(app.settings.logger_days, app.now()).await? == 0)
 }

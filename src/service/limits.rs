@@ -1,7 +1,7 @@
-//! The request budget of a key: fixed windows of one minute, one for each class of requests.
+//! The rate limit of the API key: a fixed window of one minute for each class of requests.
 //!
-//! GET has the whole number, POST, PUT and DELETE half of it, scan output a quarter (`hosted-service.md`, Rate
-//! limits). Windows are fixed and not sliding, because clients read `X-RateLimit-Reset` as one point in time.
+//! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter (`hosted-service.md`, Rate limits).
+//! Windows are fixed instead of sliding, because clients read `X-RateLimit-Reset` as one point in time.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,19 +12,18 @@ use super::settings::RateLimit;
 
 const WINDOW: i64 = 60;
 
-/// A class of requests with a budget of its own.
+/// A class of requests with its own window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// GET and HEAD.
     Read,
-    /// Everything else.
+    /// All other methods.
     Write,
     /// `GET /scans/{id}/output`.
     Output,
 }
 
 impl Class {
-    /// The class of a request.
     pub fn of(method: &Method, path: &str) -> Self {
         match *method {
             Method::GET | Method::HEAD if path.starts_with("/api/v2/scans/") && path.ends_with("/output") => {
@@ -44,7 +43,7 @@ impl Class {
     }
 }
 
-/// What is left of a budget.
+/// The rest of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyBudget {
     limit: u32,
@@ -54,20 +53,20 @@ pub struct KeyBudget {
 }
 
 impl KeyBudget {
-    /// Writes `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
-    pub fn show(&self, headers: &mut HeaderMap) {
+    /// Sets `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
+    pub fn set_headers(&self, headers: &mut HeaderMap) {
         headers.insert("x-ratelimit-limit", HeaderValue::from(self.limit));
         headers.insert("x-ratelimit-remaining", HeaderValue::from(self.remaining));
     }
 
-    /// Writes what a 429 carries besides: `X-RateLimit-Reset` and `Retry-After`.
-    pub fn show_reset(&self, headers: &mut HeaderMap, now: Timestamp) {
+    /// Sets the additional headers of a 429: `X-RateLimit-Reset` and `Retry-After`.
+    pub fn set_reset_headers(&self, headers: &mut HeaderMap, now: Timestamp) {
         headers.insert("x-ratelimit-reset", HeaderValue::from(self.reset));
         headers.insert("retry-after", HeaderValue::from((self.reset - now.as_second()).max(1)));
     }
 }
 
-/// Counts the requests of the running windows.
+/// Counts the requests of the present windows.
 #[derive(Debug)]
 pub struct Limiter {
     limit: RateLimit,
@@ -81,17 +80,16 @@ struct Window {
 }
 
 impl Limiter {
-    /// Nothing used yet.
     pub fn new(limit: RateLimit) -> Self {
         Self { limit, windows: Mutex::default() }
     }
 
-    /// What is left, without using any of it; nothing when there is no limit.
+    /// The budget, without using it; `None` without a limit.
     pub fn peek(&self, class: Class, now: Timestamp) -> Option<KeyBudget> {
         self.count(class, now, 0).map(|(budget, _)| budget)
     }
 
-    /// Uses one request. The second value says whether it was still within the budget.
+    /// Counts one request. The second value is false when the limit is exceeded.
     pub fn take(&self, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
         self.count(class, now, 1)
     }
@@ -101,7 +99,7 @@ impl Limiter {
         let limit = class.share(limit);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let window = &mut windows[class as usize];
-        // An end further away than a window was set by a clock that has been put back since.
+        // An end more than one window ahead means that the clock was set back.
         if !(now.as_second() + 1..=now.as_second() + WINDOW).contains(&window.ends) {
             *window = Window { ends: now.as_second() + WINDOW, used: 0 };
         }
@@ -118,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_class_has_its_share_and_a_new_window_starts_full() {
+    fn limiter_counts_per_class_and_resets_in_a_new_window() {
         let limiter = Limiter::new(RateLimit::PerMinute(8));
         let now = Timestamp::from_second(1000).unwrap();
         for left in [3, 2, 1, 0] {
@@ -128,7 +126,7 @@ mod tests {
         let (budget, within) = limiter.take(Class::Write, now).unwrap();
         assert!(!within);
         let mut headers = HeaderMap::new();
-        budget.show_reset(&mut headers, Timestamp::from_second(1030).unwrap());
+        budget.set_reset_headers(&mut headers, Timestamp::from_second(1030).unwrap());
         assert_eq!(
             (&headers["x-ratelimit-reset"], &headers["retry-after"]),
             (&HeaderValue::from(1060), &HeaderValue::from(30))
@@ -141,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn scan_output_is_a_class_of_its_own() {
+    fn class_of_scan_output_is_output() {
         assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7/output"), Class::Output);
         assert_eq!(Class::of(&Method::GET, "/api/v2/scans/7"), Class::Read);
         assert_eq!(Class::of(&Method::PUT, "/api/v2/workspaces/7"), Class::Write);

@@ -1,12 +1,12 @@
-//! The listener of the loggers: anybody, any method, any path below a logger's URL; no key, no Host check, no rate.
+//! The listener of the loggers: any method and any path below a logger's URL, without key, Host check or rate limit.
 //!
 //! ```text
-//!   ANY /l/<22 characters>/…  ─► logger known? ─► still records? ─► body read ─► on disk ─► 200
-//!                                     404              410       413 beyond 1 MiB (kept without the body)
+//!   ANY /l/<22 characters>/…  ─► logger exists? ─► still records? ─► body read ─► on disk ─► 200
+//!                                     404               410       413 over 1 MiB (recorded without its body)
 //! ```
 //!
-//! The connections are hyper's own and not axum's: what a server was tricked into sending often hangs up, or closes
-//! its half, without waiting for the answer, and has to be recorded all the same.
+//! The listener uses hyper directly instead of axum: a vulnerable server that sends a request often closes the connection
+//! without waiting for the response, and the request must be recorded nevertheless.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -34,10 +34,10 @@ use super::store::captures::NewCapture;
 use super::store::loggers::LoggerRow;
 use crate::contract::Logger;
 
-/// Bytes of the largest body that is kept.
+/// The largest recorded body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
 
-/// Characters of the secret part of a logger's URL: 22 of base62 are 131 bits.
+/// Length of the secret part of a logger's URL: 22 characters of base62 are 131 bits.
 const TOKEN_LENGTH: usize = 22;
 
 /// A new secret part of a logger's URL.
@@ -46,8 +46,8 @@ pub fn new_token() -> String {
     (0..TOKEN_LENGTH).map(|_| char::from(random.sample(rand::distr::Alphanumeric))).collect()
 }
 
-/// A logger as the API shows it.
-pub fn shown(app: &App, row: &LoggerRow) -> Logger {
+/// A stored logger as sent to clients.
+pub fn to_contract(app: &App, row: &LoggerRow) -> Logger {
     Logger {
         id: row.id.into(),
         label: row.label.as_str().into(),
@@ -58,14 +58,8 @@ pub fn shown(app: &App, row: &LoggerRow) -> Logger {
     }
 }
 
-/// Records what comes in until `stop`; connections that are still open after `patience` are closed then.
-pub async fn listen(
-    app: App,
-    recorder: Recorder,
-    mut listener: TcpListener,
-    stop: CancellationToken,
-    patience: Duration,
-) {
+/// Records requests until `stop`; open connections are closed `drain` after it.
+pub async fn listen(app: App, recorder: Recorder, mut listener: TcpListener, stop: CancellationToken, drain: Duration) {
     let mut connections = JoinSet::new();
     loop {
         let (stream, peer) = tokio::select! {
@@ -73,25 +67,25 @@ pub async fn listen(
             Some(_) = connections.join_next() => continue,
             accepted = Listener::accept(&mut listener) => accepted,
         };
-        connections.spawn(hear(app.clone(), recorder.clone(), stream, peer, stop.clone()));
+        connections.spawn(serve(app.clone(), recorder.clone(), stream, peer, stop.clone()));
     }
     drop(listener);
-    if tokio::time::timeout(patience, async { while connections.join_next().await.is_some() {} }).await.is_err() {
-        tracing::info!("connections to the loggers that were still open are closed");
+    if tokio::time::timeout(drain, async { while connections.join_next().await.is_some() {} }).await.is_err() {
+        tracing::info!("open logger connections closed at shutdown");
     }
 }
 
-/// One connection, to its end. Whoever needs longer than half a minute for its headers is not waited for.
-async fn hear(app: App, recorder: Recorder, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) {
+/// Serves one connection. Headers must arrive within 30 seconds.
+async fn serve(app: App, recorder: Recorder, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) {
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
-        // Begun here and not when it is polled: a connection that is closed already is never polled again.
-        let answered = tokio::spawn(answer(app.clone(), recorder.clone(), peer, request.map(Body::new)));
-        async move { Ok::<_, Infallible>(answered.await.unwrap_or_else(|died| ApiError::internal(died).into_response())) }
+        // Spawned here instead of when the future is polled: a closed connection is never polled again.
+        let response = tokio::spawn(respond(app.clone(), recorder.clone(), peer, request.map(Body::new)));
+        async move { Ok::<_, Infallible>(response.await.unwrap_or_else(|error| ApiError::internal(error).into_response())) }
     });
     let mut http = http1::Builder::new();
     http.half_close(true).timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-    // What ends a connection is its sender's affair; what it sent is recorded by then.
+    // Errors of the connection are ignored: complete requests are recorded by then.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = stop.cancelled() => {
@@ -101,7 +95,7 @@ async fn hear(app: App, recorder: Recorder, stream: TcpStream, peer: SocketAddr,
     }
 }
 
-async fn answer(app: App, recorder: Recorder, peer: SocketAddr, request: Request) -> Response {
+async fn respond(app: App, recorder: Recorder, peer: SocketAddr, request: Request) -> Response {
     match record(&app, &recorder, peer, request).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(refusal) => refusal.into_response(),
@@ -110,11 +104,11 @@ async fn answer(app: App, recorder: Recorder, peer: SocketAddr, request: Request
 
 async fn record(app: &App, recorder: &Recorder, peer: SocketAddr, request: Request) -> Result<(), ApiError> {
     let received_at = app.now().as_millisecond();
-    let nobody = || ApiError::new(StatusCode::NOT_FOUND, "there is no logger here");
-    let token = token(request.uri().path()).ok_or_else(nobody)?;
-    let logger = app.store.logger_at(token).await?.ok_or_else(nobody)?;
+    let unknown = || ApiError::new(StatusCode::NOT_FOUND, "logger not found");
+    let token = token(request.uri().path()).ok_or_else(unknown)?;
+    let logger = app.store.logger_by_token(token).await?.ok_or_else(unknown)?;
     if logger.days_left(app.settings.logger_days, app.now()) == 0 {
-        return Err(gone("this logger's days are over"));
+        return Err(gone("this logger has expired"));
     }
     if logger.num_requests >= app.settings.logger_quota {
         return Err(full());
@@ -126,7 +120,7 @@ async fn record(app: &App, recorder: &Recorder, peer: SocketAddr, request: Reque
     match recorder.record(capture).await {
         Ok(()) if too_large => Err(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is larger than {BODY_LIMIT} bytes; the request was recorded without it"),
+            format!("the body is larger than {BODY_LIMIT} bytes; the request was recorded without its body"),
         )),
         Ok(()) => Ok(()),
         Err(NotRecorded::Refused) => Err(full()),
@@ -168,30 +162,30 @@ fn version(version: Version) -> &'static str {
     }
 }
 
-/// The body; nothing when it is larger than may be kept.
+/// The body, as far as the sender sent it; `None` when it exceeds the limit.
 ///
-/// A sender that breaks off leaves what it had sent. What is too large is still read for a while: a sender that is
-/// cut off in the middle of its body often never reads the answer.
+/// Reading continues for a while beyond the limit, because many senders read the response only after they have sent the
+/// whole body.
 async fn read_body(body: Body) -> Option<Vec<u8>> {
     let mut stream = body.into_data_stream();
-    let (mut kept, mut length) = (Vec::new(), 0);
+    let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(Ok(part)) = stream.next().await {
         length += part.len();
         if length <= BODY_LIMIT {
-            kept.extend_from_slice(&part);
+            bytes.extend_from_slice(&part);
         } else if length > 16 * BODY_LIMIT {
             break;
         }
     }
-    (length <= BODY_LIMIT).then_some(kept)
+    (length <= BODY_LIMIT).then_some(bytes)
 }
 
 fn gone(message: &str) -> ApiError {
-    ApiError::new(StatusCode::GONE, message).with_details("nothing was recorded")
+    ApiError::new(StatusCode::GONE, message).with_details("the request was not recorded")
 }
 
 fn full() -> ApiError {
-    gone("this logger has recorded as much as it may")
+    gone("this logger is full")
 }
 
 #[cfg(test)]
@@ -199,11 +193,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_22_letters_and_digits_and_found_in_its_path() {
-        let made = new_token();
-        assert!(made.len() == 22 && made.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{made}");
-        assert_eq!(token(&format!("/l/{made}/a/b")), Some(made.as_str()));
-        assert_eq!(token(&format!("/l/{made}")), Some(made.as_str()));
+    fn new_token_is_alphanumeric_and_found_in_its_path() {
+        let new = new_token();
+        assert!(new.len() == 22 && new.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{new}");
+        assert_eq!(token(&format!("/l/{new}/a/b")), Some(new.as_str()));
+        assert_eq!(token(&format!("/l/{new}")), Some(new.as_str()));
         assert_eq!(token("/l/short/"), None);
         assert_eq!(token("/favicon.ico"), None);
     }

@@ -1,14 +1,14 @@
-//! The service wing: a complete local implementation of the scanning service's HTTP API v2.
+//! The service wing: a local implementation of the scanning service's HTTP API v2.
 //!
 //! ```text
-//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets (behind the rails)
-//!   anybody ─HTTP─► loggers ─────────────────►   │
+//!   client ─HTTP─► router ─► guard ─► routes ─► store ◄─ worker ◄─ engine ─► targets that the rails allow
+//!   any sender ─HTTP─► loggers ──────────────►   │
 //!                                                └─► reports, callbacks
 //! ```
 //!
-//! [`start()`] takes [`Settings`] and gives [`Running`]; everything it started ends by its token. `routes` speak HTTP,
-//! `store` speaks SQL, `engine` knows neither; the worker joins engine and store. The contract is api-v2.md with
-//! its gaps filled as hosted-service.md says.
+//! [`start()`] takes [`Settings`] and returns [`Running`]; its cancellation token stops every task. `routes` contain
+//! HTTP, `store` contains SQL, `engine` neither; the worker connects engine and store. The contract is api-v2.md;
+//! hosted-service.md documents the behaviour that it leaves open.
 
 mod activity;
 pub mod address;

@@ -1,11 +1,10 @@
-//! The OpenAPI 3.1 document at `/api/v2/openapi.json`, made from the route table.
+//! The OpenAPI 3.1 document at `/api/v2/openapi.json`, built from the route table.
 
 use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::endpoint::Endpoint;
 
-/// The document of these endpoints.
 pub fn document(endpoints: &[Endpoint]) -> Value {
     let mut paths = Map::new();
     for endpoint in endpoints {
@@ -46,18 +45,11 @@ fn operation(endpoint: &Endpoint) -> Value {
     });
     if !endpoint.body.is_empty() {
         let schema = body_schema(endpoint);
-        operation["requestBody"] = json!({
-            "required": true,
-            "content": {
-                "application/json": {"schema": schema},
-                "application/x-www-form-urlencoded": {"schema": schema},
-            },
-        });
-        if endpoint.method == Method::PUT {
-            operation["requestBody"]["content"]
-                .as_object_mut()
-                .and_then(|kinds| kinds.shift_remove("application/x-www-form-urlencoded"));
+        let mut content = json!({"application/json": {"schema": schema}});
+        if endpoint.method != Method::PUT {
+            content["application/x-www-form-urlencoded"] = json!({"schema": schema});
         }
+        operation["requestBody"] = json!({"required": true, "content": content});
     }
     operation
 }
@@ -86,7 +78,7 @@ fn responses(endpoint: &Endpoint) -> Value {
     for status in endpoint.refusals.iter().chain(&[401, 429, 500]) {
         let schema = json!({"$ref": "#/components/schemas/Error"});
         let content = json!({"application/json": {"schema": schema}});
-        responses.insert(status.to_string(), json!({"description": "refused", "content": content}));
+        responses.insert(status.to_string(), json!({"description": "error", "content": content}));
     }
     responses.into()
 }

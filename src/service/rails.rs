@@ -1,14 +1,14 @@
-//! The rails: what this service agrees to scan.
+//! The rails: guard rails that decide which targets the service may scan.
 //!
 //! ```text
 //!   POST /targets ──► check_name(address) ─┐
-//!   scan start, each redirect:             ├─► Ok, or a Refusal that ends with the remedy
+//!   scan start, each redirect:             ├─► Ok, or a Refusal with a remedy
 //!     resolve ──► check_ip(host, ip) ──────┘
 //! ```
 //!
-//! Loopback and this host are open; `allow_private` opens RFC 1918 and ULA; everything else needs an entry of the
-//! scope file ([`scope`](super::scope)), which is read live. A denial wins over all of them. A cloud's metadata
-//! address needs an entry of its own, a range does not open it. A scope file that cannot be read closes everything.
+//! Loopback and this host are allowed; `allow_private` allows RFC 1918 and ULA; all other targets need an entry in the
+//! scope file ([`scope`](super::scope)), whose changes apply immediately. A denial overrides everything. A cloud metadata
+//! address needs its own entry; a range does not include it. With an unreadable scope file nothing is allowed.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -27,7 +27,7 @@ use super::scope::{Pattern, ScanScope, ScopeFile};
 pub use refusal::Refusal;
 use refusal::RefusalReason;
 
-/// Where clouds answer any program on a machine with that machine's credentials.
+/// Metadata services of clouds, which give the credentials of a machine to every program on it.
 const METADATA: &[IpAddr] = &[
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), // AWS, Azure, GCP, DigitalOcean, OpenStack
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),   // AWS ECS
@@ -40,45 +40,43 @@ const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// What the rails are made from.
 #[derive(Clone, Debug, Default)]
 pub struct RailsSettings {
-    /// The scope file; it need not exist.
+    /// The scope file, which may be missing.
     pub scope_file: PathBuf,
-    /// Opens RFC 1918 and unique local addresses (`--allow-private`).
+    /// Allows RFC 1918 and unique local addresses (`--allow-private`).
     pub allow_private: bool,
-    /// Opened for the life of this process (`--allow-target`).
+    /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
-    /// Appended to the command of a remedy, such as ` --data-dir /srv/scandeck`; empty for the default folder.
+    /// Appended to the command of a remedy, such as ` --data-dir /srv/scandeck`; empty for the default directory.
     pub command_suffix: String,
 }
 
-/// Decides what may be scanned.
+/// Decides which targets may be scanned.
 pub struct Rails {
     settings: RailsSettings,
     file: ScopeFile,
-    own_name: Option<String>,
+    host_name: Option<String>,
     cached: Mutex<Option<CachedScope>>,
     clock: fn() -> Timestamp,
 }
 
-/// The scope as last read, with what tells that the file has changed since.
+/// The parsed scope, and the metadata of the file at that time.
 struct CachedScope {
     stamp: Option<(SystemTime, u64, u64)>,
     scope: Result<Arc<ScanScope>, String>,
 }
 
 impl Rails {
-    /// Rails that read the scope file at each check, when it has changed.
     pub fn new(settings: RailsSettings) -> Self {
         let file = ScopeFile::new(&settings.scope_file);
-        Self { settings, file, own_name: own_name(), cached: Mutex::new(None), clock: Timestamp::now }
+        Self { settings, file, host_name: host_name(), cached: Mutex::new(None), clock: Timestamp::now }
     }
 
-    /// Whether a target may be made or scanned, as far as its name tells.
+    /// Checks a target by its name, before name resolution.
     ///
     /// # Errors
-    /// The refusal, whose text is for the user.
+    /// The refusal, as a message for the user.
     pub fn check_name(&self, address: &Address) -> Result<(), Refusal> {
         match address.ip() {
             Some(ip) => self.check_ip(&address.host(), ip),
@@ -86,12 +84,12 @@ impl Rails {
         }
     }
 
-    /// Whether `ip`, to which `host` was resolved, may be connected to.
+    /// Checks an address to which `host` was resolved.
     ///
     /// # Errors
-    /// The refusal, whose text is for the user.
+    /// The refusal, as a message for the user.
     pub fn check_ip(&self, host: &str, ip: IpAddr) -> Result<(), Refusal> {
-        self.decide(host, Some(unmapped(ip)))
+        self.decide(host, Some(embedded_ipv4(ip)))
     }
 
     fn decide(&self, host: &str, ip: Option<IpAddr>) -> Result<(), Refusal> {
@@ -113,28 +111,25 @@ impl Rails {
                 return Some(RefusalReason::NoHost);
             }
             if METADATA.contains(&ip) {
-                let alone = Pattern::Net(IpNet::from(ip));
-                return match self.opened(scope, |pattern| *pattern == alone) {
-                    Ok(()) => None,
-                    Err(_) => Some(RefusalReason::Metadata),
-                };
+                let exact = Pattern::Net(IpNet::from(ip));
+                return self.check_entries(scope, |pattern| *pattern == exact).err().map(|_| RefusalReason::Metadata);
             }
         }
-        if self.is_open(host, ip) {
+        if self.is_allowed_by_default(host, ip) {
             return None;
         }
-        self.opened(scope, covers).err()
+        self.check_entries(scope, covers).err()
     }
 
-    /// Open without any entry.
-    fn is_open(&self, host: &str, ip: Option<IpAddr>) -> bool {
+    /// Whether a target needs no entry.
+    fn is_allowed_by_default(&self, host: &str, ip: Option<IpAddr>) -> bool {
         match ip {
             Some(ip) => (self.settings.allow_private && is_private(ip)) || is_this_host(ip),
-            None => host == "localhost" || host.ends_with(".localhost") || self.own_name.as_deref() == Some(host),
+            None => host == "localhost" || host.ends_with(".localhost") || self.host_name.as_deref() == Some(host),
         }
     }
 
-    fn opened(&self, scope: &ScanScope, covers: impl Fn(&Pattern) -> bool) -> Result<(), RefusalReason> {
+    fn check_entries(&self, scope: &ScanScope, covers: impl Fn(&Pattern) -> bool) -> Result<(), RefusalReason> {
         if self.settings.allow_targets.iter().any(&covers) {
             return Ok(());
         }
@@ -154,8 +149,8 @@ impl Rails {
         let stamp =
             fs::metadata(self.file.path()).ok().and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())));
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = cached.as_ref().filter(|known| known.stamp == stamp) {
-            return known.scope.clone();
+        if let Some(current) = cached.as_ref().filter(|cached| cached.stamp == stamp) {
+            return current.scope.clone();
         }
         let scope = self.file.load().map(Arc::new).map_err(|error| error.to_string());
         *cached = Some(CachedScope { stamp, scope: scope.clone() });
@@ -167,7 +162,7 @@ impl Rails {
             Some(ip) if ip.to_string() != host => format!("{host} ({ip})"),
             _ => host.to_owned(),
         };
-        // An entry for the name covers its addresses, but never a metadata address.
+        // An entry for a name covers its addresses, except metadata addresses.
         let entry = match (&reason, ip) {
             (RefusalReason::Denied(entry), _) => entry.target.to_string(),
             (RefusalReason::Metadata, Some(ip)) => ip.to_string(),
@@ -175,11 +170,11 @@ impl Rails {
         };
         let suffix = &self.settings.command_suffix;
         let remedy = match &reason {
-            RefusalReason::Denied(_) => format!("To take the denial back: `scandeck scope remove {entry}{suffix}`"),
+            RefusalReason::Denied(_) => format!("To remove the denial: `scandeck scope remove {entry}{suffix}`"),
             RefusalReason::ScopeFile(_) => {
-                format!("Nothing is scanned until {} is put right", self.file.path().display())
+                format!("No scan can start until {} is fixed", self.file.path().display())
             }
-            RefusalReason::NoHost => "Give the address of one host".to_owned(),
+            RefusalReason::NoHost => "Use the address of one host".to_owned(),
             _ => format!("To add it: `scandeck scope add {entry}{suffix}`"),
         };
         Refusal { subject, reason, allowed: self.allowed(), remedy }
@@ -203,19 +198,12 @@ impl Rails {
     }
 }
 
-/// IPv4 inside IPv6 (mapped, or through NAT64) is judged as the IPv4 address it reaches.
-fn unmapped(ip: IpAddr) -> IpAddr {
+/// The IPv4 address that an IPv6 address reaches (mapped, or through NAT64); other addresses are unchanged.
+fn embedded_ipv4(ip: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = ip else { return ip };
-    if let Some(v4) = v6.to_ipv4_mapped() {
-        return IpAddr::V4(v4);
-    }
-    match v6.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            let [a, b] = high.to_be_bytes();
-            let [c, d] = low.to_be_bytes();
-            IpAddr::V4(Ipv4Addr::new(a, b, c, d))
-        }
-        _ => ip,
+    match v6.octets() {
+        [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, v4 @ ..] => IpAddr::from(v4),
+        _ => ip.to_canonical(),
     }
 }
 
@@ -226,14 +214,14 @@ fn is_private(ip: IpAddr) -> bool {
     }
 }
 
-/// Whether connecting there meets this machine: loopback, or an address the kernel would reach from itself.
+/// Whether an address belongs to this machine: loopback, or an address that the kernel reaches from itself.
 pub fn is_this_host(ip: IpAddr) -> bool {
     let any: SocketAddr = match ip {
         _ if ip.is_loopback() => return true,
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
-    // Connecting a datagram socket sends nothing; it only asks for the route.
+    // Connecting a datagram socket sends nothing; the kernel only looks up the route.
     let local = || -> std::io::Result<SocketAddr> {
         let socket = UdpSocket::bind(any)?;
         socket.connect((ip, 9))?;
@@ -242,7 +230,7 @@ pub fn is_this_host(ip: IpAddr) -> bool {
     local().is_ok_and(|local| local.ip() == ip)
 }
 
-fn own_name() -> Option<String> {
+fn host_name() -> Option<String> {
     ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()
         .find_map(|path| fs::read_to_string(path).ok())
@@ -254,12 +242,12 @@ fn own_name() -> Option<String> {
 mod tests {
     use super::*;
 
-    struct World {
+    struct TestRails {
         _folder: tempfile::TempDir,
         rails: Rails,
     }
 
-    fn rails(scope: &str, change: impl FnOnce(&mut RailsSettings)) -> World {
+    fn rails(scope: &str, change: impl FnOnce(&mut RailsSettings)) -> TestRails {
         let folder = tempfile::tempdir().unwrap();
         let scope_file = folder.path().join("scope.toml");
         if !scope.is_empty() {
@@ -269,7 +257,7 @@ mod tests {
         change(&mut settings);
         let mut rails = Rails::new(settings);
         rails.clock = || "2026-11-21T12:00:00Z".parse().unwrap();
-        World { _folder: folder, rails }
+        TestRails { _folder: folder, rails }
     }
 
     fn refused(rails: &Rails, target: &str) -> Option<String> {
@@ -277,31 +265,32 @@ mod tests {
     }
 
     #[test]
-    fn without_a_scope_only_this_machine_is_open() {
-        let World { rails, .. } = &rails("", |_| {});
-        for open in ["127.0.0.1", "127.8.9.1", "::1", "http://localhost:8080/", "a.localhost", "[::ffff:127.0.0.1]"] {
-            assert_eq!(refused(rails, open), None, "{open}");
+    fn empty_scope_allows_only_this_machine() {
+        let TestRails { rails, .. } = &rails("", |_| {});
+        for allowed in ["127.0.0.1", "127.8.9.1", "::1", "http://localhost:8080/", "a.localhost", "[::ffff:127.0.0.1]"]
+        {
+            assert_eq!(refused(rails, allowed), None, "{allowed}");
         }
-        for shut in
+        for denied in
             ["192.168.1.10", "8.8.8.8", "shop.acme.test", "2001:db8::1", "0.0.0.0", "255.255.255.255", "224.0.0.1"]
         {
-            assert!(refused(rails, shut).is_some(), "{shut}");
+            assert!(refused(rails, denied).is_some(), "{denied}");
         }
     }
 
     #[test]
-    fn a_refusal_ends_with_the_remedy() {
-        let World { rails, .. } = &rails("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
+    fn refusal_names_the_remedy() {
+        let TestRails { rails, .. } = &rails("", |settings| settings.command_suffix = " --data-dir /srv/sd".into());
         assert_eq!(
             refused(rails, "192.168.1.10").unwrap(),
             "192.168.1.10 is not in scope; allowed here: loopback. To add it: `scandeck scope add 192.168.1.10 \
-             --data-dir /srv/sd`; scan only what you may"
+             --data-dir /srv/sd`; scan only targets you are authorised to scan"
         );
     }
 
     #[test]
-    fn the_scope_opens_denies_and_expires() {
-        let World { rails, .. } = &rails(
+    fn scope_entries_allow_deny_and_expire() {
+        let TestRails { rails, .. } = &rails(
             r#"
             allow = [
                 { target = "10.0.4.0/24", note = "SOW 114" },
@@ -321,47 +310,48 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_wins_over_loopback_and_over_a_listed_name_that_resolves_into_it() {
-        let World { rails, .. } = &rails("allow = [{ target = 'a.test' }]\ndeny = [{ target = '127.0.0.5' }]", |_| {});
+    fn denial_overrides_loopback_and_an_allowed_name_that_resolves_to_it() {
+        let TestRails { rails, .. } =
+            &rails("allow = [{ target = 'a.test' }]\ndeny = [{ target = '127.0.0.5' }]", |_| {});
         assert!(refused(rails, "127.0.0.5").is_some());
         assert!(rails.check_ip("a.test", "127.0.0.5".parse().unwrap()).is_err());
         assert!(rails.check_ip("a.test", "192.0.2.1".parse().unwrap()).is_ok());
         assert!(rails.check_ip("b.test", "192.0.2.1".parse().unwrap()).is_err());
-        let World { rails, .. } = &self::rails("deny = [{ target = '*.a.test' }]", |_| {});
+        let TestRails { rails, .. } = &self::rails("deny = [{ target = '*.a.test' }]", |_| {});
         assert!(refused(rails, "x.a.test").unwrap().contains("`scandeck scope remove *.a.test`"));
     }
 
     #[test]
-    fn metadata_needs_an_entry_of_its_own() {
-        let World { rails, .. } = &rails("allow = [{ target = '169.254.0.0/16' }, { target = 'a.test' }]", |_| {});
+    fn metadata_address_needs_its_own_entry() {
+        let TestRails { rails, .. } = &rails("allow = [{ target = '169.254.0.0/16' }, { target = 'a.test' }]", |_| {});
         assert_eq!(refused(rails, "169.254.1.1"), None);
         for ip in ["169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"] {
             assert!(rails.check_ip("a.test", ip.parse().unwrap()).is_err(), "{ip}");
         }
-        let World { rails, .. } = &self::rails("allow = [{ target = '169.254.169.254' }]", |_| {});
+        let TestRails { rails, .. } = &self::rails("allow = [{ target = '169.254.169.254' }]", |_| {});
         assert_eq!(refused(rails, "http://169.254.169.254/"), None);
     }
 
     #[test]
-    fn flags_open_private_addresses_and_single_targets() {
-        let World { rails, .. } = &rails("", |settings| {
+    fn flags_allow_private_addresses_and_single_targets() {
+        let TestRails { rails, .. } = &rails("", |settings| {
             settings.allow_private = true;
             settings.allow_targets = vec!["shop.acme.test".parse().unwrap()];
         });
-        for open in ["10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12::1", "shop.acme.test"] {
-            assert_eq!(refused(rails, open), None, "{open}");
+        for allowed in ["10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12::1", "shop.acme.test"] {
+            assert_eq!(refused(rails, allowed), None, "{allowed}");
         }
         assert!(refused(rails, "172.32.0.1").is_some() && refused(rails, "fd00:ec2::254").is_some());
     }
 
     #[test]
-    fn the_file_is_read_live_and_a_broken_one_closes_everything() {
-        let World { rails, .. } = &rails("", |_| {});
+    fn changed_file_applies_and_invalid_one_allows_nothing() {
+        let TestRails { rails, .. } = &rails("", |_| {});
         assert!(refused(rails, "192.0.2.1").is_some());
         fs::write(rails.file.path(), "allow = [{ target = '192.0.2.1' }]").unwrap();
         assert_eq!(refused(rails, "192.0.2.1"), None);
         fs::write(rails.file.path(), "allow = [{ target = ").unwrap();
-        assert!(refused(rails, "127.0.0.1").unwrap().contains("scope.toml is put right"));
+        assert!(refused(rails, "127.0.0.1").unwrap().contains("scope.toml is fixed"));
         fs::remove_file(rails.file.path()).unwrap();
         assert_eq!(refused(rails, "127.0.0.1"), None);
     }

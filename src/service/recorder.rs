@@ -1,25 +1,25 @@
-//! Writes captured requests: one task, as many requests in a transaction as have come.
+//! Writes captured requests: one task writes all queued requests in one transaction.
 //!
 //! ```text
 //!   request ─┐
-//!   request ─┼─► channel ─► one transaction ─► each is answered
-//!   request ─┘      while it is synced, the next ones gather
+//!   request ─┼─► channel ─► one transaction ─► a response to each
+//!   request ─┘      further requests are queued during its sync
 //! ```
 //!
-//! There is no waiting for more: the sync of one transaction is what lets the next one gather.
+//! The task never waits for a larger batch: the sync of one transaction gives the next batch time to grow.
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::store::captures::NewCapture;
 use super::store::{DatabaseError, Store};
 
-/// Requests written in one transaction at most; with bodies of 1 MiB this bounds what one holds in memory.
+/// Largest number of requests per transaction; with bodies of 1 MiB it limits the memory of a batch.
 const BATCH: usize = 64;
 
 /// Why a request was not recorded.
 #[derive(Debug)]
 pub enum NotRecorded {
-    /// Its logger is full, or was deleted just now.
+    /// The logger is full or was deleted.
     Refused,
     /// The database failed.
     Failed(String),
@@ -27,23 +27,23 @@ pub enum NotRecorded {
 
 type QueuedCapture = (NewCapture, oneshot::Sender<Result<(), NotRecorded>>);
 
-/// Takes captured requests to the writer.
+/// Sends captured requests to the writing task.
 #[derive(Clone, Debug)]
 pub struct Recorder(mpsc::Sender<QueuedCapture>);
 
 impl Recorder {
-    /// A recorder and the task that writes for it; the task ends once every recorder is gone.
+    /// A recorder and its writing task, which ends when all recorders are dropped.
     pub fn new(store: Store, quota: i64) -> (Self, impl Future<Output = ()> + Send) {
         let (sender, receiver) = mpsc::channel(BATCH);
         (Self(sender), write(store, quota, receiver))
     }
 
-    /// Returns once the request is on disk.
+    /// Returns when the request is on disk.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the request was not recorded.
     pub async fn record(&self, capture: NewCapture) -> Result<(), NotRecorded> {
-        let ended = || NotRecorded::Failed("the service is ending".to_owned());
+        let ended = || NotRecorded::Failed("the service is stopping".to_owned());
         let (answer, recorded) = oneshot::channel();
         self.0.send((capture, answer)).await.map_err(|_| ended())?;
         recorded.await.map_err(|_| ended())?
@@ -56,13 +56,13 @@ async fn write(store: Store, quota: i64, mut receiver: mpsc::Receiver<QueuedCapt
         let captures: Vec<&NewCapture> = entries.iter().map(|entry| &entry.0).collect();
         let written = store.record_captures(&captures, quota).await;
         for (index, (_, answer)) in entries.drain(..).enumerate() {
-            // Who no longer waits for the answer has closed its connection; the request stays recorded.
-            let _ = answer.send(verdict(&written, index));
+            // A closed channel means that the sender hung up; its request is recorded.
+            let _ = answer.send(outcome(&written, index));
         }
     }
 }
 
-fn verdict(written: &Result<Vec<bool>, DatabaseError>, index: usize) -> Result<(), NotRecorded> {
+fn outcome(written: &Result<Vec<bool>, DatabaseError>, index: usize) -> Result<(), NotRecorded> {
     match written {
         Ok(recorded) if recorded.get(index) == Some(&true) => Ok(()),
         Ok(_) => Err(NotRecorded::Refused),

@@ -1,9 +1,9 @@
-//! Reports: gathering their data, making the documents in the background, and telling who asked.
+//! Reports: collects their data, renders them in the background, and queues notifications.
 //!
 //! ```text
-//!   POST /reports ─► gather ─► copy in the store ─┐            ┌─► finished, or failed
-//!                                                 ├─► make ────┤
-//!   scan ended ─► owed callback ─► gather ────────┘            └─► delivery queued (webhook, report_callback)
+//!   POST /reports ─► gather ─► copy in the store ─┐              ┌─► finished, or failed
+//!                                                 ├─► render ────┤
+//!   scan ended ─► pending callback ─► gather ─────┘              └─► delivery queued (webhook, report_callback)
 //! ```
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,40 +14,41 @@ use tokio_util::sync::CancellationToken;
 use super::errors::ApiError;
 use super::state::App;
 use super::store::DatabaseError;
-use super::store::deliveries::{NewDelivery, Owed};
+use super::store::deliveries::{NewDelivery, PendingCallback};
 use super::store::findings::FindingFilter;
-use super::store::reports::ReportToMake;
+use super::store::reports::QueuedReport;
 use crate::contract::{
     Finding, FindingId, GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, Scan, ScanId, Stamp, TargetId,
     Tool,
 };
 use crate::report::{Document, Earlier, FORMATS, ReportData, ReportFinding, ReportScan, content_type, render};
 
-/// Copies everything a report is made of; 400 names the ids that are unknown.
-pub async fn gather(app: &App, asked: &NewReport) -> Result<ReportData, ApiError> {
-    let filters = asked.filters.unwrap_or_default();
-    let (findings, scans) = match asked.source {
-        ReportSource::Findings => chosen_findings(app, &asked.resources).await?,
-        _ => chosen_scans(app, &asked.resources).await?,
+/// Collects the data of a report; 400 lists unknown ids.
+pub async fn gather(app: &App, new: &NewReport) -> Result<ReportData, ApiError> {
+    let filters = new.filters.unwrap_or_default();
+    let ids: BTreeSet<i64> = new.resources.iter().copied().collect();
+    let (findings, scans) = match new.source {
+        ReportSource::Findings => selected_findings(app, ids).await?,
+        _ => selected_scans(app, ids).await?,
     };
-    Ok(assemble(app, asked.group_by.clone(), filters, findings, scans).await?)
+    Ok(assemble(app, new.group_by.clone(), filters, findings, scans).await?)
 }
 
 type ReportContents = (Vec<Finding>, Vec<Scan>);
 
-async fn chosen_findings(app: &App, ids: &[i64]) -> Result<ReportContents, ApiError> {
-    let wanted: Vec<FindingId> = unique(ids).map(FindingId).collect();
-    let filter = FindingFilter { ids: Some(wanted), ..FindingFilter::default() };
+async fn selected_findings(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, ApiError> {
+    let selected = ids.iter().copied().map(FindingId).collect();
+    let filter = FindingFilter { ids: Some(selected), ..FindingFilter::default() };
     let findings = app.store.read_findings(&filter).await?;
-    check_known("findings", ids, findings.iter().map(|finding| finding.id.0))?;
+    check_ids("findings", &ids, findings.iter().map(|finding| finding.id.0))?;
     let scans: BTreeSet<i64> = findings.iter().filter_map(|finding| finding.task_id).map(|id| id.0).collect();
-    let scans = known_scans(app, scans).await?;
+    let scans = existing_scans(app, &scans).await?;
     Ok((findings, scans))
 }
 
-async fn chosen_scans(app: &App, ids: &[i64]) -> Result<ReportContents, ApiError> {
-    let scans = known_scans(app, unique(ids)).await?;
-    check_known("scans", ids, scans.iter().map(|scan| scan.id.0))?;
+async fn selected_scans(app: &App, ids: BTreeSet<i64>) -> Result<ReportContents, ApiError> {
+    let scans = existing_scans(app, &ids).await?;
+    check_ids("scans", &ids, scans.iter().map(|scan| scan.id.0))?;
     let mut findings = Vec::new();
     for scan in &scans {
         findings.extend(findings_of(app, scan.id).await?);
@@ -59,25 +60,20 @@ async fn findings_of(app: &App, scan: ScanId) -> Result<Vec<Finding>, DatabaseEr
     app.store.read_findings(&FindingFilter { scan: Some(scan), ..FindingFilter::default() }).await
 }
 
-fn unique(ids: &[i64]) -> impl Iterator<Item = i64> {
-    ids.iter().copied().collect::<BTreeSet<_>>().into_iter()
-}
-
-async fn known_scans(app: &App, ids: impl IntoIterator<Item = i64>) -> Result<Vec<Scan>, DatabaseError> {
+async fn existing_scans(app: &App, ids: &BTreeSet<i64>) -> Result<Vec<Scan>, DatabaseError> {
     let mut scans = Vec::new();
     for id in ids {
-        scans.extend(app.store.scan(ScanId(id), app.now()).await?);
+        scans.extend(app.store.scan(ScanId(*id), app.now()).await?);
     }
     Ok(scans)
 }
 
-fn check_known(noun: &str, asked: &[i64], known: impl Iterator<Item = i64>) -> Result<(), ApiError> {
-    let known: BTreeSet<i64> = known.collect();
-    let missing: Vec<String> =
-        unique(asked).filter(|id| !known.contains(id)).take(20).map(|id| id.to_string()).collect();
+fn check_ids(noun: &str, ids: &BTreeSet<i64>, found: impl Iterator<Item = i64>) -> Result<(), ApiError> {
+    let found: BTreeSet<i64> = found.collect();
+    let missing: Vec<String> = ids.difference(&found).take(20).map(i64::to_string).collect();
     match missing.is_empty() {
         true => Ok(()),
-        false => Err(ApiError::bad_request(format!("resources: there are no {noun} {}", missing.join(", ")))),
+        false => Err(ApiError::bad_request(format!("resources: {noun} not found: {}", missing.join(", ")))),
     }
 }
 
@@ -125,14 +121,11 @@ async fn target_names(app: &App, scans: &[Scan]) -> Result<HashMap<TargetId, Str
     Ok(names)
 }
 
-/// The workspace of the scans; those of several workspaces have the first one's name and "and others".
+/// The name of the scans' workspace; of several, the first name and "and others".
 async fn workspace_name(app: &App, scans: &[Scan]) -> Result<String, DatabaseError> {
     let ids: BTreeSet<_> = scans.iter().filter_map(|scan| scan.workspace_id).collect();
-    let first = match ids.first() {
-        Some(id) => app.store.workspace(*id).await?,
-        None => None,
-    };
-    let name = first.map(|workspace| workspace.name.to_string()).unwrap_or_default();
+    let Some(first) = ids.first() else { return Ok(String::new()) };
+    let name = app.store.workspace(*first).await?.map(|workspace| workspace.name.to_string()).unwrap_or_default();
     Ok(if ids.len() > 1 { format!("{name} and others") } else { name })
 }
 
@@ -152,16 +145,16 @@ async fn history(app: &App, finding: FindingId) -> Result<Vec<Earlier>, Database
     Ok(history)
 }
 
-/// Makes reports until `stop`.
+/// Renders reports until `stop`.
 pub async fn make_reports(app: App, stop: CancellationToken) {
     while !stop.is_cancelled() {
         if let Err(error) = make_all(&app, &stop).await {
-            tracing::error!(%error, "reports could not be written");
+            tracing::error!(%error, "reports not stored");
         }
         tokio::select! {
             () = stop.cancelled() => {}
             () = app.reports.notified() => {}
-            // Expired ones go without anybody asking; after an error this is the next try.
+            // Deletes expired reports, and retries after an error.
             () = tokio::time::sleep(std::time::Duration::from_secs(60)) => {}
         }
     }
@@ -178,68 +171,64 @@ async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseErr
     Ok(())
 }
 
-async fn make(app: &App, report: ReportToMake) -> Result<(), DatabaseError> {
-    let (data, format) = (report.data.clone(), report.format.clone());
-    // Off the async threads; a panic in a renderer is a failed report.
-    let made = tokio::task::spawn_blocking(move || document(&data, &format)).await;
-    let made = made.map_err(anyhow::Error::from).and_then(|made| made);
-    if let Err(error) = &made {
-        tracing::error!(report = %report.id, error = %format!("{error:#}"), "a report could not be made");
+async fn make(app: &App, report: QueuedReport) -> Result<(), DatabaseError> {
+    let (data, format) = (report.data.clone(), ReportFormat::from(report.format.as_str()));
+    let rendered = blocking(move || {
+        let document = Document::new(&serde_json::from_str::<ReportData>(&data)?);
+        if document.is_empty() { Ok(None) } else { Ok(Some(render(&document, &format)?)) }
+    })
+    .await;
+    if let Err(error) = &rendered {
+        tracing::error!(report = report.id, error = %format!("{error:#}"), "report not rendered");
     }
-    let note = json!({
+    let notification = json!({
         "event": "report",
         "report_id": report.id,
-        "status": if made.is_ok() { "finished" } else { "failed" },
+        "status": if rendered.is_ok() { "finished" } else { "failed" },
         "format": report.format,
     })
     .to_string();
-    let content = made.as_ref().map(|content| content.as_deref()).map_err(|_| ());
-    app.store.finish_report(&report, content, Some(note.as_bytes()), app.now()).await?;
+    let content = rendered.as_ref().map(|content| content.as_deref()).map_err(|_| ());
+    app.store.finish_report(&report, content, notification.as_bytes(), app.now()).await?;
     app.deliveries.notify_one();
     Ok(())
 }
 
-/// The document, or nothing when the filters left nothing.
-fn document(data: &str, format: &ReportFormat) -> anyhow::Result<Option<Vec<u8>>> {
-    let document = Document::new(&serde_json::from_str::<ReportData>(data)?);
-    if document.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(render(&document, format)?))
+/// Runs work outside the async threads; a panic becomes an error.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> anyhow::Result<T> {
+    tokio::task::spawn_blocking(work).await?
 }
 
-/// Queues the reports that ended scans owe to their `report_callback`.
-pub async fn settle_owed(app: &App) -> Result<(), DatabaseError> {
-    while let Some(owed) = app.store.next_owed().await? {
-        let report = owed_report(app, &owed).await?;
-        let subject = format!("scan {}", owed.scan);
+/// Queues the reports of ended scans for their `report_callback`.
+pub async fn queue_pending_callbacks(app: &App) -> Result<(), DatabaseError> {
+    while let Some(pending) = app.store.next_pending_callback().await? {
+        let report = callback_report(app, &pending).await?;
+        let subject = format!("scan {}", pending.scan);
         let delivery = report.as_ref().map(|(content_type, body)| NewDelivery {
-            url: &owed.callback.url,
+            url: &pending.callback.url,
             subject: &subject,
             content_type,
             body,
         });
-        app.store.settle(owed.scan, delivery.as_ref(), app.now()).await?;
+        app.store.queue_callback(pending.scan, delivery.as_ref(), app.now()).await?;
     }
     Ok(())
 }
 
-async fn owed_report(app: &App, owed: &Owed) -> Result<Option<(&'static str, Vec<u8>)>, DatabaseError> {
-    let wanted = owed.callback.format.as_deref().unwrap_or("json");
-    let format = FORMATS.iter().find(|format| format.as_str() == wanted).unwrap_or(&ReportFormat::Json);
-    let scans = known_scans(app, [owed.scan.0]).await?;
-    let findings = findings_of(app, owed.scan).await?;
+async fn callback_report(
+    app: &App,
+    pending: &PendingCallback,
+) -> Result<Option<(&'static str, Vec<u8>)>, DatabaseError> {
+    let name = pending.callback.format.as_deref().unwrap_or("json");
+    let format = FORMATS.iter().find(|format| format.as_str() == name).unwrap_or(&ReportFormat::Json);
+    let scans = existing_scans(app, &BTreeSet::from([pending.scan.0])).await?;
+    let findings = findings_of(app, pending.scan).await?;
     let filters = ReportFilters { include_all_targets: true, ..ReportFilters::default() };
     let data = assemble(app, GroupBy::Target, filters, findings, scans).await?;
-    let format = format.clone();
-    let made = tokio::task::spawn_blocking(move || {
-        Ok::<_, anyhow::Error>((content_type(&format), render(&Document::new(&data), &format)?))
-    })
-    .await;
-    match made.map_err(anyhow::Error::from).and_then(|made| made) {
-        Ok(made) => Ok(Some(made)),
+    match blocking(move || Ok((content_type(format), render(&Document::new(&data), format)?))).await {
+        Ok(report) => Ok(Some(report)),
         Err(error) => {
-            tracing::error!(scan = %owed.scan, error = %format!("{error:#}"), "the report of a callback could not be made");
+            tracing::error!(scan = %pending.scan, error = %format!("{error:#}"), "report of a callback not rendered");
             Ok(None)
         }
     }

@@ -1,8 +1,8 @@
-//! Reading requests: path ids, query parameters, and bodies that are a form or JSON alike.
+//! Extractors: path ids, query parameters, and form or JSON bodies.
 //!
-//! Clients send either kind of body to every creation endpoint (`hosted-service.md`, Access), so a handler asks
-//! [`Fields`] for a field and its type and never sees which kind it was. In a form every value is text; a number or
-//! an object written as text is then taken as such. In JSON it must have the type.
+//! Clients send either kind of body to every creation endpoint (`hosted-service.md`, Access). Handlers read both through
+//! [`Fields`]. In a form all values are text, so numbers and objects are parsed from text; JSON values must have the
+//! right type.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -13,7 +13,7 @@ use url::form_urlencoded;
 
 use super::errors::ApiError;
 
-/// Bytes of the largest body the API takes.
+/// The largest accepted body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The `{id}` of the path.
@@ -25,15 +25,15 @@ impl<T: From<i64>, S: Send + Sync> FromRequestParts<S> for Id<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Path(text) = Path::<String>::from_request_parts(parts, state)
             .await
-            .map_err(|_| ApiError::bad_request("the id in the path is not readable"))?;
+            .map_err(|_| ApiError::bad_request("the id in the path is not valid text"))?;
         match text.parse::<i64>() {
             Ok(id) => Ok(Self(T::from(id))),
-            Err(_) => Err(ApiError::bad_request(format!("`{text}` is no id: ids are integers"))),
+            Err(_) => Err(ApiError::bad_request(format!("invalid id `{text}`: ids are integers"))),
         }
     }
 }
 
-/// The query parameters. Unknown ones are ignored; an empty value counts as absent.
+/// The query parameters. Unknown parameters are ignored; an empty value counts as absent.
 pub struct QueryParams(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
@@ -45,12 +45,10 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 }
 
 impl QueryParams {
-    /// Reads a query string.
     pub fn parse(query: &str) -> Self {
         Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
 
-    /// The text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
@@ -58,24 +56,24 @@ impl QueryParams {
     /// An integer, such as an id.
     ///
     /// # Errors
-    /// 400 when it is none.
+    /// 400 for another value.
     pub fn integer<T: From<i64>>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.trim().parse::<i64>() {
             Ok(number) => Ok(Some(T::from(number))),
-            Err(_) => Err(ApiError::bad_request(format!("{name}: `{text}` is no integer"))),
+            Err(_) => Err(ApiError::bad_request(format!("{name}: `{text}` is not an integer"))),
         }
     }
 
     /// A boolean: `true`, `false`, `1` or `0`.
     ///
     /// # Errors
-    /// 400 when it is none.
+    /// 400 for another value.
     pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match boolean(text) {
             Some(value) => Ok(Some(value)),
-            None => Err(ApiError::bad_request(format!("{name}: `{text}` is neither true nor false"))),
+            None => Err(ApiError::bad_request(format!("{name}: `{text}` is not true or false"))),
         }
     }
 
@@ -96,6 +94,18 @@ impl QueryParams {
     }
 }
 
+/// The choice whose text is `text`.
+///
+/// # Errors
+/// 400 that lists the choices.
+pub fn choice<T: Clone + ToString>(name: &str, text: &str, choices: &[T]) -> Result<T, ApiError> {
+    let found = choices.iter().find(|choice| choice.to_string() == text);
+    found.cloned().ok_or_else(|| {
+        let choices: Vec<String> = choices.iter().map(T::to_string).collect();
+        ApiError::bad_request(format!("{name}: `{text}` is none of {}", choices.join(", ")))
+    })
+}
+
 fn boolean(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" => Some(true),
@@ -104,7 +114,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// The fields of a body, form or JSON.
+/// The fields of a form or JSON body.
 pub struct Fields {
     map: Map<String, Value>,
     form: bool,
@@ -117,21 +127,20 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
-        // The limit is set where the router is made; what passes it here is a broken connection.
+        // The router sets the limit; any other error is a broken connection.
         let bytes = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-            _ => ApiError::bad_request("the body could not be read"),
+            _ => ApiError::bad_request("body could not be read"),
         })?;
         Self::parse(&kind, &bytes)
     }
 }
 
-/// 413.
 fn too_large() -> ApiError {
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {BODY_LIMIT} bytes"))
 }
 
-/// The layer that holds [`Fields`] to its size.
+/// The layer that limits the size of [`Fields`].
 pub fn body_limit() -> axum::extract::DefaultBodyLimit {
     axum::extract::DefaultBodyLimit::max(BODY_LIMIT)
 }
@@ -145,14 +154,14 @@ impl Fields {
             "" if looks_like_json => (json_object(bytes)?, false),
             "" => (form_object(bytes), true),
             other => {
-                return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("`{other}` is not taken here"))
+                return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("`{other}` is not supported"))
                     .with_details("send application/json or application/x-www-form-urlencoded"));
             }
         };
         Ok(Self { map, form, wrong_type: StatusCode::BAD_REQUEST })
     }
 
-    /// Answers values of a wrong type with 422 instead of 400.
+    /// Responds to values of a wrong type with 422 instead of 400.
     pub fn with_unprocessable(mut self) -> Self {
         self.wrong_type = StatusCode::UNPROCESSABLE_ENTITY;
         self
@@ -164,13 +173,13 @@ impl Fields {
     }
 
     fn wrong(&self, name: &str, expected: &str) -> ApiError {
-        ApiError::new(self.wrong_type, format!("{name}: {expected} is expected"))
+        ApiError::new(self.wrong_type, format!("{name} must be {expected}"))
     }
 
     /// A string.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the value has another type.
     pub fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
         match self.value(name) {
             None => Ok(None),
@@ -182,36 +191,32 @@ impl Fields {
     /// An integer.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the value has another type.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
         match self.value(name) {
-            None => Ok(None),
             Some(Value::String(text)) if self.form && text.is_empty() => Ok(None),
-            Some(Value::String(text)) if self.form => {
-                text.trim().parse().map(Some).map_err(|_| self.wrong(name, "an integer"))
-            }
-            Some(value) => value.as_i64().map(Some).ok_or_else(|| self.wrong(name, "an integer")),
+            Some(value) => self.number(value).map(Some).ok_or_else(|| self.wrong(name, "an integer")),
+            None => Ok(None),
         }
     }
 
     /// A boolean.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the value has another type.
     pub fn boolean(&self, name: &str) -> Result<Option<bool>, ApiError> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) if self.form => {
-                boolean(text).map(Some).ok_or_else(|| self.wrong(name, "true or false"))
-            }
-            Some(value) => value.as_bool().map(Some).ok_or_else(|| self.wrong(name, "true or false")),
-        }
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let read = match value {
+            Value::String(text) if self.form => boolean(text),
+            other => other.as_bool(),
+        };
+        read.map(Some).ok_or_else(|| self.wrong(name, "true or false"))
     }
 
-    /// An object; in a form, one written as JSON text.
+    /// An object; in a form, JSON text.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the value has another type.
     pub fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ApiError> {
         let value = match self.value(name) {
             Some(Value::String(text)) if self.form && text.is_empty() => None,
@@ -225,10 +230,10 @@ impl Fields {
         }
     }
 
-    /// A list of integers; in a form the field repeated (also as `name[]`), or one value with commas.
+    /// A list of integers; in a form, a repeated field (also `name[]`), or one value with commas.
     ///
     /// # Errors
-    /// When it is something else.
+    /// When the value has another type.
     pub fn integers(&self, name: &str) -> Result<Option<Vec<i64>>, ApiError> {
         let value = self.value(name).or_else(|| self.value(&format!("{name}[]")));
         let wrong = || self.wrong(name, "a list of integers");
@@ -257,12 +262,12 @@ impl Fields {
 fn json_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(ApiError::bad_request("the body is no JSON object")),
-        Err(error) => Err(ApiError::bad_request("the body is no JSON").with_details(error.to_string())),
+        Ok(_) => Err(ApiError::bad_request("the body is not a JSON object")),
+        Err(error) => Err(ApiError::bad_request("the body is not valid JSON").with_details(error.to_string())),
     }
 }
 
-/// A repeated field becomes a list.
+/// The fields of a form; a repeated field becomes a list.
 fn form_object(bytes: &[u8]) -> Map<String, Value> {
     let mut map = Map::new();
     for (name, value) in form_urlencoded::parse(bytes) {
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_and_json_give_the_same_fields() {
+    fn form_and_json_yield_equal_fields() {
         for fields in [
             form("name=a+b&n=7&on=true&o=%7B%22k%22%3A1%7D&ids=1&ids=2"),
             json(r#"{"name":"a b","n":7,"on":true,"o":{"k":1},"ids":[1,2]}"#),
@@ -308,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_json_type_has_the_status_the_endpoint_chose() {
+    fn wrong_json_type_fails_with_chosen_status() {
         assert_eq!(json(r#"{"n":"7"}"#).integer("n").unwrap_err().status, StatusCode::BAD_REQUEST);
         let fields = json(r#"{"n":"7"}"#).with_unprocessable();
         assert_eq!(fields.integer("n").unwrap_err().status, StatusCode::UNPROCESSABLE_ENTITY);
     }
 
     #[test]
-    fn bodies_of_no_known_kind_are_refused() {
+    fn body_of_unknown_type_is_refused() {
         let status = |kind, body: &str| Fields::parse(kind, body.as_bytes()).err().map(|error| error.status.as_u16());
         assert_eq!(status("text/xml", "<a/>"), Some(415));
         assert_eq!(status("application/json", "{\"a\":"), Some(400));
@@ -325,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_limits() {
+    fn page_outside_limits_is_refused() {
         assert_eq!(QueryParams::parse("").page().unwrap(), (1000, 0));
         assert_eq!(QueryParams::parse("limit=10&page=3&x=y").page().unwrap(), (10, 20));
         for refused in ["limit=0", "limit=1001", "page=0", "limit=ten"] {

@@ -1,7 +1,7 @@
-//! The router: the route table behind its door, and one shape for everything that goes wrong.
+//! The router: middleware, route table, and error responses of one form.
 //!
 //! ```text
-//!   path made plain ─► panic caught ─► gzip ─► Host ─► key, budget ─► route table
+//!   path normalised ─► panic caught ─► gzip ─► Host ─► key, rate limit ─► route table
 //!                                        └─► /api/v2/openapi.json (no key)
 //! ```
 
@@ -21,14 +21,13 @@ use super::errors::ApiError;
 use super::state::App;
 use super::{guard, openapi, request, routes};
 
-/// Where the API begins.
+/// The base path of the API.
 pub const PREFIX: &str = "/api/v2";
 
-/// The router, with the path of every request made plain before it is looked up.
-pub type PlainPaths = MapRequest<Router, fn(Request) -> Request>;
+/// A router that normalises the path of every request.
+pub type NormalizingRouter = MapRequest<Router, fn(Request) -> Request>;
 
-/// The whole API as a service.
-pub fn router(app: App) -> PlainPaths {
+pub fn router(app: App) -> NormalizingRouter {
     let endpoints = routes::endpoints();
     let document = openapi::document(&endpoints);
     let api = endpoints
@@ -47,7 +46,7 @@ pub fn router(app: App) -> PlainPaths {
         .layer(middleware::from_fn(guard::check_host))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked));
-    MapRequest::new(router, plain_path)
+    MapRequest::new(router, normalize_path)
 }
 
 fn add(router: Router<App>, endpoint: Endpoint, app: &App) -> Router<App> {
@@ -59,34 +58,27 @@ fn add(router: Router<App>, endpoint: Endpoint, app: &App) -> Router<App> {
 }
 
 async fn unknown_path(uri: Uri) -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
-        .with_details(format!("the paths are listed at {PREFIX}/openapi.json"))
+    ApiError::new(StatusCode::NOT_FOUND, format!("unknown path {}", uri.path()))
+        .with_details(format!("{PREFIX}/openapi.json lists all paths"))
 }
 
 async fn unknown_method(uri: Uri, method: axum::http::Method) -> ApiError {
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not possible at {}", uri.path()))
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not allowed at {}", uri.path()))
 }
 
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a handler panicked").into_response()
 }
 
-/// Clients join base and path carelessly: `scans/` and `/api/v2//scans` mean `/api/v2/scans`.
-fn plain_path(mut request: Request) -> Request {
+/// Removes redundant slashes: clients also send `scans/` and `/api/v2//scans` for `/api/v2/scans`.
+fn normalize_path(mut request: Request) -> Request {
     let path = request.uri().path();
     if !path.contains("//") && !path.ends_with('/') {
         return request;
     }
-    let mut plain = String::with_capacity(path.len());
-    for part in path.split('/').filter(|part| !part.is_empty()) {
-        plain.push('/');
-        plain.push_str(part);
-    }
-    if let Some(query) = request.uri().query() {
-        plain.push('?');
-        plain.push_str(query);
-    }
-    if let Ok(uri) = plain.parse() {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    if let Ok(uri) = format!("/{}{query}", parts.join("/")).parse() {
         *request.uri_mut() = uri;
     }
     request
@@ -97,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slashes_too_many_are_forgiven() {
-        let plain = |path: &str| {
+    fn normalize_path_removes_redundant_slashes() {
+        let normalized = |path: &str| {
             let request = Request::builder().uri(path).body(axum::body::Body::empty()).unwrap();
-            plain_path(request).uri().to_string()
+            normalize_path(request).uri().to_string()
         };
-        assert_eq!(plain("/api/v2/scans/"), "/api/v2/scans");
-        assert_eq!(plain("//api/v2//scans/7/?limit=1"), "/api/v2/scans/7?limit=1");
-        assert_eq!(plain("/api/v2/scans?a=/b/"), "/api/v2/scans?a=/b/");
+        assert_eq!(normalized("/api/v2/scans/"), "/api/v2/scans");
+        assert_eq!(normalized("//api/v2//scans/7/?limit=1"), "/api/v2/scans/7?limit=1");
+        assert_eq!(normalized("/api/v2/scans?a=/b/"), "/api/v2/scans?a=/b/");
     }
 }

@@ -1,11 +1,11 @@
-//! The scope file: what may be scanned beyond this machine, who said so, and until when.
+//! The scope file: targets beyond this machine that may be scanned, who added them, and their last day.
 //!
 //! ```text
-//!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced whole) ──► Rails, at the next check
+//!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced atomically) ──► Rails, at the next check
 //! ```
 //!
-//! This file reads and writes; whether something is allowed is decided in [`rails`](super::rails). A person may
-//! edit `scope.toml` by hand: it is read live. Editing by command keeps the entries, not a person's comments.
+//! This module reads and writes the file; [`rails`](super::rails) decide. Users may also edit `scope.toml` by hand; changes
+//! apply immediately. The commands keep all entries but no comments.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use url::Host;
 use super::address::check_dns_name;
 use crate::contract::Stamp;
 
-/// Endings under which strangers register names: a wildcard there would be everybody's. Single labels need no list.
+/// Suffixes under which anyone can register names; a wildcard below them is refused. Single labels need no list.
 #[rustfmt::skip]
 const SHARED_SUFFIXES: &[&str] = &[
     "co.uk", "org.uk", "ac.uk", "gov.uk", "me.uk", "com.au", "net.au", "org.au", "co.nz", "co.jp", "ne.jp", "or.jp",
@@ -34,7 +34,7 @@ const SHARED_SUFFIXES: &[&str] = &[
     "firebaseapp.com", "blogspot.com", "wordpress.com", "fly.dev", "onrender.com", "ngrok.io", "duckdns.org",
 ];
 
-/// What an entry is about.
+/// The targets of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// Exactly this DNS name.
@@ -45,25 +45,25 @@ pub enum Pattern {
     Net(IpNet),
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{given}` is no scope entry: {why}")]
+#[error("`{given}` is not a scope entry: {why}")]
 pub struct PatternError {
     given: String,
     why: String,
 }
 
 impl Pattern {
-    /// Whether it covers this name; an address pattern covers none.
+    /// Whether it covers this name; address patterns cover no names.
     pub fn covers_name(&self, name: &str) -> bool {
         match self {
-            Pattern::Name(own) => own == name,
-            Pattern::Below(own) => name.strip_suffix(own.as_str()).is_some_and(|rest| rest.ends_with('.')),
+            Pattern::Name(exact) => exact == name,
+            Pattern::Below(parent) => name.strip_suffix(parent.as_str()).is_some_and(|rest| rest.ends_with('.')),
             Pattern::Net(_) => false,
         }
     }
 
-    /// Whether it covers this address; a name pattern covers none.
+    /// Whether it covers this address; name patterns cover no addresses.
     pub fn covers_ip(&self, ip: IpAddr) -> bool {
         matches!(self, Pattern::Net(net) if net.contains(&ip))
     }
@@ -72,7 +72,7 @@ impl Pattern {
 impl FromStr for Pattern {
     type Err = PatternError;
 
-    /// An address, a CIDR range, a name, or `*.` before a name that has at least two parts.
+    /// An address, a CIDR range, a name, or `*.` and a name with at least two labels.
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
         let fail = |why: &str| Err(PatternError { given: text.to_owned(), why: why.to_owned() });
@@ -80,13 +80,13 @@ impl FromStr for Pattern {
             return Ok(Pattern::Net(ip.into()));
         }
         if text.contains("://") {
-            return fail("write the host alone, without http:// and path");
+            return fail("use the host only, without http:// and path");
         }
         if text.contains('/') {
             return match text.parse::<IpNet>() {
-                Ok(net) if net.prefix_len() == 0 => fail("that is every address there is"),
+                Ok(net) if net.prefix_len() == 0 => fail("it covers every address"),
                 Ok(net) => Ok(Pattern::Net(net.trunc())),
-                Err(_) => fail("a range is written like 10.0.4.0/24"),
+                Err(_) => fail("a range has the form 10.0.4.0/24"),
             };
         }
         let (below, name) = match text.strip_prefix("*.") {
@@ -94,7 +94,7 @@ impl FromStr for Pattern {
             None => (false, text),
         };
         let Some(Host::Domain(name)) = Host::parse(name).ok().filter(|_| !name.contains('*')) else {
-            return fail("give a name, *.name, an address or a range such as 10.0.4.0/24");
+            return fail("use a name, *.name, an address or a range such as 10.0.4.0/24");
         };
         let name = name.strip_suffix('.').unwrap_or(&name).to_owned();
         if let Err(why) = check_dns_name(&name) {
@@ -104,7 +104,7 @@ impl FromStr for Pattern {
             return Ok(Pattern::Name(name));
         }
         if !name.contains('.') || SHARED_SUFFIXES.contains(&name.as_str()) {
-            return fail("under that ending names belong to many owners; name a domain of your own");
+            return fail("names below this suffix belong to many owners; use a domain that you own");
         }
         Ok(Pattern::Below(name))
     }
@@ -133,34 +133,33 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
-/// One line of the scope.
+/// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeEntry {
-    /// What it is about.
     pub target: Pattern,
-    /// Last day (UTC) on which it allows anything. A denial has none: it stands until it is removed.
+    /// Last day (UTC) of an allowance. Denials have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// Why, such as the number of the contract.
+    /// The reason, such as a contract number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Who wrote the entry, `login@host`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub who: String,
-    /// When it was written, UTC.
+    /// When the entry was added, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<Stamp>,
 }
 
-/// Everything a scope file says.
+/// The contents of a scope file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanScope {
-    /// What may be scanned.
+    /// Targets that may be scanned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<ScopeEntry>,
-    /// What must not be, whatever allows it.
+    /// Targets that must not be scanned, even if an entry allows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<ScopeEntry>,
 }
@@ -168,37 +167,36 @@ pub struct ScanScope {
 /// Why the scope file could not be used; nothing is allowed while it cannot be read.
 #[derive(Debug, Error)]
 pub enum ScopeError {
-    #[error("the scope file {path} cannot be read: {source}")]
+    #[error("scope file {path} cannot be read: {source}")]
     Read { path: PathBuf, source: io::Error },
-    #[error("the scope file {path} is not valid: {source}")]
+    #[error("scope file {path} is invalid: {source}")]
     Syntax { path: PathBuf, source: Box<toml::de::Error> },
-    #[error("the scope file {path} cannot be written: {source}")]
+    #[error("scope file {path} cannot be written: {source}")]
     Write { path: PathBuf, source: io::Error },
     #[error("line {line}: {source}")]
     Line { line: usize, source: PatternError },
 }
 
-/// The file and the edits the command line makes to it.
+/// The scope file, with the edits of the command line.
 #[derive(Clone, Debug)]
 pub struct ScopeFile {
     path: PathBuf,
 }
 
 impl ScopeFile {
-    /// A file that need not exist yet; a missing one allows nothing.
+    /// The file may be missing; a missing file allows nothing.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says now.
+    /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no valid TOML of this form.
+    /// When it cannot be read or is invalid.
     pub fn load(&self) -> Result<ScanScope, ScopeError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => toml::from_str(&text)
@@ -208,7 +206,7 @@ impl ScopeFile {
         }
     }
 
-    /// Allows each of the patterns of `entries`; an entry for the same pattern is replaced.
+    /// Adds allowances; an entry for the same pattern is replaced.
     ///
     /// # Errors
     /// When the file cannot be read or written.
@@ -216,7 +214,7 @@ impl ScopeFile {
         self.edit(|scope| upsert(&mut scope.allow, entries))
     }
 
-    /// Denies each of the patterns of `entries`; a denial wins over everything that allows.
+    /// Adds denials, which override all allowances.
     ///
     /// # Errors
     /// When the file cannot be read or written.
@@ -226,24 +224,24 @@ impl ScopeFile {
         })
     }
 
-    /// Takes every entry and denial for these patterns out; answers how many there were.
+    /// Removes all entries for these patterns; returns their number.
     ///
     /// # Errors
     /// When the file cannot be read or written.
     pub fn remove(&self, patterns: &[Pattern]) -> Result<usize, ScopeError> {
-        let mut gone = 0;
+        let mut removed = 0;
         self.edit(|scope| {
             let before = scope.allow.len() + scope.deny.len();
             scope.allow.retain(|entry| !patterns.contains(&entry.target));
             scope.deny.retain(|entry| !patterns.contains(&entry.target));
-            gone = before - scope.allow.len() - scope.deny.len();
+            removed = before - scope.allow.len() - scope.deny.len();
         })?;
-        Ok(gone)
+        Ok(removed)
     }
 
     fn edit(&self, change: impl FnOnce(&mut ScanScope)) -> Result<(), ScopeError> {
         let fail = |source| ScopeError::Write { path: self.path.clone(), source };
-        // Two commands at once must not lose an entry: the lock is a file beside, since this one is replaced.
+        // Concurrent commands must not lose an entry. The lock is a separate file, because the scope file is replaced.
         let lock = File::create(self.path.with_extension("toml.lock")).map_err(fail)?;
         lock.lock().map_err(fail)?;
         let mut scope = self.load()?;
@@ -256,7 +254,7 @@ impl ScopeFile {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(
-            b"# What may be scanned beyond this machine. Edit here or with `scandeck scope`; read live.\n\n",
+            b"# Targets beyond this machine that may be scanned. Edit this file or use `scandeck scope`.\n\n",
         )?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -265,10 +263,10 @@ impl ScopeFile {
     }
 }
 
-/// Reads a list of patterns, one a line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
+/// Parses a list of patterns, one per line; blank lines and `#` comments are skipped (`scandeck scope import FILE`).
 ///
 /// # Errors
-/// The first line that is no pattern, with its number.
+/// The first invalid line, with its number.
 pub fn parse_list(text: &str) -> Result<Vec<Pattern>, ScopeError> {
     let mut all = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -302,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_names_wildcards_and_ranges() {
+    fn pattern_accepts_names_wildcards_and_ranges() {
         for (given, kept) in [
             ("Shop.Acme.TEST.", "shop.acme.test"),
             ("*.shop.acme.test", "*.shop.acme.test"),
@@ -315,15 +313,15 @@ mod tests {
             assert_eq!(given.parse::<Pattern>().unwrap().to_string(), kept);
         }
         for (given, why) in [
-            ("*", "give a name"),
+            ("*", "use a name"),
             ("*.test", "many owners"),
             ("*.co.uk", "many owners"),
             ("*.github.io", "many owners"),
-            ("a.*.test", "give a name"),
+            ("a.*.test", "use a name"),
             ("0.0.0.0/0", "every address"),
             ("10.0.0.0/33", "10.0.4.0/24"),
             ("http://a.test/", "without http://"),
-            ("", "give a name"),
+            ("", "use a name"),
         ] {
             let error = given.parse::<Pattern>().expect_err(given).to_string();
             assert!(error.contains(why), "{given}: {error}");
@@ -331,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_covers_names_below_and_not_the_name_nor_look_alikes() {
+    fn wildcard_covers_only_names_below_it() {
         let below: Pattern = "*.shop.acme.test".parse().unwrap();
         assert!(below.covers_name("a.shop.acme.test") && below.covers_name("a.b.shop.acme.test"));
         assert!(!below.covers_name("shop.acme.test") && !below.covers_name("evilshop.acme.test"));
     }
 
     #[test]
-    fn entries_survive_the_file_and_edits() {
+    fn entries_survive_saving_and_edits() {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
         assert_eq!(file.load().unwrap(), ScanScope::default());
@@ -354,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_at_once_lose_no_entry() {
+    fn concurrent_writers_lose_no_entry() {
         let folder = tempfile::tempdir().unwrap();
         let file = ScopeFile::new(folder.path().join("scope.toml"));
         std::thread::scope(|threads| {
@@ -367,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_names_the_line_that_is_wrong() {
+    fn parse_list_reports_the_invalid_line() {
         assert_eq!(parse_list("# ours\n10.0.4.0/24  # lab\n\nshop.acme.test\n").unwrap().len(), 2);
         let error = parse_list("10.0.4.1\n*.test\n").unwrap_err().to_string();
         assert!(error.starts_with("line 2:"), "{error}");

@@ -1,6 +1,4 @@
-//! What whoever runs the service decides: addresses, directories, limits. Checked where it is read, trusted here.
-//!
-//! `scandeck serve` fills this from its flags, `scandeck demo` for a world of its own, tests for one request.
+//! Settings of a service: addresses, directories, limits. Callers validate them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,42 +12,41 @@ use crate::contract::WorkspaceId;
 /// Settings of one service.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Holds the database, the key, the scope file, `service.json` and the lock.
+    /// Contains the database, the key, the scope file, `service.json` and the lock.
     pub data_dir: PathBuf,
-    /// Where the API listens; port 0 takes a free one.
+    /// Address of the API; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Where the loggers listen; port 0 takes a free one.
+    /// Address of the loggers; port 0 selects a free port.
     pub logger_listen: SocketAddr,
-    /// Prefers the ports of last time, and takes free ones where the wanted ones are busy.
+    /// Prefers the ports of the last service, and uses free ports when they are in use.
     pub any_port: bool,
-    /// Public base of `handler_url` when a proxy or tunnel stands in front of the loggers.
+    /// Public base of `handler_url` when the loggers are behind a proxy or tunnel.
     pub logger_url: Option<Url>,
-    /// The file with the API key; `key` in the data directory when absent. Made (0600) when missing.
+    /// The file with the API key; by default `key` in the data directory. Created (0600) when missing.
     pub api_key_file: Option<PathBuf>,
-    /// Names and networks that may be scanned besides those of the scope file.
+    /// Names and networks in scope in addition to the scope file.
     pub allow_targets: Vec<String>,
-    /// Whether RFC 1918 and unique local addresses may be scanned.
+    /// Whether RFC 1918 and unique local addresses are in scope.
     pub allow_private: bool,
-    /// How many requests a client may send.
     pub rate_limit: RateLimit,
-    /// Targets the service keeps; the next one is refused with 403.
+    /// Largest number of targets; further ones are refused with 403.
     pub max_targets: usize,
-    /// Scans worked on at the same time; the others wait.
+    /// Concurrent scans; further ones wait.
     pub scans_at_once: usize,
-    /// Requests one logger records before it answers 410.
+    /// Requests that one logger records before it responds with 410.
     pub logger_quota: i64,
-    /// Days one logger records before it answers 410.
+    /// Days that one logger records before it responds with 410.
     pub logger_days: i64,
-    /// Changes which workspace is the current one.
+    /// Selects the current workspace.
     pub current_workspace: Option<WorkspaceId>,
-    /// Ends the service after this long with no scan, no live logger and no client.
+    /// Stops the service after this time without a scan, a recording logger or a client.
     pub idle_exit: Option<Duration>,
-    /// Certificates that the TLS checks trust besides the public ones.
+    /// Certificates that the TLS checks trust in addition to those of the system.
     pub trust_anchors: Vec<CertificateDer<'static>>,
 }
 
 impl Settings {
-    /// The defaults of `scandeck serve`, kept in `data_dir`.
+    /// The defaults of `scandeck serve`.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
@@ -71,7 +68,7 @@ impl Settings {
         }
     }
 
-    /// The same with free ports of 127.0.0.1 for both listeners.
+    /// Uses free ports of 127.0.0.1 for both listeners.
     pub fn with_free_ports(mut self) -> Self {
         self.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         self.logger_listen = self.listen;
@@ -79,17 +76,17 @@ impl Settings {
     }
 }
 
-/// Requests a minute that one key may send: GET as many, POST, PUT and DELETE half, scan output a quarter.
+/// Requests per minute: GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
     /// No limit, and no rate headers.
     Off,
-    /// At least 4, so that every class of requests has a budget.
+    /// At least 4, so that every class of requests is possible.
     PerMinute(u32),
 }
 
 impl RateLimit {
-    /// The hosted service's: 250 GET a minute.
+    /// The limit of the hosted service: 250 GET requests per minute.
     pub const HOSTED: RateLimit = RateLimit::PerMinute(250);
 }
 
@@ -102,7 +99,7 @@ impl std::str::FromStr for RateLimit {
             "hosted" => Ok(Self::HOSTED),
             number => match number.parse() {
                 Ok(limit @ 4..) => Ok(Self::PerMinute(limit)),
-                _ => Err("write `off`, `hosted`, or a number of requests a minute from 4".to_owned()),
+                _ => Err("use `off`, `hosted`, or a number of requests per minute from 4".to_owned()),
             },
         }
     }
@@ -113,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_limit_is_read_in_three_forms() {
+    fn rate_limit_accepts_three_forms() {
         assert_eq!("off".parse(), Ok(RateLimit::Off));
         assert_eq!("hosted".parse(), Ok(RateLimit::PerMinute(250)));
         assert_eq!("3000".parse(), Ok(RateLimit::PerMinute(3000)));

@@ -1,4 +1,4 @@
-//! Starting and stopping a service: lock, database, keys, listeners, background tasks; all of it ends by one token.
+//! Starts and stops a service: lock, database, keys, listeners, background tasks. One cancellation token stops all.
 //!
 //! ```text
 //!   lock ─► database ─► keys ─► listeners ─► tasks ─► service.json ─► Running
@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use super::clock::{Clock, SystemClock};
-use super::data_dir::{DataDir, Held, ServiceInfo, secret};
+use super::data_dir::{DataDir, DirLock, ServiceInfo, secret};
 use super::engine::{Engine, EngineSettings, OwnPorts};
 use super::errors::StartError;
 use super::limits::Limiter;
@@ -30,33 +30,33 @@ use super::scope::Pattern;
 use super::settings::Settings;
 use super::state::{App, AppState};
 use super::store::{OpenedStore, Store};
-use super::words::{SHIPPED, WordlistWords};
+use super::words::{PREDEFINED, WordlistWords};
 use super::worker::{Runner, Worker};
 use super::{callbacks, guard, idle, loggers, report_maker, router, worker};
 
-/// How long open connections may finish their answers when the service stops.
+/// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
 
-/// A service that runs.
+/// A running service.
 pub struct Running {
     /// `http://ADDR:PORT/api/v2`.
     pub base_url: Url,
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
-    /// The API key. Never printed: [`fmt::Debug`] hides it.
+    /// The API key, which [`fmt::Debug`] hides.
     pub api_key: String,
-    /// Sentences a person should read: a migration, a network file system, ports that changed.
+    /// Notices for the user: a migration, a network file system, changed ports.
     pub notes: Vec<String>,
-    ended: JoinHandle<()>,
+    shutdown: JoinHandle<()>,
 }
 
 impl Running {
-    /// Waits until the service has stopped: the token was cancelled, or it was idle for long enough.
+    /// Waits until the service has stopped, because the token was cancelled or the service was idle.
     ///
     /// # Errors
-    /// When the database could not be closed because that panicked.
+    /// When the shutdown panicked.
     pub async fn stopped(self) -> anyhow::Result<()> {
-        Ok(self.ended.await?)
+        Ok(self.shutdown.await?)
     }
 }
 
@@ -66,19 +66,19 @@ impl fmt::Debug for Running {
     }
 }
 
-/// Starts a service; it stops within two seconds of `shutdown`.
+/// Starts a service; it stops within two seconds after `shutdown` is cancelled.
 ///
 /// # Errors
-/// When another service holds the directory, an address is taken, or a file cannot be used.
+/// When another service uses the directory, an address is in use, or a file cannot be used.
 pub async fn start(settings: Settings, shutdown: CancellationToken) -> Result<Running, StartError> {
     start_with(settings, shutdown, Parts::default()).await
 }
 
-/// What a test puts in the place of the real thing.
+/// Parts that tests replace.
 pub struct Parts {
-    /// The clock; the system's by default.
+    /// The system clock by default.
     pub clock: Arc<dyn Clock>,
-    /// What runs scans; the engine by default.
+    /// The engine by default.
     pub runner: Option<Arc<dyn Runner>>,
 }
 
@@ -88,13 +88,13 @@ impl Default for Parts {
     }
 }
 
-/// [`start`] with parts of a test.
+/// [`start`] with replaced parts.
 ///
 /// # Errors
-/// Those of [`start`].
+/// The errors of [`start`].
 pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: Parts) -> Result<Running, StartError> {
     let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
-    let Some(lock) = dir.hold().await.map_err(files(dir.path()))? else {
+    let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
         return Err(StartError::Held { dir: dir.path().to_owned(), info: dir.info().map(Box::new) });
     };
     let last = dir.take_last_info();
@@ -120,15 +120,15 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         clock: parts.clock,
         settings,
     });
-    let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base);
+    let previous_logger_url = last.map(|last| last.logger_url).filter(|last| *last != logger_base).map(String::from);
     notes.extend(
-        previous_logger_url.as_ref().map(|last| {
-            format!("the loggers are at {logger_base} now; URLs planted under {last} no longer reach them")
-        }),
+        previous_logger_url
+            .as_ref()
+            .map(|last| format!("loggers moved to {logger_base}; URLs planted under {last} no longer work")),
     );
     let info = ServiceInfo {
-        // Who looks there is on this machine.
-        base_url: api_url(meeting(sockets.api_address))?,
+        // Only processes of this machine read the file.
+        base_url: api_url(local_address(sockets.api_address))?,
         logger_url: logger_base.clone(),
         previous_logger_url,
         pid: std::process::id(),
@@ -136,10 +136,10 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         logger_days: app.settings.logger_days,
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
-    // From here on nothing fails: a start that fails leaves nothing running.
+    // Nothing below fails, so a failed start leaves no task running.
     let tasks = spawn_tasks(&app, sockets, runner, keys.callback, &shutdown.child_token());
-    let ended = tokio::spawn(end(tasks, store, lock));
-    Ok(Running { base_url, logger_base, api_key: keys.api, notes, ended })
+    let shutdown = tokio::spawn(shut_down(tasks, store, lock));
+    Ok(Running { base_url, logger_base, api_key: keys.api, notes, shutdown })
 }
 
 /// The API key and the key that signs callbacks.
@@ -156,7 +156,7 @@ impl ServiceKeys {
     }
 }
 
-/// The two listeners, with the addresses they really have.
+/// The two listeners with their bound addresses.
 struct Sockets {
     api: TcpListener,
     loggers: TcpListener,
@@ -183,7 +183,7 @@ impl Sockets {
     fn logger_base(&self, settings: &Settings) -> Result<Url, StartError> {
         let mut base = match &settings.logger_url {
             Some(base) => base.clone(),
-            None => url(&format!("http://{}/", meeting(self.logger_address)))?,
+            None => url(&format!("http://{}/", local_address(self.logger_address)))?,
         };
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));
@@ -196,8 +196,8 @@ fn api_url(address: SocketAddr) -> Result<Url, StartError> {
     url(&format!("http://{address}{}", router::PREFIX))
 }
 
-/// Where this machine meets a listener of all its addresses: `0.0.0.0` and `::` are no address of anybody.
-fn meeting(address: SocketAddr) -> SocketAddr {
+/// The address by which this machine reaches a listener: loopback for `0.0.0.0` and `::`.
+fn local_address(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -225,15 +225,16 @@ fn engine(settings: &Settings, rails: &Arc<Rails>, sockets: &Sockets) -> Arc<dyn
     Arc::new(Engine::new(EngineSettings { rails, trust_anchors, own_ports }))
 }
 
-/// Before anybody can ask: the current workspace, the shipped word lists, and what the last run left unfinished.
+/// Prepares the store before the first request: current workspace, predefined word lists, interrupted scans.
 async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
     if let Some(id) = settings.current_workspace
         && !store.set_current_workspace(id).await.map_err(StartError::Store)?
     {
-        return Err(StartError::Settings(format!("--current-workspace {id}: there is no workspace {id}")));
+        return Err(StartError::Settings(format!("--current-workspace {id}: workspace {id} not found")));
     }
-    for (name, description, file) in SHIPPED {
-        store.ship_wordlist(name, description, &WordlistWords::parse(file)).await.map_err(StartError::Store)?;
+    for (name, description, file) in PREDEFINED {
+        let words = WordlistWords::parse(file);
+        store.upsert_predefined_wordlist(name, description, &words).await.map_err(StartError::Store)?;
     }
     store.recover(now).await.map_err(StartError::Store)
 }
@@ -260,10 +261,10 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<RailsSettings, S
 }
 
 fn url(text: &str) -> Result<Url, StartError> {
-    Url::parse(text).map_err(|error| StartError::Settings(format!("{text} is no URL: {error}")))
+    Url::parse(text).map_err(|error| StartError::Settings(format!("{text} is not a URL: {error}")))
 }
 
-/// Starts the background tasks; each of them ends by `stop`.
+/// Starts the background tasks; `stop` ends each of them.
 fn spawn_tasks(
     app: &App,
     sockets: Sockets,
@@ -293,31 +294,31 @@ async fn serve_api(app: App, listener: TcpListener, stop: CancellationToken) {
     drain(server.into_future(), stop).await;
 }
 
-/// Answers are small and complete: waiting for more to send only makes them late.
+/// Disables Nagle's algorithm: responses are small and complete, so waiting for more data only delays them.
 fn no_delay(listener: TcpListener) -> impl axum::serve::Listener<Io = tokio::net::TcpStream, Addr = SocketAddr> {
     use axum::serve::ListenerExt;
     listener.tap_io(|stream| {
-        // A connection without the option works all the same.
+        // A connection without the option works too.
         let _ = stream.set_nodelay(true);
     })
 }
 
-/// Runs a server until it ends; after `stop` for [`DRAIN`] at most, however slow its clients are.
+/// Runs a server until it ends, at most [`DRAIN`] after `stop`.
 async fn drain(server: impl Future<Output = std::io::Result<()>>, stop: CancellationToken) {
-    let late = async {
+    let deadline = async {
         stop.cancelled().await;
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
         ended = server => if let Err(error) = ended {
-            tracing::error!(%error, "a listener ended");
+            tracing::error!(%error, "API listener failed");
         },
-        () = late => tracing::info!("connections that were still open are closed"),
+        () = deadline => tracing::info!("open API connections closed at shutdown"),
     }
 }
 
-/// The end of a service: tasks, then the database, then the lock.
-async fn end(tasks: TaskTracker, store: Store, lock: Held) {
+/// Waits for the tasks, then closes the database, then releases the lock.
+async fn shut_down(tasks: TaskTracker, store: Store, lock: DirLock) {
     tasks.wait().await;
     store.close().await;
     drop(lock);

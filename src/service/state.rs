@@ -1,4 +1,4 @@
-//! What every handler and background task of one service shares.
+//! State shared by all handlers and background tasks of one service.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,46 +15,42 @@ use super::settings::Settings;
 use super::store::Store;
 use super::worker::Worker;
 
-/// Handle to the shared state, cheap to clone.
+/// A handle to the shared state, cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<AppState>);
 
-/// The shared state itself.
 pub struct AppState {
     pub settings: Settings,
     pub store: Store,
     pub rails: Arc<Rails>,
     pub clock: Arc<dyn Clock>,
     pub limiter: Limiter,
-    /// SHA-256 of the API key; the key itself is not kept.
+    /// SHA-256 of the API key; the key itself is not stored.
     pub key_hash: [u8; 32],
     /// Base of every `handler_url`, ending in `/`.
     pub logger_base: Url,
-    /// Differs between two runs of a service, so that an ETag of the last run never matches.
+    /// A random number per process, so that an ETag of an earlier process never matches.
     pub boot: u64,
-    /// Queue and running scans.
     pub worker: Worker,
-    /// Woken when a report was asked for.
+    /// Notified when a report was requested.
     pub reports: Notify,
-    /// Woken when a callback is to be delivered, or a scan has ended that may owe one.
+    /// Notified when a callback was queued, or a scan has ended that may have one.
     pub deliveries: Notify,
-    /// When the last request with the right key came, in milliseconds since 1970.
+    /// Time of the last request with a valid key, in milliseconds since 1970.
     pub last_client: AtomicI64,
 }
 
 impl App {
-    /// Wraps the state.
     pub fn new(shared: AppState) -> Self {
         Self(Arc::new(shared))
     }
 
-    /// Now, by the service's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Notes that a client is there.
-    pub fn note_client(&self) {
+    /// Records the time of a client's request.
+    pub fn record_client(&self) {
         self.last_client.store(self.now().as_millisecond(), Ordering::Relaxed);
     }
 }

@@ -1,24 +1,24 @@
 //! The words of a word list, and the two lists that ship with the service.
 //!
-//! A file holds a word a line; blank lines, lines that begin with `#`, and repeated words do not count.
+//! A file contains one word per line; blank lines, `#` comments and duplicates are skipped.
 
 use std::collections::HashSet;
 
-/// Lists that ship with the service: name, description, file.
-pub const SHIPPED: &[(&str, &str, &str)] = &[
+/// The predefined lists: name, description, file.
+pub const PREDEFINED: &[(&str, &str, &str)] = &[
     (
         "Common paths",
-        "Paths that web sites often have, written for scandeck",
+        "Common paths of web sites, written for scandeck",
         include_str!("../../assets/wordlists/common-paths.txt"),
     ),
     (
         "Common subdomains",
-        "Names that hosts of a domain often have, written for scandeck",
+        "Common host names of a domain, written for scandeck",
         include_str!("../../assets/wordlists/common-subdomains.txt"),
     ),
 ];
 
-/// The words of a list, each once, in their order.
+/// The words of a list in their order, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordlistWords {
     text: String,
@@ -26,7 +26,6 @@ pub struct WordlistWords {
 }
 
 impl WordlistWords {
-    /// Reads a file.
     pub fn parse(file: &str) -> Self {
         let mut seen = HashSet::new();
         let lines = file.trim_start_matches('\u{feff}').lines().map(str::trim);
@@ -40,7 +39,6 @@ impl WordlistWords {
         &self.text
     }
 
-    /// How many there are.
     pub fn count(&self) -> i64 {
         self.count
     }
@@ -51,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_comments_and_duplicates_do_not_count() {
+    fn blank_lines_comments_and_duplicates_are_skipped() {
         let words = WordlistWords::parse("\u{feff}# a list\r\nadmin\r\n\r\n  login \nadmin\n#x\n");
         assert_eq!((words.text(), words.count()), ("admin\nlogin", 2));
     }
 
     #[test]
-    fn the_shipped_lists_have_words() {
-        for (name, _, file) in SHIPPED {
+    fn predefined_lists_have_words() {
+        for (name, _, file) in PREDEFINED {
             assert!(WordlistWords::parse(file).count() > 50, "{name}");
         }
     }

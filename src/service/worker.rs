@@ -1,11 +1,11 @@
-//! The worker: takes scans from the queue, runs them with the engine, and writes what it tells.
+//! The worker: claims scans from the queue, runs them with the engine, and stores their events.
 //!
 //! ```text
-//!   queue ──claim──► Runner::run ──events──► store (each write names the attempt)
+//!   queue ──claim──► Runner::run ──events──► store (each write carries the attempt)
 //!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
 //!   stop, time limit ───┘ token             stopped, timed out
-//!   service ends ───────┘                   nothing written: the next start resumes it
-//!   panic                                   back to the queue
+//!   service stops ──────┘                   nothing stored: the next start runs the scan again
+//!   panic                                   returned to the queue
 //! ```
 
 use std::collections::HashMap;
@@ -22,27 +22,27 @@ use tokio_util::task::AbortOnDropHandle;
 use super::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
 use super::state::App;
 use super::store::DatabaseError;
-use super::store::jobs::{Attempt, Claim, QueueTurn, ScanUpdate, Stop};
+use super::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate, StopRequest};
 use crate::contract::{ScanId, ScanStatus, WorkspaceId};
 
-/// How often a running scan shows that time passes: its duration is part of the answers.
+/// How often the responses about a running scan change: they contain its duration.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Ticks between two renewals of the lease (15 s).
 const RENEWAL: u32 = 5;
 
-/// How long a cancelled scan may take to end before its task is ended; "stopped within 2 s" holds either way.
+/// Time for a cancelled scan to end before its task is aborted; clients see it as stopped within 2 s.
 const GRACE: Duration = Duration::from_millis(1200);
 
-/// How often the queue is looked at without being woken: leases run out silently.
-const LOOK: Duration = Duration::from_secs(5);
+/// How often the queue is polled without a notification, because leases expire silently.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Events written in one transaction at most.
-const EVENTS: usize = 256;
+/// Largest number of events per transaction.
+const EVENT_BATCH: usize = 256;
 
-/// Runs scans: the engine, or what stands for it in a test.
+/// Runs scans: the engine, or a replacement in tests.
 pub trait Runner: Send + Sync + 'static {
-    /// Runs one scan to its end, or until `stop`.
+    /// Runs one scan until it ends or `stop` is cancelled.
     fn run(
         &self,
         job: ScanJob,
@@ -63,7 +63,7 @@ impl Runner for Engine {
     }
 }
 
-/// What the routes know of the worker: how to wake it and how to stop a scan.
+/// The worker's interface for the routes.
 #[derive(Debug, Default)]
 pub struct Worker {
     queued: Notify,
@@ -71,24 +71,24 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Says that something was queued.
+    /// Notifies the worker of a queued scan.
     pub fn wake(&self) {
         self.queued.notify_one();
     }
 
-    /// Stops a scan; false when there is none. One that has ended stays as it is.
+    /// Stops a scan; false when it does not exist. An ended scan is unchanged.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn stop(&self, app: &App, scan: ScanId) -> Result<bool, DatabaseError> {
         let stop = app.store.request_stop(scan, app.now()).await?;
-        if stop == Stop::Running
+        if stop == StopRequest::Running
             && let Some(token) = self.running().get(&scan)
         {
             token.cancel();
         }
         app.deliveries.notify_one();
-        Ok(stop != Stop::Missing)
+        Ok(stop != StopRequest::NotFound)
     }
 
     /// Stops every scan of a workspace.
@@ -106,12 +106,12 @@ impl Worker {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn busy(&self) -> Vec<ScanId> {
+    fn running_scans(&self) -> Vec<ScanId> {
         self.running().keys().copied().collect()
     }
 }
 
-/// Works on the queue until `stop`; running scans are then cancelled and left to the next start.
+/// Processes the queue until `stop`, which cancels running scans; the next start runs them again.
 pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: CancellationToken) {
     let mut scans = JoinSet::new();
     while !stop.is_cancelled() {
@@ -120,57 +120,57 @@ pub async fn work(app: App, runner: Arc<dyn Runner>, owner: String, stop: Cancel
             () = stop.cancelled() => {}
             () = app.worker.queued.notified() => {}
             Some(_) = scans.join_next() => {}
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
     while scans.join_next().await.is_some() {}
 }
 
-/// Claims as many scans as may run at once.
+/// Claims scans up to the limit of concurrent scans.
 async fn step(app: &App, runner: &Arc<dyn Runner>, owner: &str, scans: &mut JoinSet<()>, stop: &CancellationToken) {
     while scans.try_join_next().is_some() {}
     while scans.len() < app.settings.scans_at_once.max(1) {
-        match app.store.claim(owner, &app.worker.busy(), app.now()).await {
-            Ok(QueueTurn::Claimed(claim)) => {
+        match app.store.claim(owner, &app.worker.running_scans(), app.now()).await {
+            Ok(QueuePoll::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
                 app.worker.running().insert(scan, token.clone());
                 // A stop between the claim and this line found no token to cancel.
-                if app.store.stop_requested(scan).await.unwrap_or_default() {
+                if app.store.is_stop_requested(scan).await.unwrap_or_default() {
                     token.cancel();
                 }
                 scans.spawn(attempt(app.clone(), Arc::clone(runner), *claim, token, stop.clone()));
             }
-            // It may owe a callback.
-            Ok(QueueTurn::GivenUp) => app.deliveries.notify_one(),
-            Ok(QueueTurn::Nothing) => return,
+            // The aborted scan may have a callback.
+            Ok(QueuePoll::Aborted) => app.deliveries.notify_one(),
+            Ok(QueuePoll::Empty) => return,
             Err(error) => {
-                // Tried again with the next look; the queue is in the database and loses nothing.
-                tracing::error!(%error, "the queue could not be read");
+                // The next poll tries again; the queue is in the database and loses nothing.
+                tracing::error!(%error, "scan queue not read");
                 return;
             }
         }
     }
 }
 
-/// One attempt, and the clean-up whatever becomes of it.
+/// Runs one attempt and cleans up afterwards.
 async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: CancellationToken, stop: CancellationToken) {
     let running = claim.attempt.clone();
     let ended = match claim.vpn_scan {
         true => Ok(End::Outcome(
             ScanStatus::VpnConnectionError,
-            "there is no VPN here: leave vpn_profile_uuid out, or send null".into(),
+            "VPN is not supported: omit vpn_profile_uuid or send null".into(),
         )),
         false => run(&app, runner, claim, token, &stop).await,
     };
     let written = match ended {
-        Ok(End::Outcome(status, message)) => app.store.finish(&running, &status, &message, app.now()).await.map(|_| ()),
+        Ok(End::Outcome(status, message)) => app.store.finish(&running, &status, &message, app.now()).await,
         Ok(End::Panicked) => app.store.release(&running).await,
-        Ok(End::ServiceEnds | End::NotOurs) => Ok(()),
+        Ok(End::Shutdown | End::Superseded) => Ok(()),
         Err(error) => Err(error),
     };
     if let Err(error) = written {
-        tracing::error!(scan = %running.scan, %error, "the results of a scan could not be written");
+        tracing::error!(scan = %running.scan, %error, "scan results not stored");
     }
     app.worker.running().remove(&running.scan);
     app.worker.wake();
@@ -180,10 +180,10 @@ async fn attempt(app: App, runner: Arc<dyn Runner>, claim: Claim, token: Cancell
 /// How an attempt ended.
 enum End {
     Outcome(ScanStatus, String),
-    /// Left as it is for the next start.
-    ServiceEnds,
-    /// Another attempt runs, or the scan was deleted.
-    NotOurs,
+    /// The next start runs the scan again.
+    Shutdown,
+    /// A newer attempt exists, or the scan was deleted.
+    Superseded,
     Panicked,
 }
 
@@ -192,7 +192,7 @@ enum End {
 enum Cause {
     Stop,
     TimeLimit,
-    NotOurs,
+    Superseded,
 }
 
 async fn run(
@@ -205,9 +205,9 @@ async fn run(
     let attempt = claim.attempt.clone();
     let limit = app.clock.until(app.now() + SignedDuration::from_mins(claim.max_minutes));
     let minutes = claim.max_minutes;
-    let (sender, mut events) = mpsc::channel(EVENTS);
+    let (sender, mut events) = mpsc::channel(EVENT_BATCH);
     let (job, scan_token) = (job(claim), token.clone());
-    // A task of its own: a panic in a check ends this scan and not the worker.
+    // A separate task: a panic in a check ends this scan and not the worker.
     let mut task = AbortOnDropHandle::new(tokio::spawn(async move { runner.run(job, sender, scan_token).await }));
     let cause = watch(app, &attempt, &mut events, limit, &token).await?;
     token.cancel();
@@ -216,14 +216,14 @@ async fn run(
     }
     let outcome = (&mut task).await;
     Ok(match (cause, outcome) {
-        (Some(Cause::NotOurs), _) => End::NotOurs,
+        (Some(Cause::Superseded), _) => End::Superseded,
         (Some(Cause::TimeLimit), _) => End::Outcome(
             ScanStatus::TimedOut,
-            format!("max_scan_time ({minutes} min) has passed; the results so far are kept"),
+            format!("max_scan_time ({minutes} min) exceeded; partial results are available"),
         ),
-        (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::ServiceEnds,
+        (Some(Cause::Stop), _) if service_stop.is_cancelled() => End::Shutdown,
         (Some(Cause::Stop), _) => {
-            End::Outcome(ScanStatus::Stopped, "stopped by the user; the results so far are kept".into())
+            End::Outcome(ScanStatus::Stopped, "stopped by the user; partial results are available".into())
         }
         (None, Ok(outcome)) => end_of(outcome),
         (None, Err(_)) => End::Panicked,
@@ -247,13 +247,13 @@ fn end_of(outcome: ScanOutcome) -> End {
         ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
         ScanOutcome::ConnectionError(message) => (ScanStatus::ConnectionError, message),
         ScanOutcome::AuthFailed(message) => (ScanStatus::AuthFailed, message),
-        // Without a cause of ours the scan gave itself up.
-        ScanOutcome::Cancelled => (ScanStatus::Aborted, "the scan gave up".to_owned()),
+        // The worker did not cancel this scan.
+        ScanOutcome::Cancelled => (ScanStatus::Aborted, "the scan aborted itself".to_owned()),
     };
     End::Outcome(status, message)
 }
 
-/// Writes events until the scan ends by itself (no cause) or has to be cancelled.
+/// Stores events until the scan ends by itself (`None`) or must be cancelled.
 async fn watch(
     app: &App,
     attempt: &Attempt,
@@ -264,9 +264,9 @@ async fn watch(
     let mut limit = limit;
     let mut tick = tokio::time::interval(TICK);
     let mut ticks = 0;
-    let mut buffer = Vec::with_capacity(EVENTS);
+    let mut buffer = Vec::with_capacity(EVENT_BATCH);
     loop {
-        // Biased: a flood of events must not keep a stop waiting.
+        // Biased: a flood of events must not delay a stop.
         tokio::select! {
             biased;
             () = token.cancelled() => return Ok(Some(Cause::Stop)),
@@ -275,43 +275,43 @@ async fn watch(
                 app.store.touch();
                 ticks += 1;
                 if ticks % RENEWAL == 0 && !app.store.renew(attempt, app.now()).await? {
-                    return Ok(Some(Cause::NotOurs));
+                    return Ok(Some(Cause::Superseded));
                 }
             }
-            count = events.recv_many(&mut buffer, EVENTS) => {
+            count = events.recv_many(&mut buffer, EVENT_BATCH) => {
                 if count == 0 {
                     return Ok(None);
                 }
                 if !write(app, attempt, &mut buffer).await? {
-                    return Ok(Some(Cause::NotOurs));
+                    return Ok(Some(Cause::Superseded));
                 }
             }
         }
     }
 }
 
-/// Writes what a cancelled scan still tells, until it has ended.
+/// Stores the remaining events of a cancelled scan.
 async fn drain(app: &App, attempt: &Attempt, events: &mut mpsc::Receiver<ScanEvent>, cause: Option<Cause>) {
     let mut buffer = Vec::new();
-    while events.recv_many(&mut buffer, EVENTS).await > 0 {
-        if cause == Some(Cause::NotOurs) {
+    while events.recv_many(&mut buffer, EVENT_BATCH).await > 0 {
+        if cause == Some(Cause::Superseded) {
             buffer.clear();
         } else if let Err(error) = write(app, attempt, &mut buffer).await {
-            tracing::error!(scan = %attempt.scan, %error, "the last results of a scan were not written");
+            tracing::error!(scan = %attempt.scan, %error, "last scan results not stored");
         }
     }
 }
 
 async fn write(app: &App, attempt: &Attempt, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
-    let mut batch = ScanUpdate::default();
+    let mut update = ScanUpdate::default();
     for event in events.drain(..) {
         match event {
-            ScanEvent::Planned(tests) => batch.planned = Some(tests),
-            ScanEvent::Tested(test) => batch.tests.push(test),
-            ScanEvent::Raw(line) => batch.raw.push(line),
-            ScanEvent::Info(line) => batch.info.push(line),
-            ScanEvent::Output(output) => batch.output = Some(output),
+            ScanEvent::Planned(tests) => update.planned = Some(tests),
+            ScanEvent::Tested(test) => update.tests.push(test),
+            ScanEvent::Raw(line) => update.raw.push(line),
+            ScanEvent::Info(line) => update.info.push(line),
+            ScanEvent::Output(output) => update.output = Some(output),
         }
     }
-    app.store.record(attempt, &batch, app.now()).await
+    app.store.record(attempt, Some(&update), app.now()).await
 }

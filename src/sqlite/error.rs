@@ -1,75 +1,34 @@
-//! What can be wrong with a shared file, and what to do about it.
+//! Errors of a shared database file, with the next step for each.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// See the module.
+/// Why a shared database file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The directory cannot be made or written.
-    #[error("{what} cannot be kept: {path}: {source}", path = path.display())]
-    Unwritable {
-        /// What is not kept.
-        what: &'static str,
-        /// What could not be made.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Made by a newer program.
-    #[error("{path} was made by a newer scandeck: schema {found}, this one knows {known}", path = path.display())]
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// Its schema.
-        found: i64,
-        /// The newest this program knows.
-        known: i64,
-    },
-    /// It, or a page of it, is no database.
-    #[error("{path} is broken: {source}", path = path.display())]
-    Broken {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's words.
-        source: sqlx::Error,
-    },
-    /// Another program writes it, for longer than is waited for; nothing of what was asked for was done.
-    #[error("{path} is held by another program", path = path.display())]
-    Held {
-        /// The database.
-        path: PathBuf,
-    },
-    /// Anything else SQLite says.
+    #[error("{contents} cannot be saved: {path}: {source}", path = path.display())]
+    Unwritable { contents: &'static str, path: PathBuf, source: io::Error },
+    #[error("{path} was made by a newer scandeck: schema {found}, this version supports {known}", path = path.display())]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    /// The file, or a page of it, is not a database.
+    #[error("{path} is corrupt: {source}", path = path.display())]
+    Broken { path: PathBuf, source: sqlx::Error },
+    /// Another process held the lock longer than the timeout; nothing was changed.
+    #[error("{path} is locked by another process", path = path.display())]
+    Held { path: PathBuf },
+    /// Any other error of SQLite.
     #[error("{path}: {source}", path = path.display())]
-    Database {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's words.
-        source: sqlx::Error,
-    },
-    /// Somebody put another file in its place.
-    #[error("{path} is another file than the one that was opened", path = path.display())]
-    Replaced {
-        /// The database.
-        path: PathBuf,
-    },
-    /// Somebody has it open.
-    #[error("a dashboard or command is still open on {path}", path = path.display())]
-    InUse {
-        /// The database.
-        path: PathBuf,
-    },
-    /// The work was given up half way.
+    Database { path: PathBuf, source: sqlx::Error },
+    #[error("{path} was replaced by another file", path = path.display())]
+    Replaced { path: PathBuf },
+    #[error("{path} is open in another dashboard or command", path = path.display())]
+    InUse { path: PathBuf },
     #[error("reading was interrupted: {why}")]
-    Interrupted {
-        /// Why.
-        why: String,
-    },
+    Interrupted { why: String },
 }
 
 impl StoreError {
-    /// Tells an error of SQLite, by the file it is about.
+    /// Classifies an error of SQLite about this file.
     pub fn of(path: &Path) -> impl Fn(sqlx::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match code(&source) {
@@ -81,20 +40,18 @@ impl StoreError {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unwritable { what, .. } => {
-                format!("make it writable, or set XDG_STATE_HOME; until then no {what} are kept")
+            Self::Unwritable { contents, .. } => {
+                format!("make it writable, or set XDG_STATE_HOME; until then {contents} are not saved")
             }
             Self::Newer { .. } => "use the newer scandeck, or move the file away".to_owned(),
-            Self::Broken { .. } => "start again: the file is kept aside and what can be read is taken over".to_owned(),
-            Self::Held { .. } => {
-                "it goes on when that one has done; if it never does, look for a program that hangs".to_owned()
-            }
-            Self::Database { .. } => "look for a full disk or for permissions, then start again".to_owned(),
-            Self::Replaced { .. } | Self::Interrupted { .. } => "start again".to_owned(),
-            Self::InUse { .. } => "leave it first".to_owned(),
+            Self::Broken { .. } => "restart: the file is set aside, and readable rows are imported".to_owned(),
+            Self::Held { .. } => "wait for the other process, or end it if it hangs".to_owned(),
+            Self::Database { .. } => "check disk space and permissions, then restart".to_owned(),
+            Self::Replaced { .. } | Self::Interrupted { .. } => "restart".to_owned(),
+            Self::InUse { .. } => "close it first".to_owned(),
         }
     }
 }

@@ -1,90 +1,86 @@
-//! Opening a shared file: in turn, read-only where it cannot be written; one that is broken is put aside, and a new file
-//! takes what can be read of it.
+//! Opening a shared file, one process at a time. A file that cannot be written is opened read-only. A corrupt file is
+//! set aside, and its readable rows are imported into a new one.
 
 use std::path::Path;
 
 use sqlx::migrate::Migrator;
 
-use super::{Aside, FileKind, OpeningTurn, SharedFile, StoreError};
+use super::{BrokenFile, FileKind, OpeningLock, SharedFile, StoreError};
 
-/// A store with what was read at its opening.
+/// A store with the data that it read when it was opened.
 pub trait Opening: Sized + Send {
-    /// Its file.
     const KIND: FileKind;
 
-    /// What could be read of a broken file.
-    type Left: Send;
+    /// The readable rows of a corrupt file.
+    type Salvage: Send;
 
-    /// Reads what is there; `notes` are what a person should know so far.
+    /// Reads the file; `notes` are notices about its opening so far.
     fn read(file: SharedFile, notes: Vec<String>) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Reads what is left of a broken file.
-    fn left(aside: &mut Aside) -> impl Future<Output = Self::Left> + Send;
+    /// Reads the readable rows of a corrupt file.
+    fn salvage(file: &mut BrokenFile) -> impl Future<Output = Self::Salvage> + Send;
 
-    /// How much that is, for people.
-    fn told(left: &Self::Left) -> String;
+    /// The number of salvaged rows, as text.
+    fn summary(salvage: &Self::Salvage) -> String;
 
-    /// Keeps it, in the file and in memory.
-    fn take_over(&mut self, left: Self::Left) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Stores salvaged rows in the new file.
+    fn import(&mut self, salvage: Self::Salvage) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// What a person should know, a sentence each.
+    /// Notices for the user, one sentence each.
     fn notes(&mut self) -> &mut Vec<String>;
 
-    /// Closes the file.
     fn close(self) -> impl Future<Output = ()> + Send;
 }
 
-/// Opens or makes the file in a directory, which is made too.
+/// Opens or creates the file in `directory`, which is created if necessary.
 ///
 /// # Errors
-/// When there is none and none can be made, it is of a newer program, or SQLite refuses it for another reason than that it
-/// is broken.
+/// When the file does not exist and cannot be created, was made by a newer program, or SQLite refuses it for another
+/// reason than corruption.
 pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
-    let Some(turn) = OpeningTurn::wait(directory, &O::KIND).await? else {
+    let Some(_lock) = OpeningLock::wait(directory, &O::KIND).await? else {
         let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
-        notes.push(format!("{} cannot be written: new {} are not kept", file.path.display(), O::KIND.what));
+        notes.push(format!("{} is read-only: new {} are not saved", file.path.display(), O::KIND.contents));
         return O::read(file, notes).await;
     };
-    let opened = match opened(directory, migrations).await {
-        Err(StoreError::Broken { path, source }) => rescued(directory, migrations, &path, &source).await,
+    match open_writable(directory, migrations).await {
+        Err(StoreError::Broken { path, source }) => replace_broken(directory, migrations, &path, &source).await,
         other => other,
-    };
-    drop(turn);
-    opened
+    }
 }
 
-async fn opened<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
+async fn open_writable<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
     let (file, notes) = SharedFile::open(directory, &O::KIND, migrations).await?;
     O::read(file, notes).await
 }
 
-async fn rescued<O: Opening>(
+async fn replace_broken<O: Opening>(
     directory: &Path,
     migrations: &Migrator,
     path: &Path,
     why: &sqlx::Error,
 ) -> Result<O, StoreError> {
-    let mut aside = Aside::put(path, O::KIND.what).await?;
-    let left = O::left(&mut aside).await;
-    let told = O::told(&left);
-    match begun_with(left, directory, migrations).await {
+    let mut broken = BrokenFile::set_aside(path, O::KIND.contents).await?;
+    let salvage = O::salvage(&mut broken).await;
+    let summary = O::summary(&salvage);
+    match open_with(salvage, directory, migrations).await {
         Ok(mut opened) => {
-            let note = aside.close(path, why, &told).await;
+            let note = broken.close(path, why, &summary).await;
             O::notes(&mut opened).push(note);
             Ok(opened)
         }
-        // An empty file in its place would look as if nothing had ever been there.
+        // An empty file in its place would hide the lost data.
         Err(error) => {
-            aside.back(path).await;
+            broken.restore(path).await;
             Err(error)
         }
     }
 }
 
-/// A new file with what is left of the old one; closed again where that cannot be kept.
-async fn begun_with<O: Opening>(left: O::Left, directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
-    let mut opened: O = opened(directory, migrations).await?;
-    match opened.take_over(left).await {
+/// A new file with salvaged rows; it is closed again when they cannot be stored.
+async fn open_with<O: Opening>(salvage: O::Salvage, directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
+    let mut opened: O = open_writable(directory, migrations).await?;
+    match opened.import(salvage).await {
         Ok(()) => Ok(opened),
         Err(error) => {
             opened.close().await;

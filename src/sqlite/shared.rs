@@ -1,12 +1,12 @@
-//! A file that any number of dashboards and commands write at once.
+//! A database file that several dashboards and commands write concurrently.
 //!
 //! ```text
-//!   no file ─► made      older ─► copied to *.bak-N, migrated      newer ─► refused      cannot be written ─► only read
+//!   no file ─► created     older ─► copied to *.bak-N, migrated     newer ─► refused     not writable ─► read-only
 //! ```
 //!
-//! Openings take turns, so that two dashboards started at once neither migrate nor rescue twice. One connection reads and
-//! writes, so SQLite's `data_version` moves exactly when somebody else has written; the files are looked at before it is
-//! asked, which costs no wake-up of its thread.
+//! Only one process opens the file at a time, so that two dashboards do not migrate or salvage it twice. One connection
+//! reads and writes, so SQLite's `data_version` changes exactly when another process has written. File times are compared
+//! before it is queried, because this does not wake the thread of the connection.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -15,96 +15,90 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use super::{StoreError, back_up, close_to_others, on_network, options, schema_number};
+use super::{StoreError, back_up, make_private, options, private_options, schema_version};
 
-/// What a file is called.
+/// The names of a file and its locks.
 #[derive(Debug)]
 pub struct FileKind {
-    /// Its name in the directory of the service.
+    /// The file name in the directory of the service.
     pub name: &'static str,
-    /// What it keeps, for people.
-    pub what: &'static str,
-    /// The lock of openings, beside it.
+    /// Its contents, a plural noun for messages.
+    pub contents: &'static str,
+    /// The lock file held while it is opened.
     pub opening: &'static str,
-    /// The lock that tells that it is in use, beside it.
+    /// The lock file held while it is open.
     pub in_use: &'static str,
 }
 
-/// See the module.
+/// An open database file.
 #[derive(Debug)]
 pub struct SharedFile {
-    /// Reads and writes.
     pub connection: SqliteConnection,
-    /// The database.
     pub path: PathBuf,
-    /// Whether anything can be kept.
     pub writable: bool,
-    what: &'static str,
-    /// What others have written counts from here.
+    contents: &'static str,
+    /// SQLite's `data_version` at the last query.
     data_version: i64,
-    /// The files as they were when it was last asked.
-    looks: Looks,
-    /// Tells others that the file is in use.
+    /// The file metadata at the last query.
+    stat: FileStat,
+    /// Held while the file is open.
     in_use: Option<File>,
 }
 
-/// What the file system tells without opening anything: inode of the database, and times and sizes of it and its log.
+/// The inode of the database, and times and sizes of it and its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Looks {
+struct FileStat {
     inode: u64,
     files: [(i64, i64, u64); 2],
 }
 
-impl Looks {
+impl FileStat {
     fn of(file: &Path) -> Self {
-        let look = |path: &Path| fs::metadata(path).ok();
-        let words = |found: Option<fs::Metadata>| {
-            found.map(|found| (found.mtime(), found.mtime_nsec(), found.len())).unwrap_or_default()
-        };
-        let database = look(file);
-        let inode = database.as_ref().map(MetadataExt::ino).unwrap_or_default();
-        Self { inode, files: [words(database), words(look(&beside(file, "-wal")))] }
+        let times = |stat: &fs::Metadata| (stat.mtime(), stat.mtime_nsec(), stat.len());
+        let [database, log] = [fs::metadata(file).ok(), fs::metadata(beside(file, "-wal")).ok()];
+        let files = [&database, &log].map(|stat| stat.as_ref().map(times).unwrap_or_default());
+        Self { inode: database.map(|stat| stat.ino()).unwrap_or_default(), files }
     }
 }
 
-/// A file that SQLite keeps beside the database.
+/// The database path with another ending, such as that of its log.
 pub fn beside(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", file.display()))
 }
 
-/// The turn to open a file; over when it is dropped.
+/// The lock held while a file is opened; released when dropped.
 #[derive(Debug)]
-pub struct OpeningTurn {
+pub struct OpeningLock {
     _lock: Option<File>,
 }
 
-impl OpeningTurn {
-    /// Makes the directory, and waits until nobody else is opening the file; nothing where it can only be read.
+impl OpeningLock {
+    /// Creates the directory and waits until no other process is opening the file; `None` when the file is read-only.
     ///
     /// # Errors
-    /// When there is no file and none can be made.
+    /// When the file does not exist and cannot be created.
     pub async fn wait(directory: &Path, kind: &FileKind) -> Result<Option<Self>, StoreError> {
         let file = directory.join(kind.name);
         let lock = match make(directory, &file, kind) {
             Ok(lock) => lock,
             Err(_) if file.is_file() => return Ok(None),
-            Err(source) => return Err(SharedFile::unwritable(kind.what, directory)(source)),
+            Err(source) => return Err(SharedFile::unwritable(kind.contents, directory)(source)),
         };
         let waited = tokio::task::spawn_blocking(move || flock(&lock, FlockOperation::LockExclusive).map(|()| lock));
-        // A file system without locks has no two dashboards either.
+        // On a file system without locks, concurrent dashboards are not supported.
         let lock = waited.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })?.ok();
         Ok(Some(Self { _lock: lock }))
     }
 }
 
-/// Makes the directory and the files that SQLite does not make closed to others; returns the lock of openings.
+/// Creates the directory and the database file, private to the user; returns the lock file.
 fn make(directory: &Path, file: &Path, kind: &FileKind) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let lock = lock_file(&directory.join(kind.opening))?;
-    close_to_others(file)?;
+    make_private(file)?;
     Ok(lock)
 }
 
@@ -113,10 +107,10 @@ fn lock_file(path: &Path) -> io::Result<File> {
 }
 
 impl SharedFile {
-    /// Opens or makes the file during one's turn, and what a person should know about that.
+    /// Opens or creates the file, with notices for the user. The caller holds the [`OpeningLock`].
     ///
     /// # Errors
-    /// When it is of a newer program, broken, or SQLite refuses it for another reason.
+    /// When it was made by a newer program, is corrupt, or SQLite refuses it for another reason.
     pub async fn open(
         directory: &Path,
         kind: &FileKind,
@@ -125,36 +119,30 @@ impl SharedFile {
         let path = directory.join(kind.name);
         let failed = StoreError::of(&path);
         let known = migrations.iter().map(|migration| migration.version).max().unwrap_or_default();
-        let unwritable = Self::unwritable(kind.what, &path);
-        close_to_others(&path).map_err(&unwritable)?;
-        let found = schema_number(&path).map_err(&unwritable)?;
+        let unwritable = Self::unwritable(kind.contents, &path);
+        make_private(&path).map_err(&unwritable)?;
+        let found = schema_version(&path).map_err(&unwritable)?;
         if found > known {
-            // Four bytes of rubbish are no number either.
+            // The version of a file that is not a database means nothing.
             if is_database(&path) {
                 return Err(StoreError::Newer { path, found, known });
             }
-            let source = sqlx::Error::Protocol("it is no database".to_owned());
+            let source = sqlx::Error::Protocol("not a database".to_owned());
             return Err(StoreError::Broken { path, source });
         }
         let mut notes = Vec::new();
         if 0 < found && found < known {
-            let backup = back_up(&path).await.map_err(|error| failed(broken_or(error)))?;
-            let (what, backup) = (kind.what, backup.display());
-            notes.push(format!("the {what} move from schema {found} to {known}; the old file is kept as {backup}"));
+            let backup = back_up(&path).await.map_err(|error| failed(sqlx_error(error)))?;
+            let (contents, backup) = (kind.contents, backup.display());
+            notes.push(format!("{contents} migrated from schema {found} to {known}; backup: {backup}"));
         }
-        let journal = if on_network(&path) { SqliteJournalMode::Delete } else { SqliteJournalMode::Wal };
-        let options = options(&path)
-            .create_if_missing(true)
-            .journal_mode(journal)
-            .synchronous(SqliteSynchronous::Full)
-            // What is purged must be gone from the file, not only from its index.
-            .pragma("secure_delete", "ON");
+        let options = private_options(&path);
         if found < known {
             migrate(migrations, options.clone()).await.map_err(&failed)?;
         }
         let mut connection = options.connect().await.map_err(&failed)?;
         if found < known {
-            // The header of the file tells the schema number only once the log is in it.
+            // The header of the file contains the schema version only after a checkpoint.
             sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await.map_err(&failed)?;
         }
         let in_use = lock_file(&directory.join(kind.in_use)).ok();
@@ -164,82 +152,82 @@ impl SharedFile {
         Ok((file, notes))
     }
 
-    /// The file is there and cannot be written: what it holds is shown.
+    /// Opens an existing file that cannot be written.
     ///
     /// # Errors
     /// When SQLite refuses it.
     pub async fn open_read_only(directory: &Path, kind: &FileKind) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
-        // Immutable: beside a file that cannot be written no index of its log can be made.
+        // Immutable: SQLite cannot create the index of the log in a read-only directory.
         let options = options(&path).read_only(true).immutable(true);
         let connection = options.connect().await.map_err(StoreError::of(&path))?;
         Ok((Self::of(connection, path, false, kind), Vec::new()))
     }
 
     fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {
-        let looks = Looks::default();
-        Self { connection, path, writable, what: kind.what, data_version: 0, looks, in_use: None }
+        let stat = FileStat::default();
+        Self { connection, path, writable, contents: kind.contents, data_version: 0, stat, in_use: None }
     }
 
-    /// Tells an error of SQLite.
+    /// Converts errors of SQLite about this file.
     pub fn failed(&self) -> impl Fn(sqlx::Error) -> StoreError + use<> {
         StoreError::of(&self.path)
     }
 
-    /// Tells that a file cannot be written.
-    pub fn unwritable(what: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
+    /// Converts errors of the file system.
+    pub fn unwritable(contents: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
         let path = path.to_owned();
-        move |source| StoreError::Unwritable { what, path: path.clone(), source }
+        move |source| StoreError::Unwritable { contents, path: path.clone(), source }
     }
 
-    /// From here on [`others_wrote`](Self::others_wrote) tells; to be asked before the file is read, so that what is
-    /// written between the two is read twice rather than never.
+    /// Begins the detection of writes by others. Callers read the file afterwards: a row that is written in between is
+    /// then read twice rather than never.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn begin_to_look(&mut self) -> Result<(), StoreError> {
-        self.looks = Looks::of(&self.path);
-        self.data_version = self.ask_data_version().await?;
+    pub async fn watch_writes(&mut self) -> Result<(), StoreError> {
+        self.stat = FileStat::of(&self.path);
+        self.data_version = self.query_data_version().await?;
         Ok(())
     }
 
-    /// Whether somebody else wrote since this was last asked.
+    /// Whether another process wrote since the last call.
     ///
     /// # Errors
-    /// When the file cannot be read, or is another than the one that was opened.
-    pub async fn others_wrote(&mut self) -> Result<bool, StoreError> {
-        let looks = Looks::of(&self.path);
-        if looks == self.looks {
+    /// When the file cannot be read, or was replaced by another one.
+    pub async fn has_foreign_writes(&mut self) -> Result<bool, StoreError> {
+        let stat = FileStat::of(&self.path);
+        if stat == self.stat {
             return Ok(false);
         }
-        if looks.inode != self.looks.inode {
+        if stat.inode != self.stat.inode {
             return Err(StoreError::Replaced { path: self.path.clone() });
         }
-        let version = self.ask_data_version().await?;
-        self.looks = looks;
+        let version = self.query_data_version().await?;
+        self.stat = stat;
         Ok(version != std::mem::replace(&mut self.data_version, version))
     }
 
-    /// What others wrote could not be read: they count as having written.
-    pub fn look_again(&mut self) {
-        (self.looks.files, self.data_version) = (Default::default(), -1);
+    /// Makes the next [`has_foreign_writes`](Self::has_foreign_writes) return true, after a failed read.
+    pub fn invalidate(&mut self) {
+        (self.stat.files, self.data_version) = (Default::default(), -1);
     }
 
-    /// The count of what others have written, as it was last asked.
+    /// SQLite's `data_version` at the last query.
     pub fn data_version(&self) -> i64 {
         self.data_version
     }
 
-    async fn ask_data_version(&mut self) -> Result<i64, StoreError> {
+    async fn query_data_version(&mut self) -> Result<i64, StoreError> {
         let failed = self.failed();
         sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut self.connection).await.map_err(failed)
     }
 
-    /// Nobody else may have it open from now on: what they know they would write again.
+    /// Prevents other processes from opening the file: they would write deleted rows again.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while somebody has it open.
-    pub fn take_alone(&self) -> Result<(), StoreError> {
+    /// [`StoreError::InUse`] while another process has it open.
+    pub fn lock_exclusively(&self) -> Result<(), StoreError> {
         match &self.in_use {
             Some(lock) if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() => {
                 Err(StoreError::InUse { path: self.path.clone() })
@@ -248,7 +236,7 @@ impl SharedFile {
         }
     }
 
-    /// Deletes rows so that no byte of them stays: each text is a table and a condition on a workspace, `?1`.
+    /// Deletes rows without a trace in the file. Each text is a table with a condition on a workspace, `?1`.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -260,17 +248,17 @@ impl SharedFile {
             sqlx::query(query).bind(workspace).execute(&mut *change).await.map_err(&failed)?;
         }
         change.commit().await.map_err(&failed)?;
-        // The file is written anew without its free pages, then the log is emptied.
+        // Rewrites the file without free pages, then empties the log.
         for statement in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
             sqlx::query(statement).execute(&mut self.connection).await.map_err(&failed)?;
         }
         for copy in self.copies() {
-            fs::remove_file(&copy).map_err(Self::unwritable(self.what, &copy))?;
+            fs::remove_file(&copy).map_err(Self::unwritable(self.contents, &copy))?;
         }
         Ok(())
     }
 
-    /// How many rows there are, as in [`wipe`](Self::wipe).
+    /// Counts rows, selected as in [`wipe`](Self::wipe).
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -284,7 +272,7 @@ impl SharedFile {
         Ok(counts)
     }
 
-    /// Copies of the database beside it.
+    /// Backups and set-aside files next to the database.
     pub fn copies(&self) -> Vec<PathBuf> {
         let (Some(directory), Some(name)) = (self.path.parent(), self.path.file_name()) else { return Vec::new() };
         let name = name.to_string_lossy();
@@ -298,14 +286,13 @@ impl SharedFile {
         found
     }
 
-    /// Closes the file; what was kept is kept without it too.
     pub async fn close(self) {
-        // The log goes into the database at the next opening otherwise.
+        // On failure, SQLite moves the log into the database at the next opening.
         let _ = self.connection.close().await;
     }
 }
 
-/// Over a pool that is closed again: with a borrowed connection rustc cannot prove this future `Send`.
+/// Uses a pool, because rustc cannot prove this future `Send` with a borrowed connection.
 async fn migrate(migrations: &Migrator, options: SqliteConnectOptions) -> sqlx::Result<()> {
     let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
     let migrated = migrations.run(&pool).await;
@@ -313,8 +300,7 @@ async fn migrate(migrations: &Migrator, options: SqliteConnectOptions) -> sqlx::
     Ok(migrated?)
 }
 
-/// SQLite's error, where there is one in the chain.
-fn broken_or(error: anyhow::Error) -> sqlx::Error {
+fn sqlx_error(error: anyhow::Error) -> sqlx::Error {
     error.downcast().unwrap_or_else(|error| sqlx::Error::Protocol(format!("{error:#}")))
 }
 

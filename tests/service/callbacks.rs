@@ -1,7 +1,7 @@
 //! `report_callback` of scans and `webhook_url` of reports.
 
+use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
-use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};

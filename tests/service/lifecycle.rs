@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::WorkspaceId;
-use scandeck::service::clock::ManualClock;
 use scandeck::service::{DataDir, Holder, Parts, Settings, StartError, start, start_with};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -1,8 +1,8 @@
 //! `/http_loggers`, and the listener that captures requests.
 
+use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

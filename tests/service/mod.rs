@@ -4,6 +4,7 @@
 
 mod access;
 mod callbacks;
+mod clock;
 mod commands;
 mod engine;
 mod findings;
@@ -24,8 +25,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::ManualClock;
 use reqwest::{Client, Method, RequestBuilder, Response};
-use scandeck::service::clock::ManualClock;
 use scandeck::service::{Parts, RateLimit, Running, Settings, start_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,8 +1,8 @@
 //! `/reports`.
 
+use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use scandeck::service::clock::ManualClock;
 use serde_json::{Value, json};
 
 use super::TestService;

@@ -1,8 +1,8 @@
 //! `/scans` and the worker behind it.
 
+use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::Risk;
-use scandeck::service::clock::ManualClock;
 use scandeck::service::engine::ScanOutcome;
 use serde_json::{Value, json};
 

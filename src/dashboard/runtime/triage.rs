@@ -215,7 +215,7 @@ mod tests {
         std::fs::write(temp.path().join("file"), "").unwrap();
         let mut desk = Desk::open(&temp.path().join("file/x"), "ann");
         let kept = desk.opened().await;
-        assert!(kept.writer.is_none() && kept.problem.unwrap().message.contains("cannot be kept"));
+        assert!(kept.writer.is_none() && kept.problem.unwrap().message.contains("cannot be saved"));
     }
 
     #[tokio::test]

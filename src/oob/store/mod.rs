@@ -39,7 +39,7 @@ pub use purge::ArchivedCounts;
 
 const KIND: FileKind = FileKind {
     name: "captures.db",
-    what: "captures and payloads",
+    contents: "captures and payloads",
     opening: "captures-opening.lock",
     in_use: "captures-in-use.lock",
 };
@@ -136,14 +136,14 @@ impl Store {
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
     pub async fn news(&mut self) -> Result<ArchiveNews, StoreError> {
-        if !self.file.others_wrote().await? {
+        if !self.file.has_foreign_writes().await? {
             return Ok(ArchiveNews::default());
         }
         let before = (self.last_capture, self.last_payload, self.last_count);
         let news = self.read_news().await;
         if news.is_err() {
             (self.last_capture, self.last_payload, self.last_count) = before;
-            self.file.look_again();
+            self.file.invalidate();
         }
         news
     }

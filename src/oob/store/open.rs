@@ -10,7 +10,7 @@ use sqlx::sqlite::SqliteRow;
 use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
 use crate::oob::{Hit, Payload, PayloadBook};
 use crate::sqlite;
-use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
+use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/oob");
@@ -39,11 +39,11 @@ impl Store {
 
 impl Opening for OpenedArchive {
     const KIND: FileKind = KIND;
-    type Left = RescuedArchive;
+    type Salvage = RescuedArchive;
 
     async fn read(file: SharedFile, notes: Vec<String>) -> Result<Self, StoreError> {
         let mut store = Store { file, last_capture: 0, last_payload: 0, last_count: 0, keeps_hits: false };
-        store.file.begin_to_look().await?;
+        store.file.watch_writes().await?;
         let failed = store.file.failed();
         let connection = &mut store.file.connection;
         let hits = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'hits')");
@@ -59,21 +59,21 @@ impl Opening for OpenedArchive {
         Ok(Self { store, book, notes })
     }
 
-    async fn left(aside: &mut Aside) -> RescuedArchive {
+    async fn salvage(file: &mut BrokenFile) -> RescuedArchive {
         let payload = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         RescuedArchive {
-            captures: aside.rows("captures", |row| Some(ArchivedCapture::from_row(row)?.1)).await,
-            payloads: aside.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
-            hits: aside.ordered("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
+            captures: file.rows("captures", |row| Some(ArchivedCapture::from_row(row)?.1)).await,
+            payloads: file.rows("payloads", payload).await.into_iter().map(Arc::new).collect(),
+            hits: file.ordered_rows("hits", ["token", "logger"], Hit::from_row).await.into_iter().collect(),
         }
     }
 
-    fn told(left: &RescuedArchive) -> String {
+    fn summary(left: &RescuedArchive) -> String {
         let (captures, payloads) = (plural(left.captures.len(), "capture"), plural(left.payloads.len(), "payload"));
         format!("{captures} and {payloads} with {}", plural(left.hits.len(), "hit"))
     }
 
-    async fn take_over(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
+    async fn import(&mut self, left: RescuedArchive) -> Result<(), StoreError> {
         self.store.archive(left.captures).await?;
         self.store.plant(&left.payloads).await?;
         self.store.keep_hits(&left.hits, RowRange::default()).await?;

@@ -1,7 +1,7 @@
-//! The one table in which risk is decided, a reason a row (`service.md`, Engine).
+//! The risk levels of findings, each with its reason (`service.md`, Engine).
 //!
-//! A kind of finding ([`kinds`](super::kinds)) names its row and never a level of its own, so that two checks
-//! that prove the same thing cannot disagree about how bad it is.
+//! A kind of finding ([`kinds`](super::kinds)) names a row of this table instead of a level, so that checks for the same
+//! weakness have the same risk.
 
 use crate::contract::Risk;
 
@@ -12,23 +12,23 @@ macro_rules! table {
 }
 
 table! {
-    READABLE_SECRET = Critical, "Whoever reads it acts as its owner at once: a private key, a password, a token.";
-    READABLE_SOURCE = High, "Source control, environment and database files hold code, configuration and data of others.";
-    UNTRUSTED_CERTIFICATE = Medium, "Visitors cannot tell the server from someone in between.";
-    OLD_PROTOCOL = Medium, "TLS up to 1.1 has known breaks; a person on the path needs effort to use them.";
-    WEAK_KEY = Medium, "A key or signature that can be broken with money and time.";
-    LISTING_WITH_FILES = Medium, "Files nobody meant to publish become findable.";
-    OPEN_CORS = Medium, "Any web site can read answers with the visitor's own rights.";
-    COOKIE_FLAG = Low, "Needs a second weakness, on the path or in a page, before the cookie is lost.";
-    WEAK_HEADER = Low, "A protection is there and does little.";
-    PLAIN_HTTP = Low, "Someone on the path reads and changes everything, but must be on the path.";
-    MIXED_CONTENT = Low, "One resource can be changed on the path, the page itself cannot.";
-    RISKY_METHOD = Low, "The server says it would take the method; that it does was not tried.";
-    VERBOSE_ERROR = Low, "Internals help an attacker to choose; they open nothing by themselves.";
-    UNPROVED_VERSION = Low, "The version is known to have holes; packagers often mend them under the same number.";
-    EXPIRES_SOON = Low, "Nothing is wrong yet, and there are days to mend it.";
-    MISSING_HARDENING = Info, "A second line of defence is absent; the first may stand.";
-    OPEN_PORT = Info, "A fact about the host, judged by whoever knows what should run there.";
-    DISCLOSURE = Info, "A fact that saves an attacker a guess.";
-    GOOD_TO_HAVE = Info, "Its absence harms nobody.";
+    READABLE_SECRET = Critical, "A private key, password or token gives the rights of its owner immediately.";
+    READABLE_SOURCE = High, "Source control, environment and database files contain code, configuration and personal data.";
+    UNTRUSTED_CERTIFICATE = Medium, "Users cannot distinguish the server from a man-in-the-middle.";
+    OLD_PROTOCOL = Medium, "TLS up to 1.1 has known attacks, which need a man-in-the-middle and effort.";
+    WEAK_KEY = Medium, "The key or signature can be broken with sufficient time and computing power.";
+    LISTING_WITH_FILES = Medium, "Attackers find files that were not meant to be public.";
+    OPEN_CORS = Medium, "Any site can read responses with the rights of the user.";
+    COOKIE_FLAG = Low, "An attacker needs a second weakness to steal the cookie.";
+    WEAK_HEADER = Low, "The protection exists but has little effect.";
+    PLAIN_HTTP = Low, "An attacker can read and change everything, but must be on the network path.";
+    MIXED_CONTENT = Low, "A man-in-the-middle can change single resources but not the page.";
+    RISKY_METHOD = Low, "The server claims to support the method; the scan did not use it.";
+    VERBOSE_ERROR = Low, "Internals help an attacker to prepare an attack but give no access.";
+    UNPROVED_VERSION = Low, "The version has known vulnerabilities; distributions often backport fixes under the same version.";
+    EXPIRES_SOON = Low, "There is no problem yet, and some days remain.";
+    MISSING_HARDENING = Info, "A second line of defence is missing; the first may be sufficient.";
+    OPEN_PORT = Info, "Only the operator knows whether the port should be open.";
+    DISCLOSURE = Info, "The information helps an attacker to select exploits.";
+    GOOD_TO_HAVE = Info, "Its absence causes no harm.";
 }

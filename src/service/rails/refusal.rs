@@ -1,4 +1,4 @@
-//! What the rails say when they refuse: who, why, what is open here, and the line that would change it.
+//! Refusals of the rails: target, reason, allowed targets, and the command that would allow it.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use jiff::civil::Date;
 
 use crate::service::scope::ScopeEntry;
 
-/// Why something is not scanned, and what can be done about it.
+/// Why a target may not be scanned, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What was asked for.
+    /// The target.
     pub(super) subject: String,
     pub(super) reason: RefusalReason,
-    /// What is open here.
+    /// The allowed targets.
     pub(super) allowed: String,
     pub(super) remedy: String,
 }
@@ -32,22 +32,20 @@ impl fmt::Display for Refusal {
         let Refusal { subject, reason, allowed, remedy } = self;
         match reason {
             RefusalReason::NotListed => write!(f, "{subject} is not in scope; ")?,
-            RefusalReason::Denied(entry) => {
-                write!(f, "{subject} is denied by the scope file ({}); ", described(entry))?
-            }
+            RefusalReason::Denied(entry) => write!(f, "{subject} is denied by the scope file ({}); ", describe(entry))?,
             RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}; ")?,
-            RefusalReason::Metadata => write!(f, "{subject} is a cloud's metadata address; ")?,
+            RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address; ")?,
             RefusalReason::NoHost => return write!(f, "{subject} is not the address of one host. {remedy}"),
             RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }
-        write!(f, "allowed here: {allowed}. {remedy}; scan only what you may")
+        write!(f, "allowed here: {allowed}. {remedy}; scan only targets you are authorised to scan")
     }
 }
 
 impl std::error::Error for Refusal {}
 
-/// The entry that denies, with its note, who wrote it and when.
-fn described(entry: &ScopeEntry) -> String {
+/// The denying entry with its note, author and date.
+fn describe(entry: &ScopeEntry) -> String {
     let mut all = vec![entry.target.to_string()];
     all.extend([&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()).cloned());
     all.extend(entry.added.map(|added| added.to_string()));

@@ -11,7 +11,7 @@ use crate::service::request::{Id, QueryParams};
 use crate::service::state::App;
 use crate::service::store::findings::FindingFilter;
 
-/// Rows of the route table.
+/// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     const QUERY: &[(&str, &str)] = &[
         ("workspace_id", "integer"),
@@ -20,8 +20,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         ("group_duplicates", "boolean"),
     ];
     vec![
-        Endpoint::list("/findings", "Findings", list).query(QUERY).refuses(&[400]),
-        Endpoint::get("/findings/{id}", "One finding", show).refuses(&[400, 404]),
+        Endpoint::list("/findings", "List findings", list).query(QUERY).refuses(&[400]),
+        Endpoint::get("/findings/{id}", "Get a finding", show).refuses(&[400, 404]),
     ]
 }
 

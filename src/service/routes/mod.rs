@@ -1,4 +1,4 @@
-//! The endpoints of the API, one file a noun: they read requests, call the store and the worker, and answer.
+//! The endpoints of the API, one file per noun. They read requests, call the store and the worker, and build responses.
 
 pub mod findings;
 pub mod loggers;
@@ -15,10 +15,11 @@ use serde::Serialize;
 
 use super::endpoint::Endpoint;
 use super::errors::ApiError;
+use super::state::App;
 use super::store::DatabaseError;
-use crate::contract::{Created, DataEnvelope};
+use crate::contract::{Created, DataEnvelope, WorkspaceId};
 
-/// The answer of a handler.
+/// The result of a handler.
 pub(super) type RouteResult<T> = Result<T, ApiError>;
 
 /// `{"data": …}`.
@@ -26,17 +27,19 @@ pub(super) type DataJson<T> = Json<DataEnvelope<T>>;
 
 /// The route table: all 34 endpoints.
 pub fn endpoints() -> Vec<Endpoint> {
-    let mut all = workspaces::endpoints();
-    all.extend(targets::endpoints());
-    all.extend(scans::endpoints());
-    all.extend(findings::endpoints());
-    all.extend(reports::endpoints());
-    all.extend(wordlists::endpoints());
-    all.extend(loggers::endpoints());
-    all
+    let nouns = [
+        workspaces::endpoints(),
+        targets::endpoints(),
+        scans::endpoints(),
+        findings::endpoints(),
+        reports::endpoints(),
+        wordlists::endpoints(),
+        loggers::endpoints(),
+    ];
+    nouns.into_iter().flatten().collect()
 }
 
-/// 200 with the wrapper.
+/// 200 with `{"data": …}`.
 fn data<T: Serialize>(data: T) -> DataJson<T> {
     Json(DataEnvelope { data })
 }
@@ -44,6 +47,19 @@ fn data<T: Serialize>(data: T) -> DataJson<T> {
 /// 201 with the new id.
 fn created(id: i64) -> (StatusCode, DataJson<Created>) {
     (StatusCode::CREATED, data(Created { created_id: id }))
+}
+
+/// 204 when the object was found, else 404.
+fn no_content(found: bool, noun: &str, id: impl std::fmt::Display) -> RouteResult<StatusCode> {
+    if found { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::not_found(noun, id)) }
+}
+
+/// The given workspace, or the current one.
+async fn workspace_or_current(app: &App, given: Option<i64>) -> RouteResult<WorkspaceId> {
+    match given {
+        Some(id) => Ok(WorkspaceId(id)),
+        None => Ok(app.store.current_workspace().await?),
+    }
 }
 
 impl From<DatabaseError> for ApiError {

@@ -1,25 +1,27 @@
-//! `POST /scans`: reading the body, every refusal it can meet, and the queue.
+//! `POST /scans`: validates the body and queues the scan.
 //!
-//! 422 for a wrong JSON type, 400 for a bad value, 403 for what the rails refuse, 404 for an unknown target or
-//! workspace (`hosted-service.md`, Errors). What is left over can be scanned and is queued.
+//! 422 for a wrong JSON type, 400 for an invalid value, 403 for a target that the rails refuse, 404 for an unknown
+//! target or workspace (`hosted-service.md`, Errors).
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde_json::{Map, Value};
 
-use super::targets::{allowed, too_many};
-use super::{RouteResult, data};
+use super::targets::{allowed_address, target_limit_reached};
+use super::{RouteResult, data, workspace_or_current};
 use crate::contract::scan::hide_secrets;
-use crate::contract::{RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, Target, TargetId, Tool, WorkspaceId};
+use crate::contract::{
+    RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool, WorkspaceId,
+};
 use crate::service::address::Address;
 use crate::service::engine::{ParamsError, TOOLS, check_params, unknown_tool_message};
 use crate::service::errors::ApiError;
-use crate::service::request::Fields;
+use crate::service::request::{Fields, choice};
 use crate::service::routes::reports::{check_callback_url, check_format};
 use crate::service::state::App;
 use crate::service::store::scans::{ScanTarget, ScanToAdd};
-use crate::service::store::targets::{Added, TargetToAdd};
+use crate::service::store::targets::{AddedTarget, TargetToAdd};
 
 /// The fields of the body: name, JSON type, whether required.
 pub const BODY: &[(&str, &str, bool)] = &[
@@ -38,29 +40,33 @@ pub const BODY: &[(&str, &str, bool)] = &[
 pub(super) async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let scan = read_scan(&app, &fields)?;
-    let workspace = fields.integer("workspace_id")?.map(WorkspaceId);
-    let (id, name) =
-        (fields.integer("target_id")?.map(TargetId), fields.text("target_name")?.filter(|name| !name.is_empty()));
+    let workspace = fields.integer("workspace_id")?;
+    let (id, name) = (fields.integer("target_id")?, fields.text("target_name")?.filter(|name| !name.is_empty()));
     let (id, target) = match (id, name) {
-        (Some(id), None) => queue_known(&app, id, workspace, &scan).await?,
+        (Some(id), None) => queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), &scan).await?,
         (None, Some(name)) => queue_named(&app, name, workspace, &scan).await?,
         (None, None) => return Err(ApiError::bad_request("target_id or target_name is required")),
-        (Some(_), Some(_)) => return Err(ApiError::bad_request("only one of target_id and target_name may be given")),
+        (Some(_), Some(_)) => return Err(ApiError::bad_request("target_id and target_name exclude each other")),
     };
     app.worker.wake();
     Ok((StatusCode::CREATED, data(ScanCreated { created_id: Some(id), target_id: Some(target) })))
 }
 
-type Queued = (crate::contract::ScanId, TargetId);
+type QueuedScan = (ScanId, TargetId);
 
-async fn queue_known(app: &App, id: TargetId, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> RouteResult<Queued> {
+async fn queue_existing(
+    app: &App,
+    id: TargetId,
+    workspace: Option<WorkspaceId>,
+    scan: &ScanToAdd,
+) -> RouteResult<QueuedScan> {
     let missing = || ApiError::not_found("target", id);
     let target = app.store.target(id).await?.ok_or_else(missing)?;
     check_workspace(app, &target, workspace).await?;
-    // The scope may have changed since the target was made.
+    // The scope may have changed since the target was created.
     let address = Address::parse(&target.name).map_err(|error| ApiError::bad_request(error.to_string()))?;
     app.rails.check_name(&address).map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
-    app.store.add_scan(ScanTarget::Known(id), scan, app.now()).await?.map_err(|_| missing())
+    app.store.add_scan(ScanTarget::Existing(id), scan, app.now()).await?.map_err(|_| missing())
 }
 
 async fn check_workspace(app: &App, target: &Target, workspace: Option<WorkspaceId>) -> RouteResult<()> {
@@ -77,17 +83,13 @@ async fn check_workspace(app: &App, target: &Target, workspace: Option<Workspace
     }
 }
 
-async fn queue_named(app: &App, name: &str, workspace: Option<WorkspaceId>, scan: &ScanToAdd) -> RouteResult<Queued> {
-    let address = allowed(app, name)
-        .map_err(|error| ApiError { message: error.message.replacen("name:", "target_name:", 1), ..error })?;
-    let workspace = match workspace {
-        Some(workspace) => workspace,
-        None => app.store.current_workspace().await?,
-    };
+async fn queue_named(app: &App, name: &str, workspace: Option<i64>, scan: &ScanToAdd) -> RouteResult<QueuedScan> {
+    let address = allowed_address(app, "target_name", name)?;
+    let workspace = workspace_or_current(app, workspace).await?;
     let target = TargetToAdd { workspace, name: address.canonical(), kind: address.kind(), description: "" };
     let target = ScanTarget::Named(target, app.settings.max_targets);
     app.store.add_scan(target, scan, app.now()).await?.map_err(|refused| match refused {
-        Added::TooMany => too_many(app),
+        AddedTarget::LimitReached => target_limit_reached(app),
         _ => ApiError::not_found("workspace", workspace),
     })
 }
@@ -112,7 +114,10 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
         tool,
         shown_params,
         params,
-        redirect_level: redirect_level(fields)?,
+        redirect_level: match fields.text("redirect_level")? {
+            Some(level) => choice("redirect_level", level, RedirectLevel::KNOWN)?,
+            None => RedirectLevel::SameDomain,
+        },
         scan_original_url: fields.boolean("scan_original_url")?.unwrap_or_default(),
         vpn_scan: fields.text("vpn_profile_uuid")?.is_some_and(|profile| !profile.is_empty()),
         max_minutes,
@@ -120,19 +125,12 @@ fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     })
 }
 
-fn redirect_level(fields: &Fields) -> RouteResult<RedirectLevel> {
-    let Some(text) = fields.text("redirect_level")? else { return Ok(RedirectLevel::SameDomain) };
-    let known = || RedirectLevel::KNOWN.iter().map(RedirectLevel::as_str).collect::<Vec<_>>().join(", ");
-    RedirectLevel::known(text)
-        .ok_or_else(|| ApiError::bad_request(format!("redirect_level: `{text}` is none of {}", known())))
-}
-
-/// `report_callback` is `{"url": …, "format": …}`; the format is `json` unless said.
+/// Reads `{"url": …, "format": …}`; the default format is `json`.
 fn read_callback(app: &App, callback: Map<String, Value>) -> RouteResult<ReportCallback> {
     let text = |name: &str| match callback.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(ApiError::unprocessable(format!("report_callback: {name} is no string"))),
+        Some(_) => Err(ApiError::unprocessable(format!("report_callback: {name} must be a string"))),
     };
     let url = text("url")?.ok_or_else(|| ApiError::bad_request("report_callback: url is required"))?;
     check_callback_url(app, "report_callback: url", &url)?;

@@ -1,5 +1,4 @@
-//! `/scans` (api-v2.md §4): what clients read of scans, and stopping and deleting them. Starting one is in
-//! [`super::new_scan`].
+//! `/scans` (api-v2.md §4): reading, stopping and deleting scans. [`super::new_scan`] starts them.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,16 +7,16 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{DataJson, RouteResult, data, new_scan};
+use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
 use crate::contract::{DataEnvelope, ResourceType, Scan, ScanId, ScanStatus, Stamp, Test};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
-use crate::service::request::{Id, QueryParams};
+use crate::service::request::{Id, QueryParams, choice};
 use crate::service::state::App;
 use crate::service::store::scans::ScanFilter;
-use crate::service::store::targets::Deleted;
+use crate::service::store::targets::Deletion;
 
-/// Rows of the route table.
+/// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     const QUERY: &[(&str, &str)] = &[
         ("tool_id", "integer"),
@@ -30,30 +29,23 @@ pub fn endpoints() -> Vec<Endpoint> {
     ];
     const TESTS: &[(&str, &str)] = &[("resource_type", "string"), ("resource_id", "integer")];
     vec![
-        Endpoint::list("/scans", "Scans", list).query(QUERY).refuses(&[400]),
-        Endpoint::post("/scans", "Starts a scan", new_scan::add).body(new_scan::BODY).refuses(&[400, 403, 404, 422]),
-        Endpoint::get("/scans/{id}", "One scan", show).refuses(&[400, 404]),
-        Endpoint::delete("/scans/{id}", "Deletes a scan that has ended", delete).refuses(&[400, 404, 409]),
-        Endpoint::get("/scans/{id}/output", "What the tool put out so far", output).refuses(&[400, 404, 406]),
-        Endpoint::get("/scans/{id}/raw", "The raw log of the tool", raw).refuses(&[400, 404]),
-        Endpoint::post("/scans/{id}/stop", "Stops a scan", stop).answers(&[204]).refuses(&[400, 404]),
-        Endpoint::list("/scans/{id}/tests", "Its tests", tests).query(TESTS).refuses(&[400, 404]),
+        Endpoint::list("/scans", "List scans", list).query(QUERY).refuses(&[400]),
+        Endpoint::post("/scans", "Start a scan", new_scan::add).body(new_scan::BODY).refuses(&[400, 403, 404, 422]),
+        Endpoint::get("/scans/{id}", "Get a scan", show).refuses(&[400, 404]),
+        Endpoint::delete("/scans/{id}", "Delete an ended scan", delete).refuses(&[400, 404, 409]),
+        Endpoint::get("/scans/{id}/output", "Get the output so far", output).refuses(&[400, 404, 406]),
+        Endpoint::get("/scans/{id}/raw", "Get the raw log", raw).refuses(&[400, 404]),
+        Endpoint::post("/scans/{id}/stop", "Stop a scan", stop).answers(&[204]).refuses(&[400, 404]),
+        Endpoint::list("/scans/{id}/tests", "List the tests of a scan", tests).query(TESTS).refuses(&[400, 404]),
     ]
 }
 
 async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJson<Vec<Scan>>> {
-    let status = query.text("status").map(|text| {
-        let known = || ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect::<Vec<_>>().join(", ");
-        ScanStatus::known(text).ok_or_else(|| ApiError::bad_request(format!("status: `{text}` is none of {}", known())))
-    });
-    let workspace = match query.integer("workspace_id")? {
-        Some(id) => id,
-        None => app.store.current_workspace().await?,
-    };
+    let status = query.text("status").map(|text| choice("status", text, ScanStatus::KNOWN));
     let (limit, offset) = query.page()?;
     let (from, to) = interval(&query)?;
     let filter = ScanFilter {
-        workspace: Some(workspace),
+        workspace: Some(workspace_or_current(&app, query.integer("workspace_id")?).await?),
         target: query.integer("target_id")?,
         tool: query.integer("tool_id")?,
         status: status.transpose()?,
@@ -65,27 +57,27 @@ async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<DataJso
     Ok(data(app.store.scans(&filter, app.now()).await?))
 }
 
-/// The start-time interval in each of its wire forms (`hosted-service.md`, Time): `start_time[from]` and
-/// `start_time[to]`, bare `from` and `to`, or a JSON object in `start_time`.
+/// The interval of start times in its three forms (`hosted-service.md`, Time): `start_time[from]` and `start_time[to]`,
+/// `from` and `to`, or a JSON object in `start_time`.
 fn interval(query: &QueryParams) -> RouteResult<(Option<Timestamp>, Option<Timestamp>)> {
     let object: Value = match query.text("start_time") {
         None => Value::Null,
         Some(text) => serde_json::from_str(text)
             .ok()
             .filter(Value::is_object)
-            .ok_or_else(|| ApiError::bad_request("start_time: an object with `from`, `to` or both is expected"))?,
+            .ok_or_else(|| ApiError::bad_request("start_time must be an object with `from`, `to` or both"))?,
     };
     let end = |name: &str| {
         let text = query.text(&format!("start_time[{name}]")).or_else(|| query.text(name));
         let text = match &object[name] {
             Value::Null => text,
             Value::String(text) => Some(text.as_str()),
-            _ => return Err(ApiError::bad_request(format!("start_time: `{name}` is no string"))),
+            _ => return Err(ApiError::bad_request(format!("start_time: `{name}` must be a string"))),
         };
         let parse = |text: &str| {
             Stamp::parse(text).map(|stamp| stamp.0).ok_or_else(|| {
-                ApiError::bad_request(format!("start_time: `{text}` is no point in time"))
-                    .with_details("write YYYY-MM-DD HH:MM:SS in UTC, or RFC 3339")
+                ApiError::bad_request(format!("start_time: `{text}` is not a time"))
+                    .with_details("use YYYY-MM-DD HH:MM:SS in UTC, or RFC 3339")
             })
         };
         text.map(parse).transpose()
@@ -103,9 +95,9 @@ async fn show(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJso
 
 async fn delete(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<StatusCode> {
     match app.store.delete_scan(id).await? {
-        Deleted::Done => Ok(StatusCode::NO_CONTENT),
-        Deleted::Missing => Err(ApiError::not_found("scan", id)),
-        Deleted::Active => Err(ApiError::conflict("the scan is waiting or running").with_details("stop it first")),
+        Deletion::Done => Ok(StatusCode::NO_CONTENT),
+        Deletion::NotFound => Err(ApiError::not_found("scan", id)),
+        Deletion::Active => Err(ApiError::conflict("the scan is waiting or running").with_details("stop it first")),
     }
 }
 
@@ -115,8 +107,8 @@ async fn output(State(app): State<App>, Id(id): Id<ScanId>, headers: HeaderMap) 
     if accept.contains("application/json") || accept.contains("*/*") || accept.contains("application/*") {
         return Ok(Json(DataEnvelope { data: output }).into_response());
     }
-    Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("there is no output as {accept}"))
-        .with_details("ask with `accept: application/json`"))
+    Err(ApiError::new(StatusCode::NOT_ACCEPTABLE, format!("output is not available as {accept}"))
+        .with_details("send `accept: application/json`"))
 }
 
 async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJson<Vec<String>>> {
@@ -125,19 +117,13 @@ async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<DataJson
 }
 
 async fn stop(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<StatusCode> {
-    match app.worker.stop(&app, id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(ApiError::not_found("scan", id)),
-    }
+    no_content(app.worker.stop(&app, id).await?, "scan", id)
 }
 
 async fn tests(State(app): State<App>, Id(id): Id<ScanId>, query: QueryParams) -> RouteResult<DataJson<Vec<Test>>> {
-    let kind = query.text("resource_type").map(|text| {
-        ResourceType::known(text)
-            .ok_or_else(|| ApiError::bad_request(format!("resource_type: `{text}` is neither scan nor finding")))
-    });
+    let kind = query.text("resource_type").map(|text| choice("resource_type", text, ResourceType::KNOWN));
     let resource = match (kind.transpose()?, query.integer("resource_id")?) {
-        (None, Some(_)) => return Err(ApiError::bad_request("resource_type is required with resource_id")),
+        (None, Some(_)) => return Err(ApiError::bad_request("resource_id requires resource_type")),
         (kind, id) => kind.map(|kind| (kind, id)),
     };
     find(&app, id).await?;
@@ -145,11 +131,11 @@ async fn tests(State(app): State<App>, Id(id): Id<ScanId>, query: QueryParams) -
 }
 
 #[cfg(test)]
-mod tests_of_queries {
+mod query_tests {
     use super::*;
 
     #[test]
-    fn the_start_time_interval_is_read_in_three_forms() {
+    fn interval_accepts_three_forms_and_refuses_others() {
         let stamp = |text: &str| Stamp::parse(text).map(|stamp| stamp.0);
         let expected = (stamp("2026-11-21 10:00:00"), stamp("2026-11-22 10:00:00"));
         for query in [

@@ -1,4 +1,4 @@
-//! `/wordlists` (api-v2.md §4). Lists come from `scandeck wordlists import`: the contract has no upload.
+//! `/wordlists` (api-v2.md §4). `scandeck wordlists import` adds lists, because the contract has no upload.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,15 +11,15 @@ use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
 use crate::service::request::Id;
 use crate::service::state::App;
-use crate::service::store::wordlists::DeletedWordlist;
+use crate::service::store::wordlists::WordlistDeletion;
 
-/// Rows of the route table.
+/// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::list("/wordlists", "All word lists", list),
-        Endpoint::get("/wordlists/{id}", "One word list", show).refuses(&[400, 404]),
-        Endpoint::delete("/wordlists/{id}", "Deletes an imported word list", delete).refuses(&[400, 403, 404]),
-        Endpoint::get("/wordlists/{id}/contents", "Its words, joined by newlines", contents).refuses(&[400, 404]),
+        Endpoint::list("/wordlists", "List word lists", list),
+        Endpoint::get("/wordlists/{id}", "Get a word list", show).refuses(&[400, 404]),
+        Endpoint::delete("/wordlists/{id}", "Delete an imported word list", delete).refuses(&[400, 403, 404]),
+        Endpoint::get("/wordlists/{id}/contents", "Get the words of a list", contents).refuses(&[400, 404]),
     ]
 }
 
@@ -31,7 +31,7 @@ async fn show(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<Dat
     app.store.wordlist(id).await?.map(data).ok_or_else(|| ApiError::not_found("word list", id))
 }
 
-/// One JSON string without the wrapper, or text/plain when that is what the client prefers to name.
+/// The words as one JSON string without the wrapper, or as text when the client accepts text/plain only.
 async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: HeaderMap) -> RouteResult<Response> {
     let words = app.store.words(id).await?.ok_or_else(|| ApiError::not_found("word list", id))?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
@@ -43,8 +43,8 @@ async fn contents(State(app): State<App>, Id(id): Id<WordlistId>, headers: Heade
 
 async fn delete(State(app): State<App>, Id(id): Id<WordlistId>) -> RouteResult<StatusCode> {
     match app.store.delete_wordlist(id).await? {
-        DeletedWordlist::Done => Ok(StatusCode::NO_CONTENT),
-        DeletedWordlist::Missing => Err(ApiError::not_found("word list", id)),
-        DeletedWordlist::Predefined => Err(ApiError::forbidden("this word list ships with the service and stays")),
+        WordlistDeletion::Done => Ok(StatusCode::NO_CONTENT),
+        WordlistDeletion::NotFound => Err(ApiError::not_found("word list", id)),
+        WordlistDeletion::Predefined => Err(ApiError::forbidden("predefined word lists cannot be deleted")),
     }
 }

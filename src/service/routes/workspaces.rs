@@ -4,24 +4,24 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 
-use super::{DataJson, RouteResult, created, data};
+use super::{DataJson, RouteResult, created, data, no_content};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
 use crate::service::endpoint::Endpoint;
 use crate::service::errors::ApiError;
 use crate::service::request::{Fields, Id};
 use crate::service::state::App;
-use crate::service::store::workspaces::Edited;
+use crate::service::store::workspaces::WorkspaceEdit;
 
-/// Rows of the route table.
+/// The rows of the route table.
 pub fn endpoints() -> Vec<Endpoint> {
     const NEW: &[(&str, &str, bool)] = &[("name", "string", true), ("description", "string", false)];
     const EDIT: &[(&str, &str, bool)] = &[("name", "string", false), ("description", "string", false)];
     vec![
-        Endpoint::list("/workspaces", "All workspaces", list),
-        Endpoint::post("/workspaces", "Makes a workspace", add).body(NEW).refuses(&[400, 409]),
-        Endpoint::get("/workspaces/{id}", "One workspace", show).refuses(&[400, 404]),
-        Endpoint::put("/workspaces/{id}", "Changes a workspace", edit).body(EDIT).refuses(&[400, 404, 409]),
-        Endpoint::delete("/workspaces/{id}", "Deletes a workspace and all of its assets", delete)
+        Endpoint::list("/workspaces", "List workspaces", list),
+        Endpoint::post("/workspaces", "Create a workspace", add).body(NEW).refuses(&[400, 409]),
+        Endpoint::get("/workspaces/{id}", "Get a workspace", show).refuses(&[400, 404]),
+        Endpoint::put("/workspaces/{id}", "Edit a workspace", edit).body(EDIT).refuses(&[400, 404, 409]),
+        Endpoint::delete("/workspaces/{id}", "Delete a workspace and everything in it", delete)
             .refuses(&[400, 404, 409]),
     ]
 }
@@ -40,7 +40,7 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
     let description = fields.text("description")?.unwrap_or_default();
     match app.store.add_workspace(name, description).await? {
         Some(id) => Ok(created(id.0)),
-        None => Err(taken(name)),
+        None => Err(name_taken(name)),
     }
 }
 
@@ -49,38 +49,35 @@ async fn edit(State(app): State<App>, Id(id): Id<WorkspaceId>, fields: Fields) -
     let edit = EditWorkspace { name: text("name")?, description: text("description")? };
     match &edit {
         EditWorkspace { name: None, description: None } => {
-            return Err(ApiError::bad_request("name, description or both must be given"));
+            return Err(ApiError::bad_request("name or description is required"));
         }
         EditWorkspace { name: Some(name), .. } => check_name(name)?,
         EditWorkspace { name: None, .. } => {}
     }
     match app.store.edit_workspace(id, &edit).await? {
-        Edited::Done => Ok(StatusCode::NO_CONTENT),
-        Edited::Missing => Err(ApiError::not_found("workspace", id)),
-        Edited::NameTaken => Err(taken(edit.name.as_deref().unwrap_or_default())),
+        WorkspaceEdit::Done => Ok(StatusCode::NO_CONTENT),
+        WorkspaceEdit::NotFound => Err(ApiError::not_found("workspace", id)),
+        WorkspaceEdit::NameTaken => Err(name_taken(edit.name.as_deref().unwrap_or_default())),
     }
 }
 
 async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<StatusCode> {
     if app.store.current_workspace().await? == id {
         return Err(ApiError::conflict("this is the current workspace")
-            .with_details("another one becomes it by `scandeck serve --current-workspace ID`"));
+            .with_details("select another one with `scandeck serve --current-workspace ID`"));
     }
     app.worker.stop_workspace(&app, id).await?;
-    match app.store.delete_workspace(id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(ApiError::not_found("workspace", id)),
-    }
+    no_content(app.store.delete_workspace(id).await?, "workspace", id)
 }
 
 fn check_name(name: &str) -> RouteResult<()> {
     match name.trim().chars().count() {
         0 => Err(ApiError::bad_request("name: must not be empty")),
         1..=200 => Ok(()),
-        _ => Err(ApiError::bad_request("name: at most 200 characters")),
+        _ => Err(ApiError::bad_request("name: at most 200 characters are allowed")),
     }
 }
 
-fn taken(name: &str) -> ApiError {
+fn name_taken(name: &str) -> ApiError {
     ApiError::conflict(format!("a workspace named `{}` already exists", name.trim()))
 }

@@ -1,19 +1,20 @@
 //! Requests that loggers recorded.
 //!
-//! They come in bursts and each must be on disk before its answer, so many are written in one transaction: a sync
-//! costs the same for one row and for a hundred.
+//! They arrive in bursts, and each must be on disk before its response. Many are written in one transaction, because a
+//! sync costs the same for one row as for a hundred.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row, SqliteConnection};
 
-use super::{Store, StoreResult, stamp};
-use crate::contract::{Capture, LoggerId, Shared};
+use super::{Store, StoreResult, stamp, text};
+use crate::contract::{Capture, CaptureId, LoggerId, Shared};
 
-/// Bytes of bodies that one logger keeps.
+/// Total size of the bodies of one logger, in bytes.
 pub const BODY_QUOTA: i64 = 64 * 1024 * 1024;
 
-/// A request to be recorded.
+/// A request to record.
 #[derive(Clone, Debug)]
 pub struct NewCapture {
     pub logger: LoggerId,
@@ -30,51 +31,37 @@ pub struct NewCapture {
     pub body: Vec<u8>,
 }
 
-#[derive(FromRow)]
-struct CaptureRow {
-    id: i64,
-    received_at: i64,
-    ip_address: String,
-    remote_port: i64,
-    method: String,
-    path: String,
-    query: String,
-    http_version: String,
-    headers: String,
-    body: Vec<u8>,
-}
-
-impl From<CaptureRow> for Capture {
-    fn from(row: CaptureRow) -> Self {
-        let headers: Vec<Shared> = serde_json::from_str(&row.headers).unwrap_or_default();
+impl FromRow<'_, SqliteRow> for Capture {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        let headers: Vec<Shared> = serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
         let header = |name: &str| {
             let found =
                 headers.iter().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name));
             Shared::from(found.map(|(_, value)| value).unwrap_or_default())
         };
         let user_agent = header("user-agent");
-        Self {
-            id: row.id.into(),
-            ip_address: row.ip_address.into(),
-            request_method: row.method.into(),
-            url_params: row.query.into(),
-            os: system(&user_agent).into(),
+        Ok(Self {
+            id: CaptureId(row.try_get("id")?),
+            ip_address: text(row, "ip_address")?,
+            request_method: text(row, "method")?,
+            url_params: text(row, "query")?,
+            os: operating_system(&user_agent).into(),
             user_agent,
             request_body_type: header("content-type"),
             http_headers: headers,
-            request_body_base64: STANDARD.encode(&row.body).into(),
-            request_date: Some(stamp(row.received_at)),
-            path: Some(row.path.into()),
-            http_version: Some(row.http_version.into()),
-            remote_port: Some(row.remote_port),
-        }
+            request_body_base64: STANDARD.encode(row.try_get::<&[u8], _>("body")?).into(),
+            request_date: Some(stamp(row.try_get("received_at")?)),
+            path: Some(text(row, "path")?),
+            http_version: Some(text(row, "http_version")?),
+            remote_port: Some(row.try_get("remote_port")?),
+        })
     }
 }
 
-/// The operating system that a User-Agent claims; empty when it names none.
-fn system(user_agent: &str) -> &'static str {
-    // Android names Linux and iPhones name Mac OS X: the more special word first.
-    const KNOWN: [(&str, &str); 7] = [
+/// The operating system in a User-Agent; empty when there is none.
+fn operating_system(user_agent: &str) -> &'static str {
+    // Android also names Linux, and iPhones name Mac OS X: specific words come first.
+    const SYSTEMS: [(&str, &str); 7] = [
         ("Android", "Android"),
         ("iPhone", "iOS"),
         ("iPad", "iOS"),
@@ -83,25 +70,23 @@ fn system(user_agent: &str) -> &'static str {
         ("CrOS", "ChromeOS"),
         ("Linux", "Linux"),
     ];
-    KNOWN.iter().find(|(word, _)| user_agent.contains(word)).map_or("", |(_, name)| name)
+    SYSTEMS.iter().find(|(word, _)| user_agent.contains(word)).map_or("", |(_, name)| name)
 }
 
 impl Store {
-    /// What a logger recorded after `since`, in the order of the ids.
+    /// The captures of a logger after the id `since`, in the order of their ids.
     pub async fn captures(&self, logger: LoggerId, since: i64) -> StoreResult<Vec<Capture>> {
-        let rows: Vec<CaptureRow> = sqlx::query_as(
+        sqlx::query_as(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body
              FROM captures WHERE logger_id = ? AND id > ? ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
         .fetch_all(self.read())
-        .await?;
-        Ok(rows.into_iter().map(Capture::from).collect())
+        .await
     }
 
-    /// Records requests in one transaction. Each is told whether it was recorded; it is not when its logger is full
-    /// or gone.
+    /// Records requests in one transaction. Returns for each whether it was recorded: the logger may be full or deleted.
     pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> StoreResult<Vec<bool>> {
         let mut change = self.change().await?;
         let mut recorded = Vec::with_capacity(captures.len());
@@ -179,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_an_error_and_loses_nothing_that_was_recorded() {
+    async fn record_captures_on_full_disk_fails_and_keeps_recorded_captures() {
         let (_temp, store, logger) = store_with_logger().await;
         assert_eq!(store.record_captures(&[&capture(logger, 10)], 100).await.unwrap(), [true]);
         let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.write).await.unwrap();
@@ -187,14 +172,14 @@ mod tests {
         sqlx::query(limit(pages + 2)).execute(&store.write).await.unwrap();
         let (small, large) = (capture(logger, 10), capture(logger, 100_000));
         assert!(store.record_captures(&[&small, &large], 100).await.is_err());
-        assert_eq!(store.captures(logger, 0).await.unwrap().len(), 1, "all of a batch or nothing");
+        assert_eq!(store.captures(logger, 0).await.unwrap().len(), 1, "a batch is recorded completely or not at all");
         sqlx::query(limit(1_000_000)).execute(&store.write).await.unwrap();
         assert_eq!(store.record_captures(&[&small, &large], 100).await.unwrap(), [true, true]);
         assert_eq!(store.logger(logger).await.unwrap().unwrap().num_requests, 3);
     }
 
     #[tokio::test]
-    async fn bodies_count_against_a_quota_of_their_own() {
+    async fn record_captures_beyond_body_quota_is_refused() {
         let (_temp, store, logger) = store_with_logger().await;
         let nearly = BODY_QUOTA - 5;
         sqlx::query("UPDATE loggers SET body_bytes = ?").bind(nearly).execute(&store.write).await.unwrap();
@@ -203,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn the_more_special_system_wins() {
-        assert_eq!(system("Mozilla/5.0 (Linux; Android 14)"), "Android");
-        assert_eq!(system("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)"), "iOS");
-        assert_eq!(system("curl/8.5"), "");
+    fn user_agent_with_two_systems_yields_the_specific_one() {
+        assert_eq!(operating_system("Mozilla/5.0 (Linux; Android 14)"), "Android");
+        assert_eq!(operating_system("Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X)"), "iOS");
+        assert_eq!(operating_system("curl/8.5"), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Callbacks that have still to be delivered. A row goes when its delivery succeeded or the tries are used up.
+//! Callbacks that are not delivered yet. A row is deleted after success or after the last attempt.
 
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{FromRow, SqliteConnection};
@@ -6,23 +6,23 @@ use sqlx::{FromRow, SqliteConnection};
 use super::{Store, StoreResult, millis};
 use crate::contract::{ReportCallback, ScanId};
 
-/// Tries of one delivery (`hosted-service.md`, Callbacks).
-pub const TRIES: i64 = 5;
+/// Attempts per delivery (`hosted-service.md`, Callbacks).
+pub const ATTEMPTS: i64 = 5;
 
-/// Time between two tries.
-pub const PAUSE: SignedDuration = SignedDuration::from_secs(3);
+/// Time between two attempts.
+pub const RETRY_DELAY: SignedDuration = SignedDuration::from_secs(3);
 
-/// A delivery to be queued.
+/// A delivery to queue.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDelivery<'a> {
     pub url: &'a str,
-    /// What it is about: `scan 7`, `report 3`.
+    /// The scan or report it is about: `scan 7`, `report 3`.
     pub subject: &'a str,
     pub content_type: &'a str,
     pub body: &'a [u8],
 }
 
-/// A delivery that is due or will be.
+/// A queued delivery.
 #[derive(Clone, Debug, FromRow)]
 pub struct Delivery {
     pub id: i64,
@@ -30,72 +30,66 @@ pub struct Delivery {
     pub subject: String,
     pub content_type: String,
     pub body: Vec<u8>,
-    /// Failed tries so far.
+    /// Failed attempts so far.
     pub tries: i64,
     /// Milliseconds since 1970.
     pub next_at: i64,
 }
 
-/// A scan that has ended and whose report nobody has queued yet.
+/// An ended scan whose report callback is not queued yet.
 #[derive(Clone, Debug)]
-pub struct Owed {
-    /// The scan.
+pub struct PendingCallback {
     pub scan: ScanId,
-    /// What was asked for.
     pub callback: ReportCallback,
 }
 
 impl Store {
-    /// The delivery whose turn is next, due or not, but for those that are `busy`.
-    pub async fn next_delivery(&self, busy: &[i64]) -> StoreResult<Option<Delivery>> {
+    /// The next delivery, due or not, except those in `sending`.
+    pub async fn next_delivery(&self, sending: &[i64]) -> StoreResult<Option<Delivery>> {
         sqlx::query_as(
             "SELECT id, url, subject, content_type, body, tries, next_at FROM deliveries
              WHERE id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, id LIMIT 1",
         )
-        .bind(serde_json::to_string(busy).unwrap_or_else(|_| "[]".to_owned()))
+        .bind(serde_json::to_string(sending).unwrap_or_else(|_| "[]".to_owned()))
         .fetch_optional(self.read())
         .await
     }
 
-    /// Notes a failed try; gives false when it was the last one.
-    pub async fn put_off(&self, delivery: &Delivery, now: Timestamp) -> StoreResult<bool> {
-        if delivery.tries + 1 >= TRIES {
-            self.forget_delivery(delivery.id).await?;
+    /// Schedules the next attempt after a failed one; false when it was the last one.
+    pub async fn postpone_delivery(&self, delivery: &Delivery, now: Timestamp) -> StoreResult<bool> {
+        if delivery.tries + 1 >= ATTEMPTS {
+            self.delete_delivery(delivery.id).await?;
             return Ok(false);
         }
-        let mut change = self.change().await?;
-        sqlx::query("UPDATE deliveries SET tries = tries + 1, next_at = ? WHERE id = ?")
-            .bind(millis(now + PAUSE))
-            .bind(delivery.id)
-            .execute(&mut *change)
-            .await?;
-        change.commit().await?;
+        let update = sqlx::query("UPDATE deliveries SET tries = tries + 1, next_at = ? WHERE id = ?");
+        self.execute(update.bind(millis(now + RETRY_DELAY)).bind(delivery.id)).await?;
         Ok(true)
     }
 
-    /// Takes a delivery out of the queue.
-    pub async fn forget_delivery(&self, id: i64) -> StoreResult<()> {
-        let mut change = self.change().await?;
-        sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id).execute(&mut *change).await?;
-        change.commit().await
+    pub async fn delete_delivery(&self, id: i64) -> StoreResult<()> {
+        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = ?").bind(id)).await.map(|_| ())
     }
 
-    /// An ended scan whose report is still to be queued.
-    pub async fn next_owed(&self) -> StoreResult<Option<Owed>> {
+    /// An ended scan whose report callback is not queued yet.
+    pub async fn next_pending_callback(&self) -> StoreResult<Option<PendingCallback>> {
         let row: Option<(i64, String)> = sqlx::query_as(
             "SELECT id, callback FROM scans WHERE callback IS NOT NULL AND ended_at IS NOT NULL ORDER BY id LIMIT 1",
         )
         .fetch_optional(self.read())
         .await?;
-        let owed = |(id, callback): (i64, String)| Owed {
+        Ok(row.map(|(id, callback)| PendingCallback {
             scan: ScanId(id),
             callback: serde_json::from_str(&callback).unwrap_or_default(),
-        };
-        Ok(row.map(owed))
+        }))
     }
 
-    /// Queues the report of a scan, if there is one to send; the scan owes nothing from then on.
-    pub async fn settle(&self, scan: ScanId, delivery: Option<&NewDelivery<'_>>, now: Timestamp) -> StoreResult<()> {
+    /// Queues the report callback of a scan, if there is a report to send, and removes it from the pending ones.
+    pub async fn queue_callback(
+        &self,
+        scan: ScanId,
+        delivery: Option<&NewDelivery<'_>>,
+        now: Timestamp,
+    ) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("UPDATE scans SET callback = NULL WHERE id = ?").bind(scan.0).execute(&mut *change).await?;
         if let Some(delivery) = delivery {

@@ -1,7 +1,7 @@
 //! Findings in the store.
 //!
-//! A finding is written once and read often, 100 or 100,000 at a time: the fields nobody asks for by name are one
-//! JSON object, and a list puts these together as text without reading them.
+//! A finding is written once and read often, 100 or 100,000 at a time. The fields that no query uses are stored as one
+//! JSON object, and a list joins these objects as text without parsing them.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -23,14 +23,14 @@ struct FindingRow {
 }
 
 impl FindingRow {
-    /// The finding as it is sent.
+    /// The JSON that clients receive.
     fn into_raw(self) -> Option<Box<RawValue>> {
         let head = json!({
             "id": self.id, "status": self.status, "verified": self.verified, "target_id": self.target_id,
             "task_id": self.scan_id, "target_name": self.target_name,
         })
         .to_string();
-        // Both are objects with at least one field: the end of one and the begin of the other become a comma.
+        // Both are objects with at least one field; a comma replaces the braces between them.
         let (head, body) = (head.strip_suffix('}')?, self.body.strip_prefix('{')?);
         RawValue::from_string(format!("{head},{body}")).ok()
     }
@@ -40,14 +40,14 @@ const SELECT: &str = "SELECT findings.id, findings.scan_id, findings.target_id, 
     findings.status, findings.verified, findings.body
     FROM findings JOIN targets ON targets.id = findings.target_id WHERE ";
 
-/// Which findings are listed.
+/// The filter of a finding list.
 #[derive(Clone, Debug, Default)]
 pub struct FindingFilter {
     pub workspace: Option<WorkspaceId>,
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,
     pub ids: Option<Vec<FindingId>>,
-    /// Only the latest of each group of duplicates among those the other fields choose.
+    /// Only the latest finding of each duplicate group.
     pub group_duplicates: bool,
 }
 
@@ -71,7 +71,7 @@ impl FindingFilter {
 }
 
 impl Store {
-    /// Findings by id, as they are sent.
+    /// Findings in the order of their ids, as JSON for clients.
     pub async fn findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Box<RawValue>>> {
         let mut query = QueryBuilder::<Sqlite>::new(SELECT);
         filter.push(&mut query);
@@ -85,19 +85,18 @@ impl Store {
         Ok(rows.into_iter().filter_map(FindingRow::into_raw).collect())
     }
 
-    /// One finding.
     pub async fn finding(&self, id: FindingId) -> StoreResult<Option<Box<RawValue>>> {
         let filter = FindingFilter { ids: Some(vec![id]), ..FindingFilter::default() };
         Ok(self.findings(&filter).await?.pop())
     }
 
-    /// Findings by id, read.
+    /// Findings in the order of their ids, parsed.
     pub async fn read_findings(&self, filter: &FindingFilter) -> StoreResult<Vec<Finding>> {
         let raw = self.findings(filter).await?;
         Ok(raw.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect())
     }
 
-    /// Older findings of the same group of duplicates, newest first.
+    /// Older findings of the same duplicate group, newest first.
     pub async fn history_of(&self, id: FindingId) -> StoreResult<Vec<Finding>> {
         let ids: Vec<i64> = sqlx::query_scalar(
             "SELECT older.id FROM findings AS older JOIN findings AS this
@@ -116,7 +115,7 @@ impl Store {
     }
 }
 
-/// Writes a finding. One scan holds at most one of a group: the second value tells whether this one was new.
+/// Writes a finding unless the scan has one of the same duplicate group. The second value is true for a new finding.
 pub(super) async fn write(
     connection: &mut SqliteConnection,
     scan: ScanId,
@@ -139,7 +138,7 @@ pub(super) async fn write(
     if let Some(id) = new {
         return Ok((FindingId(id), true));
     }
-    let known: i64 = sqlx::query_scalar(
+    let existing: i64 = sqlx::query_scalar(
         "SELECT id FROM findings WHERE scan_id = ? AND vuln_id = ? AND protocol = ? AND port = ? AND place = ?",
     )
     .bind(scan.0)
@@ -149,10 +148,10 @@ pub(super) async fn write(
     .bind(&finding.place)
     .fetch_one(connection)
     .await?;
-    Ok((FindingId(known), false))
+    Ok((FindingId(existing), false))
 }
 
-/// Every field of the contract that has no column of its own.
+/// The fields of the contract that have no column.
 fn body(finding: &NewFinding) -> Value {
     json!({
         "name": finding.name,

@@ -1,26 +1,27 @@
-//! The queue: one row a scan that has not ended, claimed, renewed and ended by workers.
+//! The scan queue: one row per scan that has not ended. Workers claim, renew and end rows.
 //!
 //! ```text
-//!   queued ──claim──► attempt 1 ──────────────► ended (row gone, secrets with it)
-//!     ▲                  │ lost: panic, lease over, service ended once
-//!     └──────────────────┘          third attempt lost, or service ended twice ──► aborted
+//!   queued ──claim──► attempt 1 ──────────────► ended (row and secrets deleted)
+//!     ▲                  │ lost: panic, expired lease, service stopped once
+//!     └──────────────────┘          third attempt lost, or service stopped twice ──► aborted
 //! ```
 //!
-//! Every write of a worker names its [`Attempt`] and does nothing once that is no longer the current one: a paused
-//! worker must not write over the results of the next attempt.
+//! Every write of a worker carries its [`Attempt`] and has no effect when a newer attempt exists: a suspended worker
+//! must not overwrite the results of the next attempt.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use crate::service::engine::TestDone;
 
-/// How long a claim holds without being renewed.
-pub const LEASE: SignedDuration = SignedDuration::from_secs(15);
+/// How long a claim is valid without renewal.
+const LEASE: SignedDuration = SignedDuration::from_secs(15);
 
-/// Attempts a scan has.
+/// Attempts per scan.
 const ATTEMPTS: i64 = 3;
 
 /// The right to write the results of a scan.
@@ -28,11 +29,11 @@ const ATTEMPTS: i64 = 3;
 pub struct Attempt {
     pub scan: ScanId,
     pub number: i64,
-    /// Names the run of the service.
+    /// Identifies the process of the service.
     pub owner: String,
 }
 
-/// A claimed scan with what is needed to run it.
+/// A claimed scan with the data that its run needs.
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub attempt: Attempt,
@@ -45,18 +46,16 @@ pub struct Claim {
     pub max_minutes: i64,
 }
 
-/// What the queue had for a worker.
+/// The result of polling the queue.
 #[derive(Debug)]
-pub enum QueueTurn {
-    /// A scan to work on.
+pub enum QueuePoll {
     Claimed(Box<Claim>),
-    /// A scan that ended `aborted` because its attempts were used up.
-    GivenUp,
-    /// Nothing that nobody works on.
-    Nothing,
+    /// A scan ended as `aborted` after its last attempt.
+    Aborted,
+    Empty,
 }
 
-/// What a worker learnt since its last write.
+/// The results of a scan since the last write.
 #[derive(Debug, Default)]
 pub struct ScanUpdate {
     pub planned: Option<u32>,
@@ -66,112 +65,91 @@ pub struct ScanUpdate {
     pub output: Option<ScanOutput>,
 }
 
-/// What became of a stop.
+/// The result of a request to stop a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// There is no such scan.
-    Missing,
-    /// It had ended before, or ended now because nobody worked on it.
+pub enum StopRequest {
+    NotFound,
+    /// The scan has ended; a waiting scan ends at once.
     Ended,
-    /// Who works on it has to be told.
+    /// The worker of the scan must be notified.
     Running,
 }
 
-#[derive(FromRow)]
-struct JobRow {
-    scan_id: i64,
-    attempt: i64,
-    params: String,
-    tool_id: i64,
-    target: String,
-    redirect_level: String,
-    scan_original_url: bool,
-    vpn_scan: bool,
-    max_minutes: i64,
-}
-
 impl Store {
-    /// Claims the oldest scan that nobody works on. Partial results of an earlier attempt go in the same transaction.
+    /// Claims the oldest scan without a worker and deletes partial results of an earlier attempt.
     ///
-    /// `busy` are the scans this process works on: after a long pause of the whole machine their leases are over
-    /// while their workers are well.
-    pub async fn claim(&self, owner: &str, busy: &[ScanId], now: Timestamp) -> StoreResult<QueueTurn> {
+    /// `running` are the scans of this process: after the machine was suspended, their leases have expired although
+    /// their workers are alive.
+    pub async fn claim(&self, owner: &str, running: &[ScanId], now: Timestamp) -> StoreResult<QueuePoll> {
         let mut change = self.change().await?;
-        let Some(job) = next_job(&mut change, busy, now).await? else { return Ok(QueueTurn::Nothing) };
-        let scan = ScanId(job.scan_id);
-        if job.attempt >= ATTEMPTS {
-            let message = format!("{ATTEMPTS} attempts were lost");
+        let Some(job) = next_job(&mut change, running, now).await? else { return Ok(QueuePoll::Empty) };
+        let (scan, attempts) = (ScanId(job.try_get("scan_id")?), job.try_get::<i64, _>("attempt")?);
+        if attempts >= ATTEMPTS {
+            let message = format!("{ATTEMPTS} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
-            return Ok(QueueTurn::GivenUp);
+            return Ok(QueuePoll::Aborted);
         }
-        let attempt = Attempt { scan, number: job.attempt + 1, owner: owner.to_owned() };
+        let attempt = Attempt { scan, number: attempts + 1, owner: owner.to_owned() };
         begin(&mut change, &attempt, now).await?;
         change.commit().await?;
-        Ok(QueueTurn::Claimed(Box::new(Claim {
+        Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
-            tool: Tool(job.tool_id),
-            target: job.target,
-            params: json(&job.params),
-            redirect_level: RedirectLevel::from(job.redirect_level.as_str()),
-            scan_original_url: job.scan_original_url,
-            vpn_scan: job.vpn_scan,
-            max_minutes: job.max_minutes,
+            tool: Tool(job.try_get("tool_id")?),
+            target: job.try_get("target")?,
+            params: json(job.try_get("params")?),
+            redirect_level: RedirectLevel::from(job.try_get::<&str, _>("redirect_level")?),
+            scan_original_url: job.try_get("scan_original_url")?,
+            vpn_scan: job.try_get("vpn_scan")?,
+            max_minutes: job.try_get("max_minutes")?,
         })))
     }
 
-    /// Renews the lease; false when the attempt is no longer the current one.
+    /// Renews the lease; false when a newer attempt exists.
     pub async fn renew(&self, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
-        let mut change = self.change().await?;
-        let current = hold(&mut change, attempt, now).await?;
-        if current {
-            change.commit().await?;
-        }
-        Ok(current)
+        self.record(attempt, None, now).await
     }
 
-    /// Writes what a worker learnt; false when the attempt is no longer the current one.
-    pub async fn record(&self, attempt: &Attempt, batch: &ScanUpdate, now: Timestamp) -> StoreResult<bool> {
+    /// Renews the lease and writes results; false when a newer attempt exists.
+    pub async fn record(&self, attempt: &Attempt, update: Option<&ScanUpdate>, now: Timestamp) -> StoreResult<bool> {
         let mut change = self.change().await?;
-        if !hold(&mut change, attempt, now).await? {
+        if !renew_lease(&mut change, attempt, now).await? {
             return Ok(false);
         }
-        write_batch(&mut change, attempt.scan, batch, now).await?;
+        if let Some(update) = update {
+            write_update(&mut change, attempt.scan, update, now).await?;
+        }
         change.commit().await?;
         Ok(true)
     }
 
-    /// Ends the scan; false when the attempt is no longer the current one.
+    /// Ends the scan unless a newer attempt exists.
     pub async fn finish(
         &self,
         attempt: &Attempt,
         status: &ScanStatus,
         message: &str,
         now: Timestamp,
-    ) -> StoreResult<bool> {
+    ) -> StoreResult<()> {
         let mut change = self.change().await?;
-        if !hold(&mut change, attempt, now).await? {
-            return Ok(false);
+        if renew_lease(&mut change, attempt, now).await? {
+            end(&mut change, attempt.scan, status, message, now).await?;
+            change.commit().await?;
         }
-        end(&mut change, attempt.scan, status, message, now).await?;
-        change.commit().await?;
-        Ok(true)
+        Ok(())
     }
 
-    /// Gives a lost attempt back to the queue.
+    /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
-        let mut change = self.change().await?;
-        sqlx::query("UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?")
+        let update = sqlx::query("UPDATE jobs SET owner = NULL WHERE scan_id = ? AND attempt = ? AND owner = ?")
             .bind(attempt.scan.0)
             .bind(attempt.number)
-            .bind(&attempt.owner)
-            .execute(&mut *change)
-            .await?;
-        change.commit().await
+            .bind(&attempt.owner);
+        self.execute(update).await.map(|_| ())
     }
 
-    /// Asks for a stop. Stops are remembered: a service that ends in between ends the scan at its next start.
-    pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<Stop> {
+    /// Requests a stop. The request is stored: if the service stops before the scan does, the next start ends the scan.
+    pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
         let job: Option<Option<String>> = sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = ?")
             .bind(id.0)
@@ -179,38 +157,37 @@ impl Store {
             .await?;
         let stop = match job {
             None => {
-                let known: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = ?")
+                let scan: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = ?")
                     .bind(id.0)
                     .fetch_optional(&mut *change)
                     .await?;
-                return Ok(if known.is_some() { Stop::Ended } else { Stop::Missing });
+                return Ok(if scan.is_some() { StopRequest::Ended } else { StopRequest::NotFound });
             }
             Some(None) => {
                 end(&mut change, id, &ScanStatus::Stopped, "stopped by the user", now).await?;
-                Stop::Ended
+                StopRequest::Ended
             }
             Some(Some(_)) => {
                 sqlx::query("UPDATE jobs SET stop_requested = 1 WHERE scan_id = ?")
                     .bind(id.0)
                     .execute(&mut *change)
                     .await?;
-                Stop::Running
+                StopRequest::Running
             }
         };
         change.commit().await?;
         Ok(stop)
     }
 
-    /// Whether somebody asked for the end of a scan that has not ended.
-    pub async fn stop_requested(&self, id: ScanId) -> StoreResult<bool> {
-        let asked: Option<bool> = sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
+    pub async fn is_stop_requested(&self, id: ScanId) -> StoreResult<bool> {
+        let requested: Option<bool> = sqlx::query_scalar("SELECT stop_requested FROM jobs WHERE scan_id = ?")
             .bind(id.0)
             .fetch_optional(self.read())
             .await?;
-        Ok(asked.unwrap_or_default())
+        Ok(requested.unwrap_or_default())
     }
 
-    /// The scans of a workspace that have not ended.
+    /// The waiting and running scans of a workspace.
     pub async fn active_in(&self, workspace: WorkspaceId) -> StoreResult<Vec<ScanId>> {
         let ids: Vec<i64> = sqlx::query_scalar(
             "SELECT scan_id FROM jobs JOIN scans ON scans.id = scan_id WHERE scans.workspace_id = ?",
@@ -221,7 +198,7 @@ impl Store {
         Ok(ids.into_iter().map(ScanId).collect())
     }
 
-    /// At the start of a service: what the last one was working on is queued again, or ends.
+    /// At the start of the service: queues the scans that were running again, or ends them.
     pub async fn recover(&self, now: Timestamp) -> StoreResult<()> {
         let mut change = self.change().await?;
         sqlx::query("UPDATE jobs SET service_ends = service_ends + 1, owner = NULL WHERE owner IS NOT NULL")
@@ -234,7 +211,7 @@ impl Store {
         for (scan, stopped) in over {
             let (status, message) = match stopped {
                 true => (ScanStatus::Stopped, "stopped by the user"),
-                false => (ScanStatus::Aborted, "the service ended twice while this scan ran"),
+                false => (ScanStatus::Aborted, "the service stopped twice during this scan"),
             };
             end(&mut change, ScanId(scan), &status, message, now).await?;
         }
@@ -242,9 +219,8 @@ impl Store {
     }
 }
 
-async fn next_job(change: &mut WriteTransaction, busy: &[ScanId], now: Timestamp) -> StoreResult<Option<JobRow>> {
-    let busy = serde_json::to_string(busy).unwrap_or_else(|_| "[]".to_owned());
-    sqlx::query_as(
+async fn next_job(change: &mut WriteTransaction, running: &[ScanId], now: Timestamp) -> StoreResult<Option<SqliteRow>> {
+    sqlx::query(
         "SELECT scan_id, jobs.attempt, jobs.params, tool_id, targets.name AS target, redirect_level,
             scan_original_url, vpn_scan, max_minutes
          FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
@@ -252,7 +228,7 @@ async fn next_job(change: &mut WriteTransaction, busy: &[ScanId], now: Timestamp
          ORDER BY scan_id LIMIT 1",
     )
     .bind(millis(now))
-    .bind(busy)
+    .bind(serde_json::to_string(running).unwrap_or_else(|_| "[]".to_owned()))
     .fetch_optional(&mut **change)
     .await
 }
@@ -278,7 +254,7 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
             "UPDATE scans SET planned = 0, finished = 0, risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
                 output_type = '', output_data = '{}', info = json_array(?) WHERE id = ?",
         )
-        .bind(format!("interrupted and begun again: attempt {} of {ATTEMPTS}", attempt.number))
+        .bind(format!("restarted after an interruption: attempt {} of {ATTEMPTS}", attempt.number))
         .bind(scan)
         .execute(&mut **change)
         .await?;
@@ -291,16 +267,16 @@ async fn begin(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp)
     Ok(())
 }
 
-/// Renews the lease as the first statement of a write, and tells whether the attempt is still the current one.
-async fn hold(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
-    let held = sqlx::query("UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?")
+/// Renews the lease as the first statement of a write; false when a newer attempt exists.
+async fn renew_lease(change: &mut WriteTransaction, attempt: &Attempt, now: Timestamp) -> StoreResult<bool> {
+    let renewed = sqlx::query("UPDATE jobs SET lease_until = ? WHERE scan_id = ? AND attempt = ? AND owner = ?")
         .bind(millis(now + LEASE))
         .bind(attempt.scan.0)
         .bind(attempt.number)
         .bind(&attempt.owner)
         .execute(&mut **change)
         .await?;
-    Ok(held.rows_affected() == 1)
+    Ok(renewed.rows_affected() == 1)
 }
 
 async fn end(
@@ -321,14 +297,13 @@ async fn end(
     Ok(())
 }
 
-async fn write_batch(
-    change: &mut WriteTransaction,
+async fn write_update(
+    connection: &mut SqliteConnection,
     scan: ScanId,
-    batch: &ScanUpdate,
+    update: &ScanUpdate,
     now: Timestamp,
 ) -> StoreResult<()> {
-    let connection: &mut SqliteConnection = change;
-    for line in &batch.raw {
+    for line in &update.raw {
         sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES (?, ?)")
             .bind(scan.0)
             .bind(line)
@@ -337,13 +312,12 @@ async fn write_batch(
     }
     let mut found = [0_i64; 5];
     let mut finished = 0_i64;
-    for test in &batch.tests {
+    for test in &update.tests {
         finished += i64::from(test.weight);
         for risk in super::tests::write(connection, scan, test, now).await? {
             found[risk as usize] += 1;
         }
     }
-    let info: Vec<&String> = batch.info.iter().collect();
     sqlx::query(
         "UPDATE scans SET planned = max(coalesce(?, planned), finished + ?), finished = finished + ?,
             risk0 = risk0 + ?, risk1 = risk1 + ?, risk2 = risk2 + ?, risk3 = risk3 + ?, risk4 = risk4 + ?,
@@ -352,7 +326,7 @@ async fn write_batch(
             output_type = coalesce(?, output_type), output_data = coalesce(?, output_data)
          WHERE id = ?",
     )
-    .bind(batch.planned.map(i64::from))
+    .bind(update.planned.map(i64::from))
     .bind(finished)
     .bind(finished)
     .bind(found[0])
@@ -360,9 +334,9 @@ async fn write_batch(
     .bind(found[2])
     .bind(found[3])
     .bind(found[4])
-    .bind(serde_json::to_string(&info).unwrap_or_else(|_| "[]".to_owned()))
-    .bind(batch.output.as_ref().map(|output| output.output_type.as_str().to_owned()))
-    .bind(batch.output.as_ref().map(|output| output.output_data.to_string()))
+    .bind(serde_json::to_string(&update.info).unwrap_or_else(|_| "[]".to_owned()))
+    .bind(update.output.as_ref().map(|output| output.output_type.as_str().to_owned()))
+    .bind(update.output.as_ref().map(|output| output.output_data.to_string()))
     .bind(scan.0)
     .execute(connection)
     .await?;

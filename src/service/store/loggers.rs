@@ -1,14 +1,14 @@
-//! Loggers in the store; what they recorded is in [`super::captures`].
+//! Loggers in the store; their captures are in [`super::captures`].
 
 use jiff::Timestamp;
-use sqlx::{FromRow, QueryBuilder, Sqlite};
+use sqlx::{FromRow, QueryBuilder};
 
-use super::{Store, StoreResult, is_taken, millis};
+use super::{Store, StoreResult, is_duplicate, millis};
 use crate::contract::{LoggerId, WorkspaceId};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// A logger as it is kept; limits are the service's settings.
+/// A stored logger; its limits are settings of the service.
 #[derive(Clone, Debug, FromRow)]
 pub struct LoggerRow {
     pub id: i64,
@@ -20,30 +20,27 @@ pub struct LoggerRow {
 }
 
 impl LoggerRow {
-    /// Days left, counting one begun as whole; 0 when it records no more.
+    /// Days left, rounded up; 0 when it no longer records.
     pub fn days_left(&self, days: i64, now: Timestamp) -> i64 {
         let left = self.created_at + days * DAY - millis(now);
         (left.max(0) + DAY - 1) / DAY
     }
 }
 
-/// What became of a new logger.
+/// The result of adding a logger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddedLogger {
-    /// Made.
     New(LoggerId),
-    /// Another one has the label.
     LabelTaken,
-    /// There is no such workspace.
     NoWorkspace,
 }
 
 const SELECT: &str = "SELECT id, label, token, created_at, num_requests FROM loggers WHERE ";
 
 impl Store {
-    /// Loggers by id.
+    /// Loggers in the order of their ids.
     pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> StoreResult<Vec<LoggerRow>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+        let mut query = QueryBuilder::new(SELECT);
         match workspace {
             Some(workspace) => query.push("workspace_id = ").push_bind(workspace.0),
             None => query.push("1"),
@@ -51,19 +48,16 @@ impl Store {
         query.push(" ORDER BY id").build_query_as().fetch_all(self.read()).await
     }
 
-    /// One logger.
     pub async fn logger(&self, id: LoggerId) -> StoreResult<Option<LoggerRow>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
-        query.push("id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
+        QueryBuilder::new(SELECT).push("id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
     }
 
-    /// The logger whose URL has this secret part.
-    pub async fn logger_at(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+    /// The logger whose URL contains this secret part.
+    pub async fn logger_by_token(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
+        let mut query = QueryBuilder::new(SELECT);
         query.push("token = ").push_bind(token).build_query_as().fetch_optional(self.read()).await
     }
 
-    /// Makes a logger.
     pub async fn add_logger(
         &self,
         workspace: WorkspaceId,
@@ -88,20 +82,17 @@ impl Store {
                 Ok(AddedLogger::New(LoggerId(id)))
             }
             Ok(None) => Ok(AddedLogger::NoWorkspace),
-            Err(error) if is_taken(&error) => Ok(AddedLogger::LabelTaken),
+            Err(error) if is_duplicate(&error) => Ok(AddedLogger::LabelTaken),
             Err(error) => Err(error),
         }
     }
 
-    /// Deletes a logger with what it recorded; false when there is none.
+    /// Deletes a logger and its captures; false when it does not exist.
     pub async fn delete_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        let mut change = self.change().await?;
-        let done = sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(done.rows_affected() > 0)
+        Ok(self.execute(sqlx::query("DELETE FROM loggers WHERE id = ?").bind(id.0)).await? > 0)
     }
 
-    /// Forgets what a logger recorded, which frees its quota; false when there is none.
+    /// Deletes the captures of a logger, which resets its quota; false when it does not exist.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
         let mut change = self.change().await?;
         let done = sqlx::query("UPDATE loggers SET num_requests = 0, body_bytes = 0 WHERE id = ?")
@@ -113,7 +104,7 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// How many loggers still record.
+    /// The number of loggers that still record.
     pub async fn live_loggers(&self, days: i64, now: Timestamp) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > ?")
             .bind(millis(now) - days * DAY)

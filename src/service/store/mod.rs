@@ -1,14 +1,14 @@
-//! The store: everything the API answers, in one SQLite file. The only place that speaks SQL.
+//! The store: all data of the API in one SQLite file. No other module of the service contains SQL.
 //!
 //! ```text
 //!   routes, worker ──► reading pool (several connections)        ┐
 //!                  └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
-//!                        └─ every commit moves `version`         ┘
+//!                        └─ every commit increments `version`    ┘
 //! ```
 //!
-//! One writing connection means that writers queue here instead of failing with "database is locked". Every commit
-//! is synced before it is acknowledged: nothing acknowledged is ever lost. `version` moves with every commit, so
-//! that a list nobody changed is answered 304 without being read.
+//! With one writing connection, writers wait in a queue instead of failing with "database is locked". A write is
+//! acknowledged after its commit is synced to disk, so no acknowledged write is lost. `version` changes with every
+//! commit; an unchanged list is answered with 304 without a query.
 
 pub mod captures;
 pub mod deliveries;
@@ -29,19 +29,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Row, Sqlite, SqliteConnection, SqlitePool};
 
-use crate::contract::Stamp;
+use crate::contract::{Shared, Stamp};
 
 pub use open::OpenedStore;
 
-/// What went wrong in the database; always an internal error for a client.
+/// A database error; clients receive status 500.
 pub type DatabaseError = sqlx::Error;
 
-/// The answer of a store call.
 pub type StoreResult<T, E = DatabaseError> = Result<T, E>;
 
-/// Handle to the database, cheap to clone.
+/// A handle to the database, cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
     read: SqlitePool,
@@ -49,41 +50,50 @@ pub struct Store {
     version: Arc<AtomicU64>,
 }
 
-/// A writing transaction; dropped without a commit it changes nothing.
+/// A write transaction; it is rolled back when dropped without a commit.
 ///
-/// It is not sqlx's own: SQLite ends a transaction by itself when the disk is full, of which sqlx learns nothing, and
-/// the connection would stay useless. Here the pool rolls back whatever is open when the connection comes home.
+/// It is not the transaction type of sqlx. SQLite ends a transaction itself when the disk is full; sqlx does not notice,
+/// and the connection remains unusable. Here the pool rolls back any open transaction when the connection is returned.
 pub struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     version: Arc<AtomicU64>,
 }
 
 impl Store {
-    /// Moves with every change of what the API answers; compare only for equality.
+    /// Changes whenever a response of the API may change; compare for equality only.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Says that answers change without a write: the duration of a running scan does, every second.
+    /// Marks responses as changed without a write: the duration of a running scan changes every second.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Starts a writing transaction, after those before it.
+    /// Starts a write transaction after the previous ones have ended.
     pub(super) async fn change(&self) -> StoreResult<WriteTransaction> {
-        // IMMEDIATE: `scandeck wordlists import` writes from another process; waiting at the start is safe, a
-        // read that turns into a write half way is refused without waiting.
+        // IMMEDIATE: `scandeck wordlists import` writes from another process. SQLite waits for the lock at the start of
+        // a transaction, but refuses at once to upgrade a read to a write.
         let mut connection = self.write.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
         Ok(WriteTransaction { connection, version: Arc::clone(&self.version) })
     }
 
-    /// The pool for reading.
+    /// Runs one statement in its own transaction; returns the number of changed rows.
+    pub(super) async fn execute(&self, statement: Query<'_, Sqlite, SqliteArguments>) -> StoreResult<u64> {
+        let mut change = self.change().await?;
+        let changed = statement.execute(&mut *change).await?.rows_affected();
+        if changed > 0 {
+            change.commit().await?;
+        }
+        Ok(changed)
+    }
+
     pub(super) fn read(&self) -> &SqlitePool {
         &self.read
     }
 
-    /// Closes every connection; the write-ahead log goes into the database file.
+    /// Closes all connections, which moves the write-ahead log into the database file.
     pub async fn close(&self) {
         self.read.close().await;
         self.write.close().await;
@@ -91,7 +101,6 @@ impl Store {
 }
 
 impl WriteTransaction {
-    /// Makes it durable, then visible.
     pub async fn commit(mut self) -> StoreResult<()> {
         sqlx::query("COMMIT").execute(&mut *self.connection).await?;
         self.version.fetch_add(1, Ordering::AcqRel);
@@ -112,22 +121,27 @@ impl DerefMut for WriteTransaction {
     }
 }
 
-/// A point in time as the database keeps it.
+/// A time as stored in the database.
 pub(super) fn millis(at: Timestamp) -> i64 {
     at.as_millisecond()
 }
 
-/// A point in time as the wire shows it. What no clock could have written reads as 1970.
+/// A stored time as sent to clients; values out of range become 1970.
 pub(super) fn stamp(millis: i64) -> Stamp {
     Stamp(Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// JSON the service wrote itself; text that is none reads as null.
+/// Parses JSON that the service wrote; invalid text becomes null.
 pub(super) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Whether the error is a violated UNIQUE rule.
-pub(super) fn is_taken(error: &DatabaseError) -> bool {
+/// Reads a text column.
+pub(super) fn text(row: &SqliteRow, column: &str) -> StoreResult<Shared> {
+    row.try_get(column).map(|text: &str| Shared::from(text))
+}
+
+/// Whether a UNIQUE constraint failed.
+pub(super) fn is_duplicate(error: &DatabaseError) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }

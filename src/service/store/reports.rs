@@ -1,70 +1,55 @@
-//! Reports in the store: the data each was asked for, then the document.
+//! Reports in the store: first a copy of their data, then the document.
 
 use jiff::{SignedDuration, Timestamp};
-use sqlx::FromRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
 
-use super::{Store, StoreResult, millis, stamp};
+use super::deliveries::{self, NewDelivery};
+use super::{Store, StoreResult, millis, stamp, text};
 use crate::contract::{Report, ReportFormat, ReportId, ReportStatus};
 
-/// How long a report is kept.
-const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long a report is available.
+const RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-#[derive(FromRow)]
-struct ReportRow {
-    id: i64,
-    format: String,
-    status: String,
-    name: String,
-    created_at: i64,
-    generated_at: Option<i64>,
-    expires_at: i64,
-}
-
-impl From<ReportRow> for Report {
-    fn from(row: ReportRow) -> Self {
-        Self {
-            id: row.id.into(),
-            download_name: row.name.into(),
-            status: ReportStatus::from(row.status.as_str()),
-            format: ReportFormat::from(row.format.as_str()),
-            generation_date: Some(stamp(row.generated_at.unwrap_or(row.created_at))),
-            expiration_date: Some(stamp(row.expires_at)),
-        }
+impl FromRow<'_, SqliteRow> for Report {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: ReportId(row.try_get("id")?),
+            download_name: text(row, "name")?,
+            status: ReportStatus::from(row.try_get::<&str, _>("status")?),
+            format: ReportFormat::from(row.try_get::<&str, _>("format")?),
+            generation_date: Some(stamp(row.try_get("generated_at")?)),
+            expiration_date: Some(stamp(row.try_get("expires_at")?)),
+        })
     }
 }
 
-const SELECT: &str = "SELECT id, format, status, name, created_at, generated_at, expires_at FROM reports
-    WHERE expires_at > ?1 AND (?2 IS NULL OR id = ?2) ORDER BY id";
+const SELECT: &str = "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at
+    FROM reports WHERE expires_at > ?1 AND (?2 IS NULL OR id = ?2) ORDER BY id";
 
-/// A report to be made.
-#[derive(Clone, Debug)]
-pub struct ReportToMake {
-    /// Its id.
-    pub id: ReportId,
-    /// What it is made as.
-    pub format: ReportFormat,
-    /// Its own copy of the data, as JSON.
+/// A report that waits to be rendered.
+#[derive(Clone, Debug, FromRow)]
+pub struct QueuedReport {
+    pub id: i64,
+    pub format: String,
+    /// The report's copy of its data, as JSON.
     pub data: String,
-    /// Who is told.
+    /// Receives a notification when the report is ready.
     pub webhook_url: Option<String>,
 }
 
 impl Store {
     /// Reports that have not expired.
     pub async fn reports(&self, now: Timestamp) -> StoreResult<Vec<Report>> {
-        let rows: Vec<ReportRow> =
-            sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(Report::from).collect())
+        sqlx::query_as(SELECT).bind(millis(now)).bind(None::<i64>).fetch_all(self.read()).await
     }
 
-    /// One report that has not expired.
+    /// A report that has not expired.
     pub async fn report(&self, id: ReportId, now: Timestamp) -> StoreResult<Option<Report>> {
-        let row: Option<ReportRow> =
-            sqlx::query_as(SELECT).bind(millis(now)).bind(id.0).fetch_optional(self.read()).await?;
-        Ok(row.map(Report::from))
+        sqlx::query_as(SELECT).bind(millis(now)).bind(id.0).fetch_optional(self.read()).await
     }
 
-    /// Queues a report. Its name carries its id, so `name` is asked once that is known.
+    /// Queues a report. `name` builds its file name, which contains the new id.
     pub async fn add_report(
         &self,
         format: &ReportFormat,
@@ -80,7 +65,7 @@ impl Store {
         )
         .bind(format.as_str())
         .bind(millis(now))
-        .bind(millis(now + KEPT))
+        .bind(millis(now + RETENTION))
         .bind(data)
         .bind(webhook_url)
         .fetch_one(&mut *change)
@@ -94,28 +79,23 @@ impl Store {
         Ok(ReportId(id))
     }
 
-    /// The oldest report that is not made yet.
-    pub async fn next_report(&self) -> StoreResult<Option<ReportToMake>> {
-        let row: Option<(i64, String, Option<String>, Option<String>)> = sqlx::query_as(
-            "SELECT id, format, data, webhook_url FROM reports WHERE status = 'waiting' ORDER BY id LIMIT 1",
+    /// The oldest report that waits to be rendered.
+    pub async fn next_report(&self) -> StoreResult<Option<QueuedReport>> {
+        sqlx::query_as(
+            "SELECT id, format, coalesce(data, '') AS data, webhook_url FROM reports WHERE status = 'waiting'
+             ORDER BY id LIMIT 1",
         )
         .fetch_optional(self.read())
-        .await?;
-        Ok(row.map(|(id, format, data, webhook_url)| ReportToMake {
-            id: ReportId(id),
-            format: ReportFormat::from(format.as_str()),
-            data: data.unwrap_or_default(),
-            webhook_url,
-        }))
+        .await
     }
 
-    /// Puts the document in (none when there was nothing to say), or says that it failed; with it goes the
-    /// notification, so that neither is ever there without the other.
+    /// Stores the document (`None` when the report is empty) or the failure, and queues the notification in the same
+    /// transaction, so that neither exists without the other.
     pub async fn finish_report(
         &self,
-        report: &ReportToMake,
+        report: &QueuedReport,
         content: Result<Option<&[u8]>, ()>,
-        note: Option<&[u8]>,
+        notification: &[u8],
         now: Timestamp,
     ) -> StoreResult<()> {
         let status = if content.is_ok() { ReportStatus::Finished } else { ReportStatus::Failed };
@@ -125,20 +105,17 @@ impl Store {
                 .bind(status.as_str())
                 .bind(content.ok().flatten())
                 .bind(millis(now))
-                .bind(report.id.0)
+                .bind(report.id)
                 .execute(&mut *change)
                 .await?;
-        // Of a report that was deleted meanwhile nobody is told that it is there.
+        // No notification for a report that was deleted in the meantime.
         if done.rows_affected() > 0
-            && let (Some(url), Some(note)) = (&report.webhook_url, note)
+            && let Some(url) = &report.webhook_url
         {
-            let delivery = super::deliveries::NewDelivery {
-                url,
-                subject: &format!("report {}", report.id),
-                content_type: "application/json",
-                body: note,
-            };
-            super::deliveries::add(&mut change, &delivery, now).await?;
+            let subject = format!("report {}", report.id);
+            let content_type = "application/json";
+            let delivery = NewDelivery { url, subject: &subject, content_type, body: notification };
+            deliveries::add(&mut change, &delivery, now).await?;
         }
         change.commit().await
     }
@@ -152,26 +129,15 @@ impl Store {
         Ok(content.flatten())
     }
 
-    /// Deletes a report; false when there is none.
+    /// Deletes a report; false when it does not exist.
     pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> StoreResult<bool> {
-        let mut change = self.change().await?;
-        let done = sqlx::query("DELETE FROM reports WHERE id = ? AND expires_at > ?")
-            .bind(id.0)
-            .bind(millis(now))
-            .execute(&mut *change)
-            .await?;
-        change.commit().await?;
-        Ok(done.rows_affected() > 0)
+        let delete = sqlx::query("DELETE FROM reports WHERE id = ? AND expires_at > ?");
+        Ok(self.execute(delete.bind(id.0).bind(millis(now))).await? > 0)
     }
 
-    /// Deletes the reports that have expired.
+    /// Deletes expired reports.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        let mut change = self.change().await?;
-        let done =
-            sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now)).execute(&mut *change).await?;
-        if done.rows_affected() > 0 {
-            change.commit().await?;
-        }
-        Ok(())
+        let delete = sqlx::query("DELETE FROM reports WHERE expires_at <= ?").bind(millis(now));
+        self.execute(delete).await.map(|_| ())
     }
 }

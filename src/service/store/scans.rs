@@ -1,80 +1,61 @@
-//! Scans in the store: what clients read of them, and how they are made and deleted.
+//! Scans in the store: the data that clients read, queueing and deletion.
 //!
-//! What a worker writes while a scan runs is in [`super::jobs`].
+//! The writes of a running scan are in [`super::jobs`].
 
 use jiff::Timestamp;
 use serde_json::Value;
-use sqlx::{FromRow, QueryBuilder, Sqlite};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row};
 
-use super::targets::{Added, Deleted, TargetToAdd, add_target};
-use super::{Store, StoreResult, json, millis, stamp};
+use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
+use super::{Store, StoreResult, json, millis, stamp, text};
 use crate::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, TargetId, WorkspaceId,
 };
-
-#[derive(FromRow)]
-struct ScanRow {
-    id: i64,
-    workspace_id: i64,
-    target_id: i64,
-    tool_id: i64,
-    status: String,
-    message: String,
-    planned: i64,
-    finished: i64,
-    risk0: i64,
-    risk1: i64,
-    risk2: i64,
-    risk3: i64,
-    risk4: i64,
-    started_at: Option<i64>,
-    ended_at: Option<i64>,
-    info: String,
-    params: String,
-    scan_original_url: bool,
-    vpn_scan: bool,
-}
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
     risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan
     FROM scans WHERE 1";
 
-impl ScanRow {
-    fn into_scan(self, now: Timestamp) -> Scan {
-        let status = ScanStatus::from(self.status.as_str());
-        let until = self.ended_at.unwrap_or_else(|| millis(now));
-        Scan {
-            progress: progress(&status, self.finished, self.planned),
-            result_summary: self.summary(),
-            id: self.id.into(),
-            tool_id: self.tool_id,
-            target_id: self.target_id.into(),
-            status_name: status,
-            vpn_scan: self.vpn_scan,
-            start_time: self.started_at.map(stamp),
-            end_time: self.ended_at.map(stamp),
-            duration: self.started_at.map_or(0, |start| (until - start).max(0) / 1000),
-            num_tests: self.planned,
-            num_finished_tests: self.finished,
-            status_message: self.message.into(),
-            info_text_lines: serde_json::from_str(&self.info).unwrap_or_default(),
-            workspace_id: Some(self.workspace_id.into()),
-            scan_original_url: self.scan_original_url,
-            tool_params: Some(json(&self.params)),
-        }
-    }
-
-    fn summary(&self) -> ResultSummary {
-        let counts = [self.risk4, self.risk3, self.risk2, self.risk1, self.risk0];
-        let parts = Risk::DOWN.iter().zip(counts).filter(|(_, count)| *count > 0);
-        let text = parts.map(|(risk, count)| format!("{count} {risk}")).collect::<Vec<_>>().join(", ");
-        let [critical, high, medium, low, info] = counts.map(Some);
-        let text = if text.is_empty() { "no findings".into() } else { text.into() };
-        ResultSummary { text, critical, high, medium, low, info }
-    }
+fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
+    let status = ScanStatus::from(row.try_get::<&str, _>("status")?);
+    let (planned, finished) = (row.try_get("planned")?, row.try_get("finished")?);
+    let (started, ended): (Option<i64>, Option<i64>) = (row.try_get("started_at")?, row.try_get("ended_at")?);
+    let until = ended.unwrap_or_else(|| millis(now));
+    Ok(Scan {
+        progress: progress(&status, finished, planned),
+        result_summary: summary(row)?,
+        id: ScanId(row.try_get("id")?),
+        tool_id: row.try_get("tool_id")?,
+        target_id: TargetId(row.try_get("target_id")?),
+        status_name: status,
+        vpn_scan: row.try_get("vpn_scan")?,
+        start_time: started.map(stamp),
+        end_time: ended.map(stamp),
+        duration: started.map_or(0, |start| (until - start).max(0) / 1000),
+        num_tests: planned,
+        num_finished_tests: finished,
+        status_message: text(row, "message")?,
+        info_text_lines: serde_json::from_str(row.try_get("info")?).unwrap_or_default(),
+        workspace_id: Some(WorkspaceId(row.try_get("workspace_id")?)),
+        scan_original_url: row.try_get("scan_original_url")?,
+        tool_params: Some(json(row.try_get("params")?)),
+    })
 }
 
-/// 100 only when everything was done; below it until then, however many tests have ended.
+fn summary(row: &SqliteRow) -> StoreResult<ResultSummary> {
+    let mut counts = [0_i64; 5];
+    for (count, column) in counts.iter_mut().zip(["risk4", "risk3", "risk2", "risk1", "risk0"]) {
+        *count = row.try_get(column)?;
+    }
+    let parts = Risk::DOWN.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let text = parts.map(|(risk, count)| format!("{count} {risk}")).collect::<Vec<_>>().join(", ");
+    let [critical, high, medium, low, info] = counts.map(Some);
+    let text = if text.is_empty() { "no findings".into() } else { text.into() };
+    Ok(ResultSummary { text, critical, high, medium, low, info })
+}
+
+/// 100 for a finished scan only, even if all tests of a running one have ended.
 fn progress(status: &ScanStatus, finished: i64, planned: i64) -> i64 {
     match status {
         ScanStatus::Finished => 100,
@@ -83,37 +64,36 @@ fn progress(status: &ScanStatus, finished: i64, planned: i64) -> i64 {
     }
 }
 
-/// Which scans are listed.
+/// The filter of a scan list.
 #[derive(Clone, Debug, Default)]
 pub struct ScanFilter {
     pub workspace: Option<WorkspaceId>,
     pub target: Option<TargetId>,
     pub tool: Option<i64>,
     pub status: Option<ScanStatus>,
-    /// Started at or after; a waiting scan counts by when it was made.
+    /// Earliest start; for a waiting scan, the time of its creation counts.
     pub from: Option<Timestamp>,
-    /// Started at or before.
+    /// Latest start.
     pub to: Option<Timestamp>,
     pub limit: i64,
     pub offset: i64,
 }
 
-/// What a new scan runs against.
+/// The target of a new scan.
 #[derive(Clone, Debug)]
 pub enum ScanTarget<'a> {
-    /// A target that is there.
-    Known(TargetId),
-    /// A target that is made unless it is there, and how many targets there may be.
+    Existing(TargetId),
+    /// A target that is added unless it exists, and the largest number of targets.
     Named(TargetToAdd<'a>, usize),
 }
 
-/// A scan to be queued.
+/// A scan to queue.
 #[derive(Clone, Debug)]
 pub struct ScanToAdd {
     pub tool: i64,
-    /// With secrets; kept until the scan has ended.
+    /// With secrets; deleted when the scan has ended.
     pub params: Value,
-    /// The same with secrets replaced; what clients see.
+    /// With secrets replaced, as clients receive them.
     pub shown_params: Value,
     pub redirect_level: RedirectLevel,
     pub scan_original_url: bool,
@@ -125,7 +105,7 @@ pub struct ScanToAdd {
 impl Store {
     /// Scans, newest first.
     pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
+        let mut query = QueryBuilder::new(SELECT);
         if let Some(workspace) = filter.workspace {
             query.push(" AND workspace_id = ").push_bind(workspace.0);
         }
@@ -138,7 +118,7 @@ impl Store {
         if let Some(status) = &filter.status {
             query.push(" AND status = ").push_bind(status.as_str().to_owned());
         }
-        // To the second, as the wire shows it: the end of an interval includes the scan shown with that stamp.
+        // In seconds, as clients receive times: an interval includes the scan that starts in its last second.
         if let Some(from) = filter.from {
             query.push(" AND coalesce(started_at, created_at) / 1000 >= ").push_bind(from.as_second());
         }
@@ -146,32 +126,30 @@ impl Store {
             query.push(" AND coalesce(started_at, created_at) / 1000 <= ").push_bind(to.as_second());
         }
         query.push(" ORDER BY id DESC LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
-        let rows: Vec<ScanRow> = query.build_query_as().fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(|row| row.into_scan(now)).collect())
+        let rows = query.build().fetch_all(self.read()).await?;
+        rows.iter().map(|row| scan_of(row, now)).collect()
     }
 
-    /// One scan.
     pub async fn scan(&self, id: ScanId, now: Timestamp) -> StoreResult<Option<Scan>> {
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
-        query.push(" AND id = ").push_bind(id.0);
-        let row: Option<ScanRow> = query.build_query_as().fetch_optional(self.read()).await?;
-        Ok(row.map(|row| row.into_scan(now)))
+        let mut query = QueryBuilder::new(SELECT);
+        let row = query.push(" AND id = ").push_bind(id.0).build().fetch_optional(self.read()).await?;
+        row.map(|row| scan_of(&row, now)).transpose()
     }
 
-    /// Queues a scan, and makes its target where it is only named, in one transaction.
+    /// Queues a scan and adds its target if necessary, in one transaction.
     ///
-    /// The inner error says why there is no target to scan; [`Added::Known`] then means a target id that is gone.
+    /// The inner error explains the missing target; [`AddedTarget::Existing`] then means an unknown target id.
     pub async fn add_scan(
         &self,
         target: ScanTarget<'_>,
         scan: &ScanToAdd,
         now: Timestamp,
-    ) -> StoreResult<Result<(ScanId, TargetId), Added>> {
+    ) -> StoreResult<Result<(ScanId, TargetId), AddedTarget>> {
         let mut change = self.change().await?;
         let target = match target {
-            ScanTarget::Known(id) => id,
-            ScanTarget::Named(target, most) => match add_target(&mut change, &target, most).await? {
-                Added::New(id) | Added::Known(id) => id,
+            ScanTarget::Existing(id) => id,
+            ScanTarget::Named(target, limit) => match add_target(&mut change, &target, limit).await? {
+                AddedTarget::New(id) | AddedTarget::Existing(id) => id,
                 refused => return Ok(Err(refused)),
             },
         };
@@ -191,7 +169,7 @@ impl Store {
         .bind(target.0)
         .fetch_optional(&mut *change)
         .await?;
-        let Some(id) = id else { return Ok(Err(Added::Known(target))) };
+        let Some(id) = id else { return Ok(Err(AddedTarget::Existing(target))) };
         sqlx::query("INSERT INTO jobs (scan_id, params) VALUES (?, ?)")
             .bind(id)
             .bind(scan.params.to_string())
@@ -202,21 +180,21 @@ impl Store {
     }
 
     /// Deletes a scan that has ended.
-    pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deleted> {
+    pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE scan_id = ?")
             .bind(id.0)
             .fetch_one(&mut *change)
             .await?;
         if active > 0 {
-            return Ok(Deleted::Active);
+            return Ok(Deletion::Active);
         }
         let done = sqlx::query("DELETE FROM scans WHERE id = ?").bind(id.0).execute(&mut *change).await?;
         change.commit().await?;
-        Ok(if done.rows_affected() == 0 { Deleted::Missing } else { Deleted::Done })
+        Ok(if done.rows_affected() == 0 { Deletion::NotFound } else { Deletion::Done })
     }
 
-    /// The output of a scan as known so far; its type is empty before there is any.
+    /// The output of a scan so far; its type is empty before the first output.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<ScanOutput>> {
         let row: Option<(String, String)> = sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = ?")
             .bind(id.0)
@@ -233,12 +211,12 @@ impl Store {
             .await
     }
 
-    /// How many scans are waiting or running.
+    /// The number of waiting and running scans.
     pub async fn active_scans(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(self.read()).await
     }
 
-    /// How many scans are being worked on.
+    /// The number of scans with a worker.
     pub async fn running_scans(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL").fetch_one(self.read()).await
     }

@@ -1,32 +1,26 @@
-//! Targets in the store. Names are canonical before they come here.
+//! Targets in the store. Callers pass canonical names.
 
-use sqlx::{FromRow, QueryBuilder, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, QueryBuilder, Row, SqliteConnection};
 
-use super::{Store, StoreResult};
+use super::{Store, StoreResult, text};
 use crate::contract::{Target, TargetId, TargetType, WorkspaceId};
 
-#[derive(FromRow)]
-struct TargetRow {
-    id: i64,
-    workspace_id: i64,
-    name: String,
-    r#type: String,
-    description: String,
-}
-
-impl From<TargetRow> for Target {
-    fn from(row: TargetRow) -> Self {
-        Self {
-            id: row.id.into(),
-            name: row.name.into(),
-            kind: TargetType::from(row.r#type.as_str()),
-            description: row.description.into(),
-            workspace_id: row.workspace_id.into(),
-        }
+impl FromRow<'_, SqliteRow> for Target {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: TargetId(row.try_get("id")?),
+            name: text(row, "name")?,
+            kind: TargetType::from(row.try_get::<&str, _>("type")?),
+            description: text(row, "description")?,
+            workspace_id: WorkspaceId(row.try_get("workspace_id")?),
+        })
     }
 }
 
-/// Which targets are listed.
+const SELECT: &str = "SELECT id, workspace_id, name, type, description FROM targets WHERE 1";
+
+/// The filter of a target list.
 #[derive(Clone, Debug, Default)]
 pub struct TargetFilter {
     pub workspace: Option<WorkspaceId>,
@@ -35,7 +29,7 @@ pub struct TargetFilter {
     pub offset: i64,
 }
 
-/// A target to be made.
+/// A target to add.
 #[derive(Clone, Debug)]
 pub struct TargetToAdd<'a> {
     pub workspace: WorkspaceId,
@@ -44,34 +38,28 @@ pub struct TargetToAdd<'a> {
     pub description: &'a str,
 }
 
-/// What became of a new target.
+/// The result of adding a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    /// Made.
+pub enum AddedTarget {
     New(TargetId),
-    /// It was there already.
-    Known(TargetId),
-    /// The service keeps as many as it may.
-    TooMany,
-    /// There is no such workspace.
+    Existing(TargetId),
+    LimitReached,
     NoWorkspace,
 }
 
-/// What became of a deletion.
+/// The result of deleting a target or a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deleted {
-    /// Done.
+pub enum Deletion {
     Done,
-    /// There is no such thing.
-    Missing,
+    NotFound,
     /// A scan is waiting or running.
     Active,
 }
 
 impl Store {
-    /// Targets by id.
+    /// Targets in the order of their ids.
     pub async fn targets(&self, filter: &TargetFilter) -> StoreResult<Vec<Target>> {
-        let mut query = QueryBuilder::new("SELECT id, workspace_id, name, type, description FROM targets WHERE 1");
+        let mut query = QueryBuilder::new(SELECT);
         if let Some(workspace) = filter.workspace {
             query.push(" AND workspace_id = ").push_bind(workspace.0);
         }
@@ -79,32 +67,25 @@ impl Store {
             query.push(" AND type = ").push_bind(kind.as_str().to_owned());
         }
         query.push(" ORDER BY id LIMIT ").push_bind(filter.limit).push(" OFFSET ").push_bind(filter.offset);
-        let rows: Vec<TargetRow> = query.build_query_as().fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(Target::from).collect())
+        query.build_query_as().fetch_all(self.read()).await
     }
 
-    /// One target.
     pub async fn target(&self, id: TargetId) -> StoreResult<Option<Target>> {
-        let row: Option<TargetRow> =
-            sqlx::query_as("SELECT id, workspace_id, name, type, description FROM targets WHERE id = ?")
-                .bind(id.0)
-                .fetch_optional(self.read())
-                .await?;
-        Ok(row.map(Target::from))
+        QueryBuilder::new(SELECT).push(" AND id = ").push_bind(id.0).build_query_as().fetch_optional(self.read()).await
     }
 
-    /// Makes a target unless it is there, or `most` are.
-    pub async fn add_target(&self, target: &TargetToAdd<'_>, most: usize) -> StoreResult<Added> {
+    /// Adds a target unless it exists or the service has `limit` targets.
+    pub async fn add_target(&self, target: &TargetToAdd<'_>, limit: usize) -> StoreResult<AddedTarget> {
         let mut change = self.change().await?;
-        let added = add_target(&mut change, target, most).await?;
-        if matches!(added, Added::New(_)) {
+        let added = add_target(&mut change, target, limit).await?;
+        if matches!(added, AddedTarget::New(_)) {
             change.commit().await?;
         }
         Ok(added)
     }
 
-    /// Deletes a target with its scans.
-    pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deleted> {
+    /// Deletes a target and its scans.
+    pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
         let mut change = self.change().await?;
         let active: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM jobs JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = ?",
@@ -113,37 +94,37 @@ impl Store {
         .fetch_one(&mut *change)
         .await?;
         if active > 0 {
-            return Ok(Deleted::Active);
+            return Ok(Deletion::Active);
         }
         let done = sqlx::query("DELETE FROM targets WHERE id = ?").bind(id.0).execute(&mut *change).await?;
         change.commit().await?;
-        Ok(if done.rows_affected() == 0 { Deleted::Missing } else { Deleted::Done })
+        Ok(if done.rows_affected() == 0 { Deletion::NotFound } else { Deletion::Done })
     }
 }
 
 pub(super) async fn add_target(
     connection: &mut SqliteConnection,
     target: &TargetToAdd<'_>,
-    most: usize,
-) -> StoreResult<Added> {
+    limit: usize,
+) -> StoreResult<AddedTarget> {
     let workspace: Option<i64> = sqlx::query_scalar("SELECT id FROM workspaces WHERE id = ?")
         .bind(target.workspace.0)
         .fetch_optional(&mut *connection)
         .await?;
     if workspace.is_none() {
-        return Ok(Added::NoWorkspace);
+        return Ok(AddedTarget::NoWorkspace);
     }
-    let known: Option<i64> = sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = ? AND name = ?")
+    let existing: Option<i64> = sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = ? AND name = ?")
         .bind(target.workspace.0)
         .bind(target.name)
         .fetch_optional(&mut *connection)
         .await?;
-    if let Some(id) = known {
-        return Ok(Added::Known(TargetId(id)));
+    if let Some(id) = existing {
+        return Ok(AddedTarget::Existing(TargetId(id)));
     }
     let count: i64 = sqlx::query_scalar("SELECT count(*) FROM targets").fetch_one(&mut *connection).await?;
-    if usize::try_from(count).unwrap_or(usize::MAX) >= most {
-        return Ok(Added::TooMany);
+    if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
+        return Ok(AddedTarget::LimitReached);
     }
     let id: i64 = sqlx::query_scalar(
         "INSERT INTO targets (workspace_id, name, type, description) VALUES (?, ?, ?, ?) RETURNING id",
@@ -154,5 +135,5 @@ pub(super) async fn add_target(
     .bind(target.description)
     .fetch_one(connection)
     .await?;
-    Ok(Added::New(TargetId(id)))
+    Ok(AddedTarget::New(TargetId(id)))
 }

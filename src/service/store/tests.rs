@@ -1,41 +1,32 @@
-//! Tests of scans in the store, and the findings they led to.
+//! Tests of scans in the store, with the findings that they reported.
 
 use jiff::Timestamp;
-use sqlx::{FromRow, QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, QueryBuilder, Row, SqliteConnection};
 
-use super::{Store, StoreResult, findings, json, millis, stamp};
-use crate::contract::{ResourceType, Risk, ScanId, Test};
+use super::{Store, StoreResult, findings, json, millis, stamp, text};
+use crate::contract::{ResourceType, Risk, ScanId, Test, TestId};
 use crate::service::engine::TestDone;
 
-#[derive(FromRow)]
-struct TestRow {
-    id: i64,
-    scan_id: i64,
-    finding_id: Option<i64>,
-    uid: String,
-    description: String,
-    metadata: String,
-    performed_at: i64,
-}
-
-impl From<TestRow> for Test {
-    fn from(row: TestRow) -> Self {
-        Self {
-            id: row.id.into(),
-            uid: row.uid.into(),
-            description: row.description.into(),
-            resource_type: if row.finding_id.is_some() { ResourceType::Finding } else { ResourceType::Scan },
-            resource_id: row.finding_id.unwrap_or(row.scan_id),
-            metadata: json(&row.metadata),
-            performed_at: Some(stamp(row.performed_at)),
-        }
+impl FromRow<'_, SqliteRow> for Test {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        let finding: Option<i64> = row.try_get("finding_id")?;
+        Ok(Self {
+            id: TestId(row.try_get("id")?),
+            uid: text(row, "uid")?,
+            description: text(row, "description")?,
+            resource_type: if finding.is_some() { ResourceType::Finding } else { ResourceType::Scan },
+            resource_id: finding.map_or_else(|| row.try_get("scan_id"), Ok)?,
+            metadata: json(row.try_get("metadata")?),
+            performed_at: Some(stamp(row.try_get("performed_at")?)),
+        })
     }
 }
 
 impl Store {
-    /// The tests of a scan in the order they ended; with a resource, those that belong to it (api-v2.md §4).
+    /// The tests of a scan in the order in which they ended; with a resource, only its tests (api-v2.md §4).
     pub async fn tests(&self, scan: ScanId, of: Option<(ResourceType, Option<i64>)>) -> StoreResult<Vec<Test>> {
-        let mut query = QueryBuilder::<Sqlite>::new(
+        let mut query = QueryBuilder::new(
             "SELECT id, scan_id, finding_id, uid, description, metadata, performed_at FROM tests WHERE scan_id = ",
         );
         query.push_bind(scan.0);
@@ -53,14 +44,12 @@ impl Store {
         if let Some((_, Some(id))) = of {
             query.push(" AND ").push(column).push(" = ").push_bind(id);
         }
-        query.push(" ORDER BY id");
-        let rows: Vec<TestRow> = query.build_query_as().fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(Test::from).collect())
+        query.push(" ORDER BY id").build_query_as().fetch_all(self.read()).await
     }
 }
 
-/// Writes a test with its findings: a row a finding, or one row when there is none. Gives the risks of those that
-/// are new to the scan.
+/// Writes a test and its findings: one row per finding, or one row without. Returns the risks of the findings that are
+/// new in this scan.
 pub(super) async fn write(
     connection: &mut SqliteConnection,
     scan: ScanId,
@@ -70,9 +59,9 @@ pub(super) async fn write(
     let mut new = Vec::new();
     let mut resources = Vec::new();
     for finding in &test.findings {
-        let (id, fresh) = findings::write(connection, scan, finding).await?;
+        let (id, is_new) = findings::write(connection, scan, finding).await?;
         resources.push(Some(id.0));
-        new.extend(fresh.then_some(finding.risk));
+        new.extend(is_new.then_some(finding.risk));
     }
     if resources.is_empty() {
         resources.push(None);

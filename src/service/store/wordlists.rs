@@ -1,57 +1,43 @@
-//! Word lists in the store: the words only, one a line, each once.
+//! Word lists in the store: one word per line, without duplicates.
 
-use sqlx::FromRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
 
-use super::{Store, StoreResult};
+use super::{Store, StoreResult, text};
 use crate::contract::{Wordlist, WordlistId};
 use crate::service::words::WordlistWords;
 
-#[derive(FromRow)]
-struct WordlistRow {
-    id: i64,
-    name: String,
-    description: String,
-    num_words: i64,
-    predefined: bool,
-}
-
-impl From<WordlistRow> for Wordlist {
-    fn from(row: WordlistRow) -> Self {
-        Self {
-            id: row.id.into(),
-            name: row.name.into(),
-            description: row.description.into(),
-            num_words: row.num_words,
-            predefined: row.predefined,
-        }
+impl FromRow<'_, SqliteRow> for Wordlist {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: WordlistId(row.try_get("id")?),
+            name: text(row, "name")?,
+            description: text(row, "description")?,
+            num_words: row.try_get("num_words")?,
+            predefined: row.try_get("predefined")?,
+        })
     }
 }
 
 const SELECT: &str = "SELECT id, name, description, num_words, predefined FROM wordlists
     WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
 
-/// What became of a deletion.
+/// The result of deleting a word list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeletedWordlist {
-    /// Done.
+pub enum WordlistDeletion {
     Done,
-    /// There is no such list.
-    Missing,
-    /// It ships with the service.
+    NotFound,
+    /// The list ships with the service.
     Predefined,
 }
 
 impl Store {
-    /// All word lists.
     pub async fn wordlists(&self) -> StoreResult<Vec<Wordlist>> {
-        let rows: Vec<WordlistRow> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(Wordlist::from).collect())
+        sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await
     }
 
-    /// One word list.
     pub async fn wordlist(&self, id: WordlistId) -> StoreResult<Option<Wordlist>> {
-        let row: Option<WordlistRow> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
-        Ok(row.map(Wordlist::from))
+        sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await
     }
 
     /// The words of a list, joined by newlines.
@@ -59,25 +45,21 @@ impl Store {
         sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = ?").bind(id.0).fetch_optional(self.read()).await
     }
 
-    /// Tells an import by another process from none: ids only grow.
+    /// Grows when another process imports a list.
     pub async fn newest_wordlist(&self) -> StoreResult<i64> {
         sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM wordlists").fetch_one(self.read()).await
     }
 
-    /// Deletes a list that was imported.
-    pub async fn delete_wordlist(&self, id: WordlistId) -> StoreResult<DeletedWordlist> {
-        match self.wordlist(id).await? {
-            None => return Ok(DeletedWordlist::Missing),
-            Some(list) if list.predefined => return Ok(DeletedWordlist::Predefined),
-            Some(_) => {}
+    /// Deletes an imported list.
+    pub async fn delete_wordlist(&self, id: WordlistId) -> StoreResult<WordlistDeletion> {
+        if self.wordlist(id).await?.is_some_and(|list| list.predefined) {
+            return Ok(WordlistDeletion::Predefined);
         }
-        let mut change = self.change().await?;
-        let done = sqlx::query("DELETE FROM wordlists WHERE id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(if done.rows_affected() == 0 { DeletedWordlist::Missing } else { DeletedWordlist::Done })
+        let deleted = self.execute(sqlx::query("DELETE FROM wordlists WHERE id = ?").bind(id.0)).await?;
+        Ok(if deleted == 0 { WordlistDeletion::NotFound } else { WordlistDeletion::Done })
     }
 
-    /// Adds an imported list; nothing when the name is taken.
+    /// Adds an imported list; returns `None` when the name is taken.
     pub async fn import_wordlist(
         &self,
         name: &str,
@@ -99,10 +81,14 @@ impl Store {
         Ok(id.map(WordlistId))
     }
 
-    /// Puts in a list that ships with the service, or brings it up to date under its old id.
-    pub async fn ship_wordlist(&self, name: &str, description: &str, words: &WordlistWords) -> StoreResult<()> {
-        let mut change = self.change().await?;
-        sqlx::query(
+    /// Adds a list that ships with the service, or updates it under its id.
+    pub async fn upsert_predefined_wordlist(
+        &self,
+        name: &str,
+        description: &str,
+        words: &WordlistWords,
+    ) -> StoreResult<()> {
+        let upsert = sqlx::query(
             "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES (?, ?, ?, 1, ?)
              ON CONFLICT (name) DO UPDATE SET description = excluded.description, num_words = excluded.num_words,
                 predefined = 1, contents = excluded.contents WHERE contents <> excluded.contents",
@@ -110,9 +96,7 @@ impl Store {
         .bind(name)
         .bind(description)
         .bind(words.count())
-        .bind(words.text())
-        .execute(&mut *change)
-        .await?;
-        change.commit().await
+        .bind(words.text());
+        self.execute(upsert).await.map(|_| ())
     }
 }

@@ -1,28 +1,20 @@
 //! Workspaces in the store.
 
-use sqlx::FromRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
 
-use super::{Store, StoreResult, is_taken};
+use super::{Store, StoreResult, is_duplicate, text};
 use crate::contract::{EditWorkspace, Workspace, WorkspaceId};
 
-#[derive(FromRow)]
-struct WorkspaceRow {
-    id: i64,
-    name: String,
-    description: String,
-    scan_count: i64,
-    target_count: i64,
-}
-
-impl From<WorkspaceRow> for Workspace {
-    fn from(row: WorkspaceRow) -> Self {
-        Self {
-            id: row.id.into(),
-            name: row.name.into(),
-            description: row.description.into(),
-            scan_count: row.scan_count,
-            target_count: row.target_count,
-        }
+impl FromRow<'_, SqliteRow> for Workspace {
+    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+        Ok(Self {
+            id: WorkspaceId(row.try_get("id")?),
+            name: text(row, "name")?,
+            description: text(row, "description")?,
+            scan_count: row.try_get("scan_count")?,
+            target_count: row.try_get("target_count")?,
+        })
     }
 }
 
@@ -31,42 +23,35 @@ const SELECT: &str = "SELECT id, name, description,
     (SELECT count(*) FROM targets WHERE workspace_id = workspaces.id) AS target_count
     FROM workspaces WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
 
-/// What became of a change of a workspace.
+/// The result of a workspace edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edited {
-    /// Done.
+pub enum WorkspaceEdit {
     Done,
-    /// There is no such workspace.
-    Missing,
-    /// Another one has the name.
+    NotFound,
     NameTaken,
 }
 
-/// Names are equal when they are after this.
-fn key(name: &str) -> String {
+/// Two names are equal when their keys are.
+fn name_key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
 impl Store {
-    /// All workspaces.
     pub async fn workspaces(&self) -> StoreResult<Vec<Workspace>> {
-        let rows: Vec<WorkspaceRow> = sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await?;
-        Ok(rows.into_iter().map(Workspace::from).collect())
+        sqlx::query_as(SELECT).bind(None::<i64>).fetch_all(self.read()).await
     }
 
-    /// One workspace.
     pub async fn workspace(&self, id: WorkspaceId) -> StoreResult<Option<Workspace>> {
-        let row: Option<WorkspaceRow> = sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await?;
-        Ok(row.map(Workspace::from))
+        sqlx::query_as(SELECT).bind(id.0).fetch_optional(self.read()).await
     }
 
-    /// Makes a workspace; nothing when the name is taken.
+    /// Creates a workspace; returns `None` when the name is taken.
     pub async fn add_workspace(&self, name: &str, description: &str) -> StoreResult<Option<WorkspaceId>> {
         let mut change = self.change().await?;
         let added =
             sqlx::query_scalar("INSERT INTO workspaces (name, name_key, description) VALUES (?, ?, ?) RETURNING id")
                 .bind(name.trim())
-                .bind(key(name))
+                .bind(name_key(name))
                 .bind(description)
                 .fetch_one(&mut *change)
                 .await;
@@ -75,44 +60,35 @@ impl Store {
                 change.commit().await?;
                 Ok(Some(WorkspaceId(id)))
             }
-            Err(error) if is_taken(&error) => Ok(None),
+            Err(error) if is_duplicate(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Changes name, description or both.
-    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> StoreResult<Edited> {
-        let mut change = self.change().await?;
-        let done = sqlx::query(
+    pub async fn edit_workspace(&self, id: WorkspaceId, edit: &EditWorkspace) -> StoreResult<WorkspaceEdit> {
+        let update = sqlx::query(
             "UPDATE workspaces SET name = coalesce(?, name), name_key = coalesce(?, name_key),
                 description = coalesce(?, description) WHERE id = ?",
         )
         .bind(edit.name.as_deref().map(str::trim))
-        .bind(edit.name.as_deref().map(key))
+        .bind(edit.name.as_deref().map(name_key))
         .bind(&edit.description)
-        .bind(id.0)
-        .execute(&mut *change)
-        .await;
-        match done {
-            Ok(done) if done.rows_affected() == 0 => Ok(Edited::Missing),
-            Ok(_) => {
-                change.commit().await?;
-                Ok(Edited::Done)
-            }
-            Err(error) if is_taken(&error) => Ok(Edited::NameTaken),
+        .bind(id.0);
+        match self.execute(update).await {
+            Ok(0) => Ok(WorkspaceEdit::NotFound),
+            Ok(_) => Ok(WorkspaceEdit::Done),
+            Err(error) if is_duplicate(&error) => Ok(WorkspaceEdit::NameTaken),
             Err(error) => Err(error),
         }
     }
 
-    /// Deletes a workspace with all that belongs to it; false when there is none.
+    /// Deletes a workspace with everything in it; false when it does not exist.
     pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
-        let mut change = self.change().await?;
-        let done = sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0).execute(&mut *change).await?;
-        change.commit().await?;
-        Ok(done.rows_affected() > 0)
+        Ok(self.execute(sqlx::query("DELETE FROM workspaces WHERE id = ?").bind(id.0)).await? > 0)
     }
 
-    /// The workspace that requests without `workspace_id` mean.
+    /// The workspace of requests that do not name one.
     pub async fn current_workspace(&self) -> StoreResult<WorkspaceId> {
         let id: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'current_workspace'")
             .fetch_one(self.read())
@@ -120,17 +96,12 @@ impl Store {
         Ok(WorkspaceId(id.parse().unwrap_or(1)))
     }
 
-    /// Makes another workspace the current one; false when there is none with this id.
+    /// Selects the current workspace; false when it does not exist.
     pub async fn set_current_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
-        if self.workspace(id).await?.is_none() {
-            return Ok(false);
-        }
-        let mut change = self.change().await?;
-        sqlx::query("UPDATE settings SET value = ? WHERE name = 'current_workspace'")
-            .bind(id.to_string())
-            .execute(&mut *change)
-            .await?;
-        change.commit().await?;
-        Ok(true)
+        let update = sqlx::query(
+            "UPDATE settings SET value = ?1 WHERE name = 'current_workspace'
+                AND EXISTS (SELECT 1 FROM workspaces WHERE id = ?1)",
+        );
+        Ok(self.execute(update.bind(id.to_string())).await? > 0)
     }
 }

@@ -30,7 +30,7 @@ pub use open::OpenedDecisions;
 const CHUNK: usize = 1000;
 
 const KIND: FileKind =
-    FileKind { name: "decisions.db", what: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
+    FileKind { name: "decisions.db", contents: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
 
 /// See the module.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
     pub async fn news(&mut self, instance: u64) -> Result<Vec<Arc<Event>>, StoreError> {
-        if !self.file.others_wrote().await? {
+        if !self.file.has_foreign_writes().await? {
             return Ok(Vec::new());
         }
         let own = format!("{instance:016x}-*");

@@ -10,7 +10,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{Event, FindingKey, KIND, Store, StoreError};
 use crate::sqlite;
-use crate::sqlite::{Aside, FileKind, Opening, SharedFile};
+use crate::sqlite::{BrokenFile, FileKind, Opening, SharedFile};
 use crate::text::plural;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("assets/migrations/triage");
@@ -39,13 +39,13 @@ impl Store {
 
 impl Opening for OpenedDecisions {
     const KIND: FileKind = KIND;
-    type Left = RescuedDecisions;
+    type Salvage = RescuedDecisions;
 
     /// Rows that hold no event stay where they are.
     async fn read(file: SharedFile, mut notes: Vec<String>) -> Result<Self, StoreError> {
         let mut store = Store { file, last: 0 };
         store.check().await?;
-        store.file.begin_to_look().await?;
+        store.file.watch_writes().await?;
         let (events, unread) = store.read_events("").await?;
         if unread > 0 {
             let file = store.file.path.display();
@@ -57,7 +57,7 @@ impl Opening for OpenedDecisions {
         Ok(Self { store, events, notes })
     }
 
-    async fn left(aside: &mut Aside) -> RescuedDecisions {
+    async fn salvage(file: &mut BrokenFile) -> RescuedDecisions {
         let event = |row: &SqliteRow| serde_json::from_str(row.try_get("json").ok()?).ok();
         let setting = |row: &SqliteRow| {
             Some((row.try_get("key").ok()?, row.try_get("workspace").ok()?, row.try_get("json").ok()?))
@@ -68,19 +68,19 @@ impl Opening for OpenedDecisions {
         };
         let order = ["key", "workspace"];
         RescuedDecisions {
-            events: aside.rows("events", event).await.into_iter().map(Arc::new).collect(),
-            settings: aside.ordered("settings", order, setting).await,
-            seen: aside.ordered("seen", order, mark).await,
+            events: file.rows("events", event).await.into_iter().map(Arc::new).collect(),
+            settings: file.ordered_rows("settings", order, setting).await,
+            seen: file.ordered_rows("seen", order, mark).await,
         }
     }
 
-    fn told(left: &RescuedDecisions) -> String {
+    fn summary(left: &RescuedDecisions) -> String {
         let (events, settings, seen) = (left.events.len(), left.settings.len(), left.seen.len());
         let (decisions, settings) = (plural(events, "decision"), plural(settings, "setting"));
         format!("{decisions}, {settings} and {} on seen findings", plural(seen, "mark"))
     }
 
-    async fn take_over(&mut self, left: RescuedDecisions) -> Result<(), StoreError> {
+    async fn import(&mut self, left: RescuedDecisions) -> Result<(), StoreError> {
         self.store.record(&left.events).await?;
         for (key, workspace, json) in &left.settings {
             self.store.put_setting(key, workspace, json).await?;

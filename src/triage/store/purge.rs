@@ -41,7 +41,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::InUse`] while somebody has it open; when the file cannot be written.
     pub async fn purge(mut self, workspace: &str) -> Result<(), StoreError> {
-        self.file.take_alone()?;
+        self.file.lock_exclusively()?;
         self.file.wipe(&ROWS, workspace).await?;
         self.close().await;
         Ok(())

@@ -178,7 +178,7 @@ async fn without_an_archive_captures_are_shown_all_the_same_and_that_is_said() {
     std::fs::write(temp.path().join("file"), "").unwrap();
     let mut desk = Desk::open(&temp.path().join("file/x"), None);
     match desk.hears().await {
-        OobNews::Failed(problem) => assert!(problem.message.contains("cannot be kept"), "{problem}"),
+        OobNews::Failed(problem) => assert!(problem.message.contains("cannot be saved"), "{problem}"),
         other => panic!("{other:?}"),
     }
     desk.take(vec![capture(1)]);

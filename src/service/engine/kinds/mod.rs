@@ -1,50 +1,58 @@
-//! The kinds of finding: the text, classification and risk of each, one `QueryKind` constant a kind.
+//! The kinds of finding: text, classification and risk of each, as one [`FindingKind`] constant per kind.
 //!
 //! ```text
-//!   check ──► Kind::finding() ──► NewFinding with every text filled in ──► the check adds place and evidence
+//!   check ──► FindingKind::finding() ──► NewFinding with all texts ──► the check adds place and evidence
 //! ```
 //!
-//! Levels come from [`risks`](super::risks). `vuln_id` is stable across versions: decisions are keyed to it.
+//! Risk levels come from [`risks`](super::risks). A `vuln_id` never changes: decisions depend on it.
 
 use super::NewFinding;
 use crate::contract::{Evidence, Owasp, Risk};
+
+/// Declares the kinds of a module, and a list of them for tests.
+macro_rules! kinds {
+    ($($name:ident { $($fields:tt)* })+) => {
+        $(pub const $name: FindingKind = FindingKind { $($fields)* };)+
+        #[cfg(test)]
+        pub const ALL: &[&FindingKind] = &[$(&$name),+];
+    };
+}
 
 pub mod exposed;
 pub mod ports;
 pub mod tls;
 pub mod web;
 
-/// Most rows an evidence table shows; the rest are counted (`service.md`, Scans).
+/// Largest number of rows in an evidence table; further rows are counted (`service.md`, Scans).
 pub const MAX_ROWS: usize = 50;
 
 /// OWASP Top Ten categories of 2017, 2021 and 2025.
 pub type Categories = [&'static str; 3];
 
-/// Settings that should have been made.
+/// Insecure settings.
 pub const MISCONFIGURATION: Categories =
     ["A6 - Security Misconfiguration", "A05 - Security Misconfiguration", "A02 - Security Misconfiguration"];
-/// Something readable that should not be.
+/// Exposed data.
 pub const EXPOSURE: Categories =
     ["A3 - Sensitive Data Exposure", "A01 - Broken Access Control", "A01 - Broken Access Control"];
-/// Transport that can be read or changed.
+/// Insecure transport.
 pub const CRYPTOGRAPHY: Categories =
     ["A3 - Sensitive Data Exposure", "A02 - Cryptographic Failures", "A04 - Cryptographic Failures"];
-/// Software that should have been updated.
+/// Outdated software.
 pub const OUTDATED: Categories = [
     "A9 - Using Components with Known Vulnerabilities",
     "A06 - Vulnerable and Outdated Components",
     "A03 - Software Supply Chain Failures",
 ];
-/// Errors that tell too much.
+/// Errors that disclose internals.
 pub const ERROR_HANDLING: Categories = [
     "A6 - Security Misconfiguration",
     "A05 - Security Misconfiguration",
     "A10 - Mishandling of Exceptional Conditions",
 ];
 
-/// One kind of finding.
+/// A kind of finding.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct FindingKind {
     pub id: &'static str,
     pub name: &'static str,
@@ -58,7 +66,7 @@ pub struct FindingKind {
 }
 
 impl FindingKind {
-    /// A finding of this kind with every text filled in; the check adds where and with what evidence.
+    /// A finding of this kind with all texts; the check adds place and evidence.
     pub fn finding(&self) -> NewFinding {
         let [owasp_2017, owasp_2021, owasp_2025] = self.owasp.map(Into::into);
         NewFinding {
@@ -75,15 +83,10 @@ impl FindingKind {
             ..NewFinding::default()
         }
     }
-
-    /// Every kind there is.
-    pub fn all() -> impl Iterator<Item = &'static FindingKind> {
-        ports::ALL.iter().chain(web::ALL).chain(exposed::ALL).chain(tls::ALL).copied()
-    }
 }
 
-/// Evidence as a table of at most [`MAX_ROWS`] rows; what was left out is counted in a last row. Cells hold HTML
-/// entities (`hosted-service.md`, Findings): clients decode them, so a bare `&copy=1` of a URL would reach them wrong.
+/// Evidence as a table of at most [`MAX_ROWS`] rows; a last row counts the omitted ones. Cells contain HTML entities
+/// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a URL.
 pub fn table(headers: &[&str], mut rows: Vec<Vec<String>>) -> Evidence {
     let more = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
@@ -100,9 +103,9 @@ mod tests {
     use crate::contract::EvidenceView;
 
     #[test]
-    fn every_kind_is_complete_and_has_an_id_of_its_own() {
+    fn kinds_are_complete_and_have_unique_ids() {
         let mut ids = std::collections::HashSet::new();
-        for kind in FindingKind::all() {
+        for kind in [ports::ALL, web::ALL, exposed::ALL, tls::ALL].into_iter().flatten() {
             assert!(ids.insert(kind.id), "{} occurs twice", kind.id);
             assert!(kind.cwe.starts_with("CWE-"), "{}", kind.id);
             assert!(kind.references.iter().all(|url| url.starts_with("https://")) && !kind.references.is_empty());
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_says_how_many_rows_it_left_out() {
+    fn evidence_table_counts_omitted_rows() {
         let rows = (0..70).map(|n| vec![n.to_string()]).collect();
         let EvidenceView::Table { rows, .. } = table(&["n"], rows).view() else { panic!("a table") };
         assert_eq!((rows.len(), rows[50][0].as_str()), (51, "and 20 more"));
