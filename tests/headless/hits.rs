@@ -152,7 +152,7 @@ async fn hits_of_an_archive_that_can_only_be_read_are_counted_from_its_captures_
     // In the place of a read-only file system, which no test may make.
     std::fs::create_dir(directory.join("captures-opening.lock")).unwrap();
     let list = run(&mut command(home.path(), &["payloads", "list", "--json"])).await;
-    assert!(list.err.contains("cannot be written"), "{list:?}");
+    assert!(list.err.contains("is read-only"), "{list:?}");
     assert_eq!(json_of(&list)[0]["hits"], 3);
 }
 

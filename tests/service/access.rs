@@ -17,7 +17,7 @@ async fn request_without_valid_key_is_unauthorized() {
     JsonResponse::read(wrong).await.assert_refused(401, "API key");
     let unknown = service.client.get(format!("{}/nothing", service.base)).send().await.unwrap();
     JsonResponse::read(unknown).await.assert_refused(401, "API key");
-    service.get("/scans/0").await.assert_refused(404, "no scan 0");
+    service.get("/scans/0").await.assert_refused(404, "scan 0 not found");
     service.stop().await;
 }
 
@@ -28,11 +28,11 @@ async fn framework_errors_use_api_error_body() {
     service.delete("/workspaces").await.assert_refused(405, "DELETE");
     service.delete("/openapi.json").await.assert_refused(405, "DELETE");
     let any = service.request(Method::GET, "/http_loggers/99/data").header("if-none-match", "*").send().await.unwrap();
-    JsonResponse::read(any).await.assert_refused(404, "no logger 99");
+    JsonResponse::read(any).await.assert_refused(404, "logger 99 not found");
     let post =
         |kind: &str, body: Vec<u8>| service.request(Method::POST, "/targets").header("content-type", kind).body(body);
     let read = async |request: reqwest::RequestBuilder| JsonResponse::read(request.send().await.unwrap()).await;
-    read(post("application/json", b"{\"name\":".to_vec())).await.assert_refused(400, "no JSON");
+    read(post("application/json", b"{\"name\":".to_vec())).await.assert_refused(400, "not valid JSON");
     read(post("text/xml", b"<a/>".to_vec())).await.assert_refused(415, "text/xml");
     read(post("application/json", vec![b' '; 2 * 1024 * 1024])).await.assert_refused(413, "larger than");
     service.stop().await;
@@ -73,7 +73,7 @@ async fn rate_limit_is_reported_and_enforced_by_class() {
     let wait: i64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     let reset: i64 = refused.headers()["x-ratelimit-reset"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait) && reset > 1_700_000_000, "{wait} {reset}");
-    JsonResponse::read(refused).await.assert_refused(429, "too many requests");
+    JsonResponse::read(refused).await.assert_refused(429, "rate limit exceeded");
     assert_eq!(send(Method::GET, "/scans/0/output").await.headers()["x-ratelimit-limit"], "1");
     assert_eq!(send(Method::DELETE, "/scans/0").await.headers()["x-ratelimit-limit"], "2");
     service.stop().await;
@@ -126,7 +126,7 @@ async fn openapi_document_lists_34_working_operations() {
                 responses.contains_key(&status),
                 "{method} {path} returns {status}, which the document does not list"
             );
-            assert_ne!(response.body["message"], json!(format!("there is nothing at /api/v2{path}")));
+            assert_ne!(response.body["message"], json!(format!("unknown path /api/v2{path}")));
         }
     }
     assert_eq!(operations, 34);

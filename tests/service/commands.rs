@@ -57,7 +57,7 @@ async fn scope_entries_record_author_and_are_removable() {
     assert_eq!(scope(temp.path(), &["list"]).await, ExitCode::SUCCESS);
     assert_eq!(file.load().unwrap().allow.len(), 1);
     let refused = parse::<scope::ScopeArgs>(temp.path(), &["add", "http://acme.test/"]).unwrap_err();
-    assert!(refused.to_string().contains("host alone"), "{refused}");
+    assert!(refused.to_string().contains("host only"), "{refused}");
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn invalid_finding_request_names_parameter() {
     let service = TestService::new().await;
     service.get("/findings?task_id=x").await.assert_refused(400, "task_id");
     service.get("/findings?group_duplicates=maybe").await.assert_refused(400, "group_duplicates");
-    service.get("/findings/99").await.assert_refused(404, "no finding 99");
+    service.get("/findings/99").await.assert_refused(404, "finding 99 not found");
     service.get("/findings/x").await.assert_refused(400, "ids are integers");
     service.stop().await;
 }

@@ -57,11 +57,14 @@ async fn invalid_logger_request_returns_422() {
     service
         .form("/http_loggers", &[("label", "x"), ("workspace_id", "99")])
         .await
-        .assert_refused(422, "no workspace 99");
-    service.form("/http_loggers?workspace_id=99", &[("label", "x")]).await.assert_refused(422, "no workspace 99");
+        .assert_refused(422, "workspace 99 not found");
+    service
+        .form("/http_loggers?workspace_id=99", &[("label", "x")])
+        .await
+        .assert_refused(422, "workspace 99 not found");
     for path in ["/http_loggers/99", "/http_loggers/99/data"] {
-        service.get(path).await.assert_refused(404, "no logger 99");
-        service.delete(path).await.assert_refused(404, "no logger 99");
+        service.get(path).await.assert_refused(404, "logger 99 not found");
+        service.delete(path).await.assert_refused(404, "logger 99 not found");
     }
     service.stop().await;
 }
@@ -109,7 +112,7 @@ async fn cleared_logger_regains_quota_and_continues_ids() {
         assert_eq!(service.client.get(format!("{url}{number}")).send().await.unwrap().status(), 200);
     }
     let full = service.client.get(&url).send().await.unwrap();
-    JsonResponse::read(full).await.assert_refused(410, "as much as it may");
+    JsonResponse::read(full).await.assert_refused(410, "is full");
     let ids: Vec<i64> = service.recorded(id, "").await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
     assert!(ids.len() == 3 && ids.is_sorted());
     let newer = service.recorded(id, &format!("?since_id={}", ids[1])).await;
@@ -123,7 +126,7 @@ async fn cleared_logger_regains_quota_and_continues_ids() {
     assert!(next > ids[2], "an id is never reused");
     service.delete(&format!("/http_loggers/{id}")).await.assert_no_content();
     let deleted = service.client.get(&url).send().await.unwrap();
-    JsonResponse::read(deleted).await.assert_refused(404, "no logger here");
+    JsonResponse::read(deleted).await.assert_refused(404, "logger not found");
     service.stop().await;
 }
 
@@ -134,7 +137,7 @@ async fn oversized_body_is_refused_and_recorded_without_body() {
     let most = service.client.post(&url).body(vec![b'x'; 1024 * 1024]).send().await.unwrap();
     assert_eq!(most.status(), 200);
     let more = service.client.post(&url).body(vec![b'x'; 1024 * 1024 + 1]).send().await.unwrap();
-    JsonResponse::read(more).await.assert_refused(413, "without it");
+    JsonResponse::read(more).await.assert_refused(413, "without its body");
     let recorded = service.recorded(id, "").await;
     assert_eq!(recorded[0]["request_body_base64"].as_str().unwrap().len(), 1_398_104);
     assert_eq!(recorded[1]["request_body_base64"], "");
@@ -151,7 +154,7 @@ async fn expired_logger_records_nothing() {
     assert_eq!(service.get(&format!("/http_loggers/{id}")).await.data()["active_days"], 1);
     assert_eq!(service.client.get(&url).send().await.unwrap().status(), 200);
     clock.advance(SignedDuration::from_hours(23));
-    JsonResponse::read(service.client.get(&url).send().await.unwrap()).await.assert_refused(410, "days are over");
+    JsonResponse::read(service.client.get(&url).send().await.unwrap()).await.assert_refused(410, "has expired");
     let listed = service.get("/http_loggers").await;
     assert_eq!((&listed.data()[0]["active_days"], &listed.data()[0]["num_requests"]), (&json!(0), &json!(1)));
     service.stop().await;

@@ -57,7 +57,7 @@ async fn report_in_each_format_downloads_under_its_name() {
     }
     assert_eq!(service.count("/reports").await, 3);
     service.delete("/reports/1").await.assert_no_content();
-    service.get("/reports/1").await.assert_refused(404, "no report 1");
+    service.get("/reports/1").await.assert_refused(404, "report 1 not found");
     service.stop().await;
 }
 
@@ -115,9 +115,9 @@ async fn report_after_30_days_expires() {
     assert_eq!(service.get(&format!("/reports/{report}")).await.status, 200);
     clock.advance(SignedDuration::from_hours(1));
     for path in [format!("/reports/{report}"), format!("/reports/{report}/download")] {
-        service.get(&path).await.assert_refused(404, "no report");
+        service.get(&path).await.assert_refused(404, "not found");
     }
-    service.delete(&format!("/reports/{report}")).await.assert_refused(404, "no report");
+    service.delete(&format!("/reports/{report}")).await.assert_refused(404, "not found");
     assert_eq!(service.get("/reports").await.data(), &json!([]));
     service.stop().await;
 }
@@ -151,8 +151,8 @@ async fn invalid_report_request_names_field() {
         service.post("/reports", body).await.assert_refused(status, message);
     }
     for path in ["/reports/99", "/reports/99/download"] {
-        service.get(path).await.assert_refused(404, "no report 99");
+        service.get(path).await.assert_refused(404, "report 99 not found");
     }
-    service.delete("/reports/99").await.assert_refused(404, "no report 99");
+    service.delete("/reports/99").await.assert_refused(404, "report 99 not found");
     service.stop().await;
 }

@@ -88,7 +88,7 @@ fn scan_interrupted_twice_is_aborted() {
     });
     run_and_kill(dir.path(), &runner, async move |service| {
         let ended = service.until_status(scan, "aborted").await;
-        assert!(ended["status_message"].as_str().unwrap().contains("ended twice"), "{ended}");
+        assert!(ended["status_message"].as_str().unwrap().contains("stopped twice"), "{ended}");
         assert!(ended["end_time"].is_string());
     });
 }

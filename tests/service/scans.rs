@@ -91,9 +91,9 @@ async fn stopped_scan_keeps_its_results() {
     assert_eq!((&stopped["progress"], &stopped["result_summary"]["critical"]), (&json!(70), &json!(1)));
     service.post(&format!("/scans/{scan}/stop"), json!({})).await.assert_no_content();
     assert_eq!(service.get(&format!("/scans/{scan}")).await.data(), &stopped);
-    service.post("/scans/99/stop", json!({})).await.assert_refused(404, "no scan 99");
+    service.post("/scans/99/stop", json!({})).await.assert_refused(404, "scan 99 not found");
     service.delete(&format!("/scans/{scan}")).await.assert_no_content();
-    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "no scan");
+    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "not found");
     service.stop().await;
 }
 
@@ -197,7 +197,7 @@ async fn invalid_scan_request_names_field() {
     for (body, status, message) in [
         (json!({"target_id": target}), 400, "tool_id is required"),
         (json!({"tool_id": 70}), 400, "target_id or target_name"),
-        (with(json!({"target_name": "127.0.0.1"})), 400, "only one of"),
+        (with(json!({"target_name": "127.0.0.1"})), 400, "exclude each other"),
         (with(json!({"tool_id": 490})), 400, "tools are"),
         (with(json!({"tool_id": "70"})), 422, "tool_id"),
         (with(json!({"max_scan_time": 0})), 400, "max_scan_time"),
@@ -213,9 +213,9 @@ async fn invalid_scan_request_names_field() {
         (with(json!({"report_callback": {"url": "ftp://127.0.0.1/"}})), 400, "report_callback"),
         (with(json!({"report_callback": {"url": "http://192.0.2.1/"}})), 403, "scope add"),
         (with(json!({"report_callback": {"url": "http://127.0.0.1/", "format": "pdf"}})), 400, "json, csv, html"),
-        (json!({"tool_id": 70, "target_id": 99}), 404, "no target 99"),
-        (with(json!({"workspace_id": 99})), 404, "no workspace 99"),
-        (json!({"tool_id": 70, "target_name": "127.0.0.9", "workspace_id": 99}), 404, "no workspace 99"),
+        (json!({"tool_id": 70, "target_id": 99}), 404, "target 99 not found"),
+        (with(json!({"workspace_id": 99})), 404, "workspace 99 not found"),
+        (json!({"tool_id": 70, "target_name": "127.0.0.9", "workspace_id": 99}), 404, "workspace 99 not found"),
         (json!({"tool_id": 70, "target_name": "192.0.2.1"}), 403, "scope add"),
         (json!({"tool_id": 70, "target_name": "a b"}), 400, "target_name"),
     ] {
@@ -300,7 +300,7 @@ async fn running_scan_serves_output_raw_log_and_tests() {
         &json!(["GET http://127.0.0.1/ 200", "GET http://127.0.0.1/key 200"])
     );
     for part in ["output", "raw", "tests"] {
-        service.get(&format!("/scans/99/{part}")).await.assert_refused(404, "no scan 99");
+        service.get(&format!("/scans/99/{part}")).await.assert_refused(404, "scan 99 not found");
     }
     service.stop().await;
 }
@@ -324,11 +324,11 @@ async fn scan_tests_filtered_by_resource_belong_to_scan_or_finding() {
     assert!(of_scan.len() == 2 && of_scan.iter().all(|test| test["resource_id"] == scan));
     assert_eq!(tests(&format!("?resource_type=scan&resource_id={scan}")).await.len(), 2);
     assert_eq!(tests("?resource_type=scan&resource_id=99").await.len(), 0);
-    service.get(&format!("/scans/{scan}/tests?resource_id=1")).await.assert_refused(400, "resource_type is required");
+    service.get(&format!("/scans/{scan}/tests?resource_id=1")).await.assert_refused(400, "requires resource_type");
     service
         .get(&format!("/scans/{scan}/tests?resource_type=target"))
         .await
-        .assert_refused(400, "neither scan nor finding");
+        .assert_refused(400, "none of scan, finding");
     service.stop().await;
 }
 

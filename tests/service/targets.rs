@@ -50,13 +50,13 @@ async fn invalid_target_request_names_field() {
     }
     service.post("/targets", json!({})).await.assert_refused(400, "name is required");
     service.post("/targets", json!({"name": "127.0.0.1:8080"})).await.assert_refused(400, "http://127.0.0.1:8080/");
-    service.post("/targets", json!({"name": "127.0.0.0/8"})).await.assert_refused(400, "one address a target");
+    service.post("/targets", json!({"name": "127.0.0.0/8"})).await.assert_refused(400, "as its own target");
     service
         .post("/targets", json!({"name": "127.0.0.1", "workspace_id": 99}))
         .await
-        .assert_refused(404, "no workspace 99");
-    service.get("/targets/99").await.assert_refused(404, "no target 99");
-    service.delete("/targets/99").await.assert_refused(404, "no target 99");
+        .assert_refused(404, "workspace 99 not found");
+    service.get("/targets/99").await.assert_refused(404, "target 99 not found");
+    service.delete("/targets/99").await.assert_refused(404, "target 99 not found");
     service.stop().await;
 }
 
@@ -81,6 +81,6 @@ async fn target_deletion_removes_scans_unless_one_is_active() {
     service.runner.finish_scans(1);
     service.until_status(scan, "finished").await;
     service.delete(&format!("/targets/{target}")).await.assert_no_content();
-    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "no scan");
+    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "not found");
     service.stop().await;
 }

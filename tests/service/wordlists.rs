@@ -21,7 +21,7 @@ async fn predefined_wordlists_cannot_be_deleted() {
         let words: Vec<&str> = words.body.as_str().unwrap().split('\n').collect();
         assert_eq!(json!(words.len()), list["num_words"]);
         assert!(words.iter().all(|word| !word.is_empty() && !word.starts_with('#')));
-        service.delete(&path).await.assert_refused(403, "ships with the service");
+        service.delete(&path).await.assert_refused(403, "predefined");
     }
     service.stop().await;
 }
@@ -34,9 +34,9 @@ async fn wordlist_contents_with_accept_text_are_plain_text() {
     assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
     assert!(response.text().await.unwrap().contains("\nadmin"));
     for path in ["/wordlists/99", "/wordlists/99/contents"] {
-        service.get(path).await.assert_refused(404, "no word list 99");
+        service.get(path).await.assert_refused(404, "word list 99 not found");
     }
-    service.delete("/wordlists/99").await.assert_refused(404, "no word list 99");
+    service.delete("/wordlists/99").await.assert_refused(404, "word list 99 not found");
     service.stop().await;
 }
 

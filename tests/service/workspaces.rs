@@ -30,8 +30,8 @@ async fn workspace_created_updates_and_deletes() {
     assert_eq!((&shown.data()["name"], &shown.data()["description"]), (&json!("BETA"), &json!("internal")));
 
     service.delete(&path).await.assert_no_content();
-    service.get(&path).await.assert_refused(404, "no workspace");
-    service.delete(&path).await.assert_refused(404, "no workspace");
+    service.get(&path).await.assert_refused(404, "not found");
+    service.delete(&path).await.assert_refused(404, "not found");
     service.stop().await;
 }
 
@@ -49,9 +49,9 @@ async fn invalid_workspace_request_names_field() {
     let service = TestService::new().await;
     service.post("/workspaces", json!({})).await.assert_refused(400, "name is required");
     service.post("/workspaces", json!({"name": "  "})).await.assert_refused(400, "must not be empty");
-    service.post("/workspaces", json!({"name": 7})).await.assert_refused(400, "a string is expected");
-    service.put("/workspaces/1", json!({})).await.assert_refused(400, "must be given");
-    service.put("/workspaces/99", json!({"name": "x"})).await.assert_refused(404, "no workspace 99");
+    service.post("/workspaces", json!({"name": 7})).await.assert_refused(400, "must be a string");
+    service.put("/workspaces/1", json!({})).await.assert_refused(400, "is required");
+    service.put("/workspaces/99", json!({"name": "x"})).await.assert_refused(404, "workspace 99 not found");
     service.get("/workspaces/one").await.assert_refused(400, "ids are integers");
     service.stop().await;
 }
@@ -68,8 +68,8 @@ async fn workspace_deletion_stops_scans_and_removes_contents() {
     assert_eq!((&counted.data()["scan_count"], &counted.data()["target_count"]), (&json!(1), &json!(1)));
 
     service.delete(&format!("/workspaces/{acme}")).await.assert_no_content();
-    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "no scan");
-    service.get(&format!("/targets/{target}")).await.assert_refused(404, "no target");
-    service.get(&format!("/http_loggers/{logger}")).await.assert_refused(404, "no logger");
+    service.get(&format!("/scans/{scan}")).await.assert_refused(404, "not found");
+    service.get(&format!("/targets/{target}")).await.assert_refused(404, "not found");
+    service.get(&format!("/http_loggers/{logger}")).await.assert_refused(404, "not found");
     service.stop().await;
 }

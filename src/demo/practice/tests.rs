@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Practice;
 use super::weaknesses::ALL;
 use crate::contract::{Risk, Tool};
-use crate::service::engine::testing::{Told, Trial};
+use crate::service::engine::testing::{ScanResult, TestScan};
 
 /// Kinds that are found whatever is mended: plain HTTP is plain HTTP.
 const ALWAYS: &[&str] = &["web.plain_http"];
@@ -25,31 +25,31 @@ async fn range() -> Range {
 }
 
 /// Every scan of the target, at once.
-async fn scan_all(practice: &Practice) -> [Told; 4] {
+async fn scan_all(practice: &Practice) -> [ScanResult; 4] {
     let ports: Vec<u16> = practice.ports.iter().map(|(_, address)| address.port()).collect();
-    let trial = |tool, target: &str, params| {
-        let mut trial = Trial::new(tool, target, params);
-        trial.trust_anchors = vec![practice.anchor()];
-        trial.run()
+    let run = |tool, target: &str, params| {
+        let mut run = TestScan::new(tool, target, params);
+        run.trust_anchors = vec![practice.anchor()];
+        run.run()
     };
     let (shop, portal, tls, open) = tokio::join!(
-        trial(Tool::WEBSITE, &practice.http_url(), json!({})),
-        trial(Tool::WEBSITE, &practice.https_url(), json!({})),
-        trial(Tool::TLS, &practice.https_url(), json!({})),
-        trial(Tool::PORTS, "127.0.0.1", json!({"port_list": ports})),
+        run(Tool::WEBSITE, &practice.http_url(), json!({})),
+        run(Tool::WEBSITE, &practice.https_url(), json!({})),
+        run(Tool::TLS, &practice.https_url(), json!({})),
+        run(Tool::PORTS, "127.0.0.1", json!({"port_list": ports})),
     );
     let all = [shop, portal, tls, open];
-    for told in &all {
-        told.check();
-        assert!(told.took.as_secs() < 10, "a light scan took {:?}", told.took);
+    for result in &all {
+        result.check();
+        assert!(result.took.as_secs() < 10, "a light scan took {:?}", result.took);
     }
     all
 }
 
 /// Kinds found, and open ports by number.
-fn found(all: &[Told]) -> BTreeSet<String> {
+fn found(all: &[ScanResult]) -> BTreeSet<String> {
     let name = |kind: &str, port: u16| if kind == "port.open" { format!("{kind} {port}") } else { kind.to_owned() };
-    let findings = all.iter().flat_map(Told::findings);
+    let findings = all.iter().flat_map(ScanResult::findings);
     findings.map(|one| name(&one.vuln_id, one.port)).filter(|kind| !ALWAYS.contains(&kind.as_str())).collect()
 }
 
@@ -100,7 +100,7 @@ async fn what_is_broken_is_found_and_what_is_mended_is_not() {
 async fn risks_and_proofs_are_as_the_design_says_and_no_secret_is_repeated() {
     let Range { practice, _stop } = range().await;
     let [shop, portal, tls, _] = scan_all(&practice).await;
-    for (told, kind, risk) in [
+    for (result, kind, risk) in [
         (&shop, "web.exposed.private_key", Risk::Critical),
         (&shop, "web.exposed.git", Risk::High),
         (&shop, "web.exposed.env", Risk::High),
@@ -112,7 +112,7 @@ async fn risks_and_proofs_are_as_the_design_says_and_no_secret_is_repeated() {
         (&shop, "web.header.csp_missing", Risk::Info),
         (&shop, "web.security_txt", Risk::Info),
     ] {
-        let findings = told.of(kind);
+        let findings = result.of(kind);
         assert_eq!(findings.len(), 1, "{kind}");
         assert_eq!((findings[0].risk, findings[0].confirmed), (risk, true), "{kind}");
     }
@@ -128,7 +128,7 @@ async fn a_logger_hears_of_a_scan_because_it_visited() {
     let Range { practice, _stop } = range().await;
     let logger = TcpListener::bind("127.0.0.1:0").await.unwrap();
     practice.report_visits_to(format!("http://{}/l/abc/", logger.local_addr().unwrap()).parse().unwrap());
-    let scan = tokio::spawn(Trial::new(Tool::WEBSITE, &practice.http_url(), json!({})).run());
+    let scan = tokio::spawn(TestScan::new(Tool::WEBSITE, &practice.http_url(), json!({})).run());
     let mut heard = Vec::new();
     while heard.len() < 4 {
         let (mut stream, _) = logger.accept().await.unwrap();

@@ -1,12 +1,12 @@
-//! HTTP as the scanner speaks it: reading methods only, one place for rails, pace, budgets and the ledger.
+//! The HTTP client of the scanner: safe methods only, with rails, rate limit, budgets and raw log.
 //!
 //! ```text
-//!   send ──► budget ──► pace ──► host known? ──no──► resolve, rails ──► a client bound to those addresses
-//!                                     └──────yes──────────────┴──► request ──► body, cut ──► Page, a ledger line
+//!   send ──► budget ──► rate ──► host resolved? ──no──► resolve, rails ──► a client bound to the addresses
+//!                                     └──────yes──────────────┴──► request ──► body, truncated ──► HttpPage, raw log
 //! ```
 //!
-//! Each host is resolved once a scan, and connections go to the addresses that were checked. Redirects are never
-//! followed here, proxies of the environment never used, certificates never judged (that is the TLS scanner's).
+//! Each host is resolved once per scan, and connections go to the checked addresses. The client never follows redirects,
+//! uses no proxies of the environment, and accepts all certificates (the TLS scanner checks them).
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -26,60 +26,56 @@ use super::run::ScanRun;
 use super::{PRODUCT, ScanOutcome};
 use crate::service::rails::is_this_host;
 
-/// Bytes of a body that are read; the rest is not fetched.
+/// Bytes of a body that are read.
 const MAX_BODY: usize = 512 * 1024;
-/// Requests in a row without an answer after which a host counts as gone.
-const GIVE_UP_AFTER: u32 = 8;
+/// Consecutive failed requests after which the scan stops sending.
+const MAX_FAILURES: u32 = 8;
 /// Bytes that one scan may fetch.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct HttpPage {
-    /// What was asked for.
+    /// The requested URL.
     pub url: Url,
-    /// Status code.
     pub status: u16,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// The body, cut at a limit.
+    /// The body, truncated at a limit.
     pub body: Vec<u8>,
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Clone, Debug, Error)]
 pub enum WebError {
     #[error("{0}")]
     Refused(String),
     #[error("no connection: {0}")]
     Connect(String),
-    #[error("no whole answer in time")]
+    #[error("no complete response before the timeout")]
     Timeout,
-    #[error("no HTTP: {0}")]
+    #[error("invalid HTTP response: {0}")]
     Broken(String),
-    #[error("the server stopped answering")]
-    GaveUp,
-    #[error("the scan's budget of requests or bytes is spent")]
+    #[error("the server stopped responding")]
+    Unresponsive,
+    #[error("the budget of requests or bytes is exhausted")]
     Budget,
 }
 
 impl HttpPage {
-    /// A header as text; the empty string where it is absent or no text.
+    /// A header as text; empty when it is absent or not text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Every value of a header.
     pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
     }
 
-    /// The body as text, whatever bytes it has.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// Whether it says it is a web page.
+    /// Whether the content type is HTML.
     pub fn is_html(&self) -> bool {
         let kind = self.header("content-type").to_ascii_lowercase();
         kind.contains("text/html") || kind.contains("application/xhtml")
@@ -90,7 +86,7 @@ impl HttpPage {
         matches!(self.status, 200 | 206)
     }
 
-    /// Where it sends the visitor, if it does.
+    /// The destination of a redirect.
     pub fn redirect(&self) -> Option<Url> {
         let is_redirect = matches!(self.status, 301 | 302 | 303 | 307 | 308);
         let location = self.headers.get("location")?;
@@ -98,23 +94,23 @@ impl HttpPage {
     }
 }
 
-/// The HTTP side of one scan.
+/// The HTTP client of one scan.
 pub struct Web<'a> {
     run: &'a ScanRun<'a>,
     lane: Arc<HostLane>,
-    /// The scan's own pace, where it asks for a slower one.
-    own_pace: RequestPace,
+    /// A lower rate that the scan requested.
+    scan_pace: RequestPace,
     authentication: Authentication,
-    /// Credentials go to this host alone, and not from https to http.
+    /// Credentials are sent to this host only, and not over http if the target uses https.
     home: (String, bool),
     clients: Mutex<HashMap<String, Client>>,
     requests_left: AtomicU32,
     bytes: AtomicU64,
-    silent: AtomicU32,
+    failures: AtomicU32,
 }
 
 impl<'a> Web<'a> {
-    /// For a target at `ip`.
+    /// A client for a target at `ip`.
     pub fn new(
         run: &'a ScanRun<'a>,
         ip: IpAddr,
@@ -125,34 +121,33 @@ impl<'a> Web<'a> {
         Self {
             run,
             lane: run.lanes.of(ip),
-            own_pace: RequestPace::new(requests_per_second),
+            scan_pace: RequestPace::new(requests_per_second),
             authentication,
             home: (run.address.host(), run.address.url().is_some_and(|url| url.scheme() == "https")),
             clients: Mutex::default(),
             requests_left: AtomicU32::new(max_requests),
             bytes: AtomicU64::new(0),
-            silent: AtomicU32::new(0),
+            failures: AtomicU32::new(0),
         }
     }
 
-    /// Fetches a page.
     pub async fn get(&self, url: &Url) -> Result<HttpPage, WebError> {
         self.send(Method::GET, url, HeaderMap::new()).await
     }
 
-    /// Sends one request; only GET, HEAD and OPTIONS are ever given.
+    /// Sends one request; callers use GET, HEAD and OPTIONS only.
     pub async fn send(&self, method: Method, url: &Url, headers: HeaderMap) -> Result<HttpPage, WebError> {
-        self.spend()?;
-        self.own_pace.turn().await;
-        let Ok(_connection) = self.lane.connections.acquire().await else { return Err(WebError::GaveUp) };
-        self.lane.requests.turn().await;
+        self.take_budget(1)?;
+        self.scan_pace.wait().await;
+        let Ok(_connection) = self.lane.connections.acquire().await else { return Err(WebError::Unresponsive) };
+        self.lane.requests.wait().await;
         let client = self.client(url).await?;
         let start = Instant::now();
         let answer = self.exchange(&client, method.clone(), url, headers).await;
         let took = start.elapsed().as_millis();
         match &answer {
             Ok(page) => {
-                self.silent.store(0, Ordering::Relaxed);
+                self.failures.store(0, Ordering::Relaxed);
                 self.bytes.fetch_add(page.body.len() as u64, Ordering::Relaxed);
                 let kind = page.header("content-type");
                 self.run
@@ -160,25 +155,21 @@ impl<'a> Web<'a> {
                     .await;
             }
             Err(error) => {
-                self.silent.fetch_add(1, Ordering::Relaxed);
+                self.failures.fetch_add(1, Ordering::Relaxed);
                 self.run.raw(format!("{method} {url} -> {error} {took} ms")).await;
             }
         }
         answer
     }
 
-    /// Why later checks saw less than they asked for, if so.
+    /// Why checks are incomplete, if so.
     pub fn shortfall(&self) -> Option<WebError> {
-        self.spend_with(0).err()
+        self.take_budget(0).err()
     }
 
-    fn spend(&self) -> Result<(), WebError> {
-        self.spend_with(1)
-    }
-
-    fn spend_with(&self, requests: u32) -> Result<(), WebError> {
-        if self.silent.load(Ordering::Relaxed) >= GIVE_UP_AFTER {
-            return Err(WebError::GaveUp);
+    fn take_budget(&self, requests: u32) -> Result<(), WebError> {
+        if self.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
+            return Err(WebError::Unresponsive);
         }
         let left =
             self.requests_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(requests));
@@ -188,7 +179,7 @@ impl<'a> Web<'a> {
         Ok(())
     }
 
-    /// The client bound to the checked addresses of the URL's host.
+    /// The client that is bound to the checked addresses of the host.
     async fn client(&self, url: &Url) -> Result<Client, WebError> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let mut clients = self.clients.lock().await;
@@ -232,10 +223,10 @@ impl<'a> Web<'a> {
         if self.is_home(url) {
             headers.extend(self.authentication.headers.iter().cloned());
         }
-        let mut answer = client.request(method, url.clone()).headers(headers).send().await.map_err(judge)?;
+        let mut answer = client.request(method, url.clone()).headers(headers).send().await.map_err(web_error)?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(judge)? {
+        while let Some(chunk) = answer.chunk().await.map_err(web_error)? {
             body.extend_from_slice(&chunk[..chunk.len().min(MAX_BODY - body.len())]);
             if body.len() == MAX_BODY {
                 break;
@@ -250,7 +241,6 @@ impl<'a> Web<'a> {
     }
 }
 
-/// Headers from pairs.
 pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {
     let pairs = pairs
         .into_iter()
@@ -258,12 +248,12 @@ pub fn headers<const N: usize>(pairs: [(&'static str, &str); N]) -> HeaderMap {
     pairs.collect()
 }
 
-fn judge(error: reqwest::Error) -> WebError {
+fn web_error(error: reqwest::Error) -> WebError {
     if error.is_timeout() {
         return WebError::Timeout;
     }
     let connect = error.is_connect();
-    // The innermost cause is the one a person can act on.
+    // The innermost cause is the most useful one for the user.
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(inner) = cause.source() {

@@ -1,12 +1,12 @@
-//! The scan engine: runs one tool against one target and tells what happens while it does.
+//! The scan engine: runs one tool against one target and sends events.
 //!
 //! ```text
-//!   worker ──Job──► Engine::run ──Event──► worker ──► store
-//!             ◄──────── Outcome ─────────
+//!   worker ──ScanJob──► Engine::run ──ScanEvent──► worker ──► store
+//!             ◄──────── ScanOutcome ─────────
 //! ```
 //!
-//! The engine speaks neither HTTP API nor SQL. It gets a [`ScanJob`], sends [`ScanEvent`]s as it learns things, and ends
-//! with an [`ScanOutcome`]; who stores them, and how long it may take, is the worker's business: it cancels the token.
+//! The engine knows neither the HTTP API nor SQL. It receives a [`ScanJob`], sends [`ScanEvent`]s, and returns a
+//! [`ScanOutcome`]. The worker stores the events, and cancels the token at the time limit.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::rails::Rails;
 use crate::contract::{Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Tool};
 
 #[cfg(test)]
-mod hostile;
+mod hostile_tests;
 mod http;
 pub mod kinds;
 mod own_ports;
@@ -42,18 +42,18 @@ use run::ScanRun;
 /// Product and version, as sent in the User-Agent.
 pub const PRODUCT: &str = concat!("scandeck/", env!("CARGO_PKG_VERSION"));
 
-/// What all scans share.
+/// Settings of all scans.
 #[derive(Clone)]
 pub struct EngineSettings {
-    /// What may be scanned; asked again after each resolution and at each redirect.
+    /// Decides which targets may be scanned; checked after each name resolution and at each redirect.
     pub rails: Arc<Rails>,
-    /// Certificates trusted besides those of the system.
+    /// Certificates trusted in addition to those of the system.
     pub trust_anchors: Vec<CertificateDer<'static>>,
     /// Listeners of the service itself, which are never findings.
     pub own_ports: OwnPorts,
 }
 
-/// Runs scans; any number at a time.
+/// Runs any number of concurrent scans.
 #[derive(Clone)]
 pub struct Engine {
     settings: Arc<EngineSettings>,
@@ -61,13 +61,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine; it holds no task and no socket until a scan runs.
     pub fn new(settings: EngineSettings) -> Self {
         Self { settings: Arc::new(settings), lanes: Arc::default() }
     }
 
-    /// Runs one scan to its end. Cancelling `stop`, closing `events` or dropping the future ends it at once, with
-    /// everything it had opened.
+    /// Runs one scan. Cancelling `stop`, closing `events` or dropping the future ends it at once and closes its
+    /// connections.
     pub async fn run(&self, job: ScanJob, events: mpsc::Sender<ScanEvent>, stop: CancellationToken) -> ScanOutcome {
         let closed = events.clone();
         tokio::select! {
@@ -100,62 +99,59 @@ impl Engine {
 /// One scan to run.
 #[derive(Clone, Debug)]
 pub struct ScanJob {
-    /// Named in the User-Agent and in the ledger of what was sent.
+    /// Sent in the User-Agent.
     pub scan: ScanId,
-    /// Which tool; only those of [`TOOLS`] are ever queued.
+    /// One of [`TOOLS`].
     pub tool: Tool,
     /// Canonical name of the target.
     pub target: String,
-    /// Checked parameters with their defaults filled in. Never logged: `authentication` is still in them.
+    /// Checked parameters with defaults. Never logged: they contain `authentication`.
     pub params: Value,
-    /// How far redirects of the start page are followed.
+    /// Which redirects of the start page are followed.
     pub redirect_level: RedirectLevel,
-    /// Scan the original URL even where it redirects.
+    /// Scan the original URL even if it redirects.
     pub scan_original_url: bool,
 }
 
-/// Tools this engine has.
+/// The tools of this engine.
 pub const TOOLS: &[Tool] = &[Tool::PORTS, Tool::WEBSITE, Tool::TLS];
 
-/// What a running scan tells.
+/// An event of a running scan.
 #[derive(Clone, Debug)]
 pub enum ScanEvent {
-    /// How many tests there will be; may be corrected upwards later.
+    /// The number of tests; it may increase later.
     Planned(u32),
     /// A test ended, with or without a finding.
     Tested(TestDone),
     /// One line of the raw log (`GET /scans/{id}/raw`).
     Raw(String),
-    /// One line for `info_text_lines`.
+    /// One line of `info_text_lines`.
     Info(String),
-    /// The output as known so far (`GET /scans/{id}/output`); the last one stands.
+    /// The output so far (`GET /scans/{id}/output`); it replaces the previous one.
     Output(ScanOutput),
 }
 
-/// A test that ended.
+/// An ended test.
 #[derive(Clone, Debug)]
 pub struct TestDone {
     /// Stable name of the check, such as `tls.protocol.tls10`.
     pub uid: String,
-    /// What was looked at, in one line.
     pub description: String,
-    /// Free object: what was asked and answered.
+    /// Free object: request and result.
     pub metadata: Value,
-    /// How many of the planned tests this entry stands for: a batch of 256 ports is one entry.
+    /// The number of planned tests that this entry counts as: 256 closed ports are one entry.
     pub weight: u32,
-    /// What it found.
     pub findings: Vec<NewFinding>,
 }
 
-/// A finding as the engine makes it; the store adds id, scan, target and status.
+/// A finding of the engine; the store adds id, scan, target and status.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)] // the names are the contract's
 pub struct NewFinding {
     /// Stable name of the kind of finding.
     pub vuln_id: String,
     pub name: String,
     pub risk: Risk,
-    /// The content proves it.
+    /// Proven by the response.
     pub confirmed: bool,
     pub in_cisa_catalog: bool,
     pub cve: Vec<String>,
@@ -170,18 +166,18 @@ pub struct NewFinding {
     pub protocol: String,
     pub service: String,
     pub evidence: Evidence,
-    /// What tells duplicates of the same kind apart on one target: method and path template, parameter, header or
-    /// cookie name; empty where the kind occurs once.
+    /// Distinguishes findings of one kind on one target: method and path template, parameter, header or cookie name;
+    /// empty for a kind that occurs once.
     pub place: String,
 }
 
-/// How a scan ended; the sentence becomes `status_message`.
+/// How a scan ended; the text becomes `status_message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanOutcome {
     Finished(String),
     FailedToStart(String),
     ConnectionError(String),
     AuthFailed(String),
-    /// The token was cancelled; the worker knows why (stop, time limit, shutdown).
+    /// The token was cancelled; the worker knows the cause (stop, time limit, shutdown).
     Cancelled,
 }

@@ -1,24 +1,23 @@
-//! Sockets the service itself listens on: they are not findings of a scan of this machine.
+//! Listeners of the service itself, which are not findings of a scan of this machine.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::service::rails::is_this_host;
 
-/// Shared list of the service's listeners; filled once they are bound.
+/// A shared list of listeners.
 #[derive(Clone, Debug, Default)]
 pub struct OwnPorts(Arc<RwLock<Vec<SocketAddr>>>);
 
 impl OwnPorts {
-    /// Adds a listener.
     pub fn add(&self, listener: SocketAddr) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
-    /// Whether a connection to `ip:port` would meet one of the service's listeners.
+    /// Whether a connection to `ip:port` reaches a listener of the service.
     pub fn contains(&self, ip: IpAddr, port: u16) -> bool {
         let own = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        // A wildcard listener answers on every address of this machine.
+        // A wildcard listener accepts connections on every address of this machine.
         own.iter().any(|own| own.port() == port && (own.ip() == ip || (own.ip().is_unspecified() && is_this_host(ip))))
     }
 }
@@ -28,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_is_met_on_its_own_address_and_a_wildcard_on_all() {
+    fn contains_matches_listener_address_and_wildcard() {
         let own = OwnPorts::default();
         own.add("127.0.0.1:8765".parse().unwrap());
         own.add("0.0.0.0:8766".parse().unwrap());

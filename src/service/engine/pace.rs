@@ -1,4 +1,4 @@
-//! How fast a scan goes, by where its target is (`service.md`, Rails).
+//! Rate limits of scans, by the location of the target (`service.md`, Rails).
 //!
 //! ```text
 //!                 requests/s   connections   port probes
@@ -6,8 +6,8 @@
 //!   elsewhere          10            5        100 a second
 //! ```
 //!
-//! Elsewhere the limits are a host's, whatever the number of scans it is under: they share its [`HostLane`]. On this
-//! machine each scan has a lane of its own.
+//! All scans of a remote host share its [`HostLane`], so the limits hold per host. On this machine each scan has its own
+//! lane.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,51 +22,37 @@ use crate::service::rails::is_this_host;
 /// Limits of one scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// HTTP requests a second.
+    /// HTTP requests per second.
     pub requests_per_second: u32,
-    /// HTTP connections at a time.
+    /// Concurrent HTTP connections.
     pub connections: usize,
-    /// Port probes a second; none means as fast as they are answered.
+    /// Port probes per second; unlimited if `None`.
     pub probes_per_second: Option<u32>,
-    /// Port probes at a time.
+    /// Concurrent port probes.
     pub probes_in_flight: usize,
-    /// How long a connection may take to be accepted.
     pub connect_timeout: Duration,
 }
 
 impl Limits {
     /// The limits for a target at this address.
     pub fn of(ip: IpAddr) -> Self {
-        if is_this_host(ip) {
-            Self {
-                requests_per_second: 200,
-                connections: 32,
-                probes_per_second: None,
-                probes_in_flight: 256.min(descriptors() / 4).max(8),
-                connect_timeout: Duration::from_secs(1),
-            }
-        } else {
-            Self {
-                requests_per_second: 10,
-                connections: 5,
-                probes_per_second: Some(100),
-                probes_in_flight: 256.min(descriptors() / 4).max(8),
-                connect_timeout: Duration::from_secs(3),
-            }
+        let is_local = is_this_host(ip);
+        Self {
+            requests_per_second: if is_local { 200 } else { 10 },
+            connections: if is_local { 32 } else { 5 },
+            probes_per_second: (!is_local).then_some(100),
+            probes_in_flight: 256.min(max_descriptors() / 4).max(8),
+            connect_timeout: Duration::from_secs(if is_local { 1 } else { 3 }),
         }
     }
 }
 
-/// What the scans of one host share.
+/// The rate limits of one host.
 #[derive(Debug)]
 pub struct HostLane {
-    /// The limits it was made with.
     pub limits: Limits,
-    /// Turns for HTTP requests.
     pub requests: RequestPace,
-    /// Turns for port probes.
     pub probes: RequestPace,
-    /// HTTP connections.
     pub connections: Semaphore,
 }
 
@@ -81,12 +67,12 @@ impl HostLane {
     }
 }
 
-/// The lanes in use.
+/// The lanes of all running scans.
 #[derive(Debug, Default)]
 pub struct Lanes(Mutex<HashMap<IpAddr, Weak<HostLane>>>);
 
 impl Lanes {
-    /// The lane of a host; it lasts as long as somebody holds it.
+    /// The lane of a host; it is removed when its last scan ends.
     pub fn of(&self, ip: IpAddr) -> Arc<HostLane> {
         if is_this_host(ip) {
             return Arc::new(HostLane::new(Limits::of(ip)));
@@ -102,13 +88,13 @@ impl Lanes {
     }
 }
 
-/// File descriptors this process may have.
-fn descriptors() -> usize {
+/// The file descriptor limit of this process.
+fn max_descriptors() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(4096)
 }
 
-/// Hands out turns at a steady rate.
+/// A rate limit without bursts.
 #[derive(Debug)]
 pub struct RequestPace {
     interval: Duration,
@@ -116,22 +102,22 @@ pub struct RequestPace {
 }
 
 impl RequestPace {
-    /// Turns at this rate a second; without one every turn comes at once.
+    /// This rate per second; unlimited if `None`.
     pub fn new(per_second: Option<u32>) -> Self {
         let interval = per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
         Self { interval, next: Mutex::new(Instant::now()) }
     }
 
-    /// Waits for the next turn.
-    pub async fn turn(&self) {
+    /// Waits until the next request is allowed.
+    pub async fn wait(&self) {
         if self.interval.is_zero() {
             return;
         }
-        tokio::time::sleep_until(self.take(Instant::now())).await;
+        tokio::time::sleep_until(self.reserve(Instant::now())).await;
     }
 
-    /// When the next turn is, seen from `now`.
-    fn take(&self, now: Instant) -> Instant {
+    /// Reserves the next time slot.
+    fn reserve(&self, now: Instant) -> Instant {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let at = (*next).max(now);
         *next = at + self.interval;
@@ -144,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scans_of_one_host_elsewhere_share_its_lane() {
+    fn scans_of_remote_host_share_its_lane() {
         let lanes = Lanes::default();
         let [here, there, other] = ["127.0.0.1", "192.0.2.1", "192.0.2.2"].map(|ip| lanes.of(ip.parse().unwrap()));
         assert_eq!((here.limits.requests_per_second, there.limits.requests_per_second), (200, 10));
@@ -152,16 +138,16 @@ mod tests {
         assert!(!Arc::ptr_eq(&here, &lanes.of("127.0.0.1".parse().unwrap())));
         drop((there, other));
         lanes.of("192.0.2.3".parse().unwrap());
-        assert_eq!(lanes.0.lock().unwrap().len(), 1, "lanes nobody uses are forgotten");
+        assert_eq!(lanes.0.lock().unwrap().len(), 1, "unused lanes are removed");
     }
 
     #[test]
-    fn turns_come_at_the_rate_and_unused_ones_are_not_saved_up() {
+    fn reserve_keeps_the_rate_and_allows_no_bursts() {
         let pace = RequestPace::new(Some(10));
         let start = Instant::now() + Duration::from_secs(60);
-        let turns: Vec<Duration> = (0..4).map(|_| pace.take(start) - start).collect();
-        assert_eq!(turns, [0, 100, 200, 300].map(Duration::from_millis));
+        let slots: Vec<Duration> = (0..4).map(|_| pace.reserve(start) - start).collect();
+        assert_eq!(slots, [0, 100, 200, 300].map(Duration::from_millis));
         let later = start + Duration::from_secs(9);
-        assert_eq!((pace.take(later), pace.take(later)), (later, later + Duration::from_millis(100)));
+        assert_eq!((pace.reserve(later), pace.reserve(later)), (later, later + Duration::from_millis(100)));
     }
 }

@@ -1,8 +1,7 @@
-//! Tool parameters: read once when a scan is asked for, with their defaults filled in, and trusted afterwards.
+//! Tool parameters: validated once when a scan is requested.
 //!
-//! `POST /scans` keeps and echoes what [`check_params`] answers. The tools read it again with the `of` functions
-//! of their own structs, which cannot fail on checked parameters. Names and values are those of
-//! `hosted-service.md` (Tools); null counts as absent, unknown names are left out.
+//! `POST /scans` stores and returns the result of [`check_params`], which contains the defaults. The tools parse it again.
+//! Names and values are those of `hosted-service.md` (Tools); null counts as absent, unknown names are dropped.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -12,27 +11,27 @@ use super::TOOLS;
 use super::ports::select::PortSelection;
 use crate::contract::Tool;
 
-/// Why parameters are refused.
+/// Why parameters are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParamsError {
-    /// Another JSON type than the parameter has (422).
+    /// A wrong JSON type (422).
     #[error("tool_params: {0}")]
     Type(String),
-    /// The right type, a value that is not offered (400).
+    /// An unsupported value (400).
     #[error("tool_params: {0}")]
     Value(String),
 }
 
-/// Checks the parameters of a tool; answers them with defaults filled in.
+/// Checks the parameters of a tool; returns them with defaults.
 ///
 /// # Errors
-/// Names the parameter and its choices. Values of `authentication` are never repeated.
+/// The parameter and its choices, never the values of `authentication`.
 pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     let empty = Map::new();
     let params = match params {
         Value::Null => &empty,
         Value::Object(fields) => fields,
-        _ => return Err(ParamsError::Type("an object is expected".to_owned())),
+        _ => return Err(ParamsError::Type("an object is required".to_owned())),
     };
     match tool {
         Tool::PORTS => check_ports(params),
@@ -42,19 +41,21 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     }
 }
 
-/// What to answer to a tool id this engine does not have.
+/// The error message for a tool that this engine does not have.
 pub fn unknown_tool_message(id: i64) -> String {
-    let known: Vec<String> =
-        TOOLS.iter().map(|tool| format!("{} ({})", tool.0, tool.name().unwrap_or("unnamed"))).collect();
-    let asked = Tool(id).name().map(|name| format!(" ({name})")).unwrap_or_default();
-    format!("tool_id {id}{asked} is not available here; the tools are {}", known.join(", "))
+    let label = |tool: &Tool| match tool.name() {
+        Some(name) => format!("{} ({name})", tool.0),
+        None => tool.0.to_string(),
+    };
+    let available: Vec<String> = TOOLS.iter().map(label).collect();
+    format!("tool_id {} is not available; tools are {}", label(&Tool(id)), available.join(", "))
 }
 
 fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     if let Some(protocol) = text(params, "protocol_type")?
         && protocol != "tcp"
     {
-        return Err(ParamsError::Value("protocol_type is tcp for this tool".to_owned()));
+        return Err(ParamsError::Value("protocol_type must be tcp for this tool".to_owned()));
     }
     let selection = PortSelection::parse(params)?;
     let mut checked = selection.to_params();
@@ -69,7 +70,7 @@ fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     if let Some(rate) = present(params, "requests_per_second") {
         let rate = rate.as_u64().ok_or_else(|| wrong(rate, "requests_per_second", "an integer"))?;
         if !(1..=10_000).contains(&rate) {
-            return Err(ParamsError::Value("requests_per_second is 1 to 10000".to_owned()));
+            return Err(ParamsError::Value("requests_per_second must be 1 to 10000".to_owned()));
         }
         checked.insert("requests_per_second".to_owned(), rate.into());
     }
@@ -80,7 +81,7 @@ fn check_website(params: &Map<String, Value>) -> Result<Value, ParamsError> {
     Ok(Value::Object(checked))
 }
 
-/// Headers that a scan sends with each request to the target's own host.
+/// Headers that a scan sends with each request to the host of the target.
 #[derive(Clone, Default)]
 pub struct Authentication {
     /// Header names and values; cookies are one `Cookie` header.
@@ -91,9 +92,9 @@ impl Authentication {
     /// Reads `{"headers": {"Name": "value"} | ["Name: value"], "cookies": {"name": "value"} | "a=b; c=d"}`.
     ///
     /// # Errors
-    /// Says what form is expected, without the values.
+    /// The expected form, without the values.
     pub fn parse(given: &Value) -> Result<Self, ParamsError> {
-        let form = "authentication is an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
+        let form = "authentication must be an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
                     (an object, or a string \"a=b; c=d\")";
         let wrong = || ParamsError::Type(form.to_owned());
         let fields = given.as_object().ok_or_else(wrong)?;
@@ -132,9 +133,9 @@ impl Authentication {
 }
 
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ParamsError> {
-    let bad = |what: &str| ParamsError::Value(format!("authentication: {what} that HTTP does not allow"));
-    let name = HeaderName::try_from(name.trim()).map_err(|_| bad("a header name"))?;
-    let mut value = HeaderValue::try_from(value).map_err(|_| bad("a header value"))?;
+    let invalid = |part: &str| ParamsError::Value(format!("authentication: invalid header {part}"));
+    let name = HeaderName::try_from(name.trim()).map_err(|_| invalid("name"))?;
+    let mut value = HeaderValue::try_from(value).map_err(|_| invalid("value"))?;
     value.set_sensitive(true);
     Ok((name, value))
 }
@@ -150,7 +151,7 @@ pub(super) fn scan_type<'a>(
     };
     match given {
         Some(given) if !choices.contains(&given) => Err(ParamsError::Value(format!(
-            "scan_type of this tool is {}, not `{}`",
+            "scan_type of this tool must be {}, not `{}`",
             choices.join(" or "),
             given.chars().take(40).collect::<String>()
         ))),
@@ -158,7 +159,7 @@ pub(super) fn scan_type<'a>(
     }
 }
 
-/// A parameter that is given and not null.
+/// A parameter that is present and not null.
 pub(super) fn present<'a>(params: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     params.get(name).filter(|value| !value.is_null())
 }
@@ -171,7 +172,7 @@ pub(super) fn boolean(params: &Map<String, Value>, name: &str) -> Result<Option<
     present(params, name).map(|value| value.as_bool().ok_or_else(|| wrong(value, name, "a boolean"))).transpose()
 }
 
-/// The error for another JSON type.
+/// The error for a wrong JSON type.
 pub(super) fn wrong(value: &Value, name: &str, expected: &str) -> ParamsError {
     let kind = match value {
         Value::Null => "null",
@@ -181,7 +182,7 @@ pub(super) fn wrong(value: &Value, name: &str, expected: &str) -> ParamsError {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    ParamsError::Type(format!("{name} is {expected}, not {kind}"))
+    ParamsError::Type(format!("{name} must be {expected}, not {kind}"))
 }
 
 #[cfg(test)]
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_filled_in() {
+    fn check_params_adds_defaults() {
         for (tool, given, checked) in [
             (Tool::PORTS, json!(null), json!({"scan_type":"light","check_alive":false})),
             (Tool::PORTS, json!({"preset":"deep","x":1}), json!({"scan_type":"deep","check_alive":false})),
@@ -206,32 +207,32 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_and_a_wrong_type_are_told_apart() {
+    fn check_params_distinguishes_wrong_values_and_types() {
         for (tool, given, expected) in [
             (
                 Tool::WEBSITE,
                 json!({"scan_type":"heavy"}),
-                "value: scan_type of this tool is light or deep, not `heavy`",
+                "value: scan_type of this tool must be light or deep, not `heavy`",
             ),
-            (Tool::WEBSITE, json!({"scan_type":3}), "type: scan_type is a string, not a number"),
+            (Tool::WEBSITE, json!({"scan_type":3}), "type: scan_type must be a string, not a number"),
             (Tool::WEBSITE, json!([]), "type: an object"),
-            (Tool::WEBSITE, json!({"requests_per_second":0}), "value: requests_per_second is 1"),
-            (Tool::WEBSITE, json!({"requests_per_second":"9"}), "type: requests_per_second is an integer"),
-            (Tool::PORTS, json!({"port_top":"7"}), "value: port_top is"),
-            (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive is a boolean"),
-            (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type is tcp"),
-            (Tool(20), json!({}), "value: tool_id 20 (Subdomain Finder) is not available here; the tools are 70"),
+            (Tool::WEBSITE, json!({"requests_per_second":0}), "value: requests_per_second must be 1"),
+            (Tool::WEBSITE, json!({"requests_per_second":"9"}), "type: requests_per_second must be an integer"),
+            (Tool::PORTS, json!({"port_top":"7"}), "value: port_top must be"),
+            (Tool::PORTS, json!({"check_alive":"yes"}), "type: check_alive must be a boolean"),
+            (Tool::PORTS, json!({"protocol_type":"udp"}), "value: protocol_type must be tcp"),
+            (Tool(20), json!({}), "value: tool_id 20 (Subdomain Finder) is not available; tools are 70"),
         ] {
-            let told = match check_params(tool, &given).expect_err(&given.to_string()) {
+            let message = match check_params(tool, &given).expect_err(&given.to_string()) {
                 ParamsError::Type(text) => format!("type: {text}"),
                 ParamsError::Value(text) => format!("value: {text}"),
             };
-            assert!(told.starts_with(expected), "{given}: {told}");
+            assert!(message.starts_with(expected), "{given}: {message}");
         }
     }
 
     #[test]
-    fn authentication_is_headers_or_cookies_and_its_values_are_never_repeated() {
+    fn authentication_accepts_headers_and_cookies_and_errors_hide_values() {
         for good in [
             json!({"headers":{"Authorization":"Bearer s3cret"}}),
             json!({"headers":["X-Key: s3cret"],"cookies":"sid=s3cret"}),

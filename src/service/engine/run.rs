@@ -1,7 +1,7 @@
-//! One scan under way: what every tool needs to tell and to ask.
+//! A running scan: events, name resolution and settings for the tools.
 //!
-//! A tool is `async fn scan(&Run) -> Result<String, Outcome>`: the sentence of a finished scan, or how it ended
-//! before that. Stopping is not a tool's business: the future is dropped, and everything it opened with it.
+//! A tool is `async fn scan(&ScanRun) -> Result<String, ScanOutcome>`: the summary of a finished scan, or another outcome.
+//! Tools do not handle stops: the engine drops the future, which closes its connections.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,18 +18,13 @@ use super::{EngineSettings, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDon
 use crate::contract::ScanOutput;
 use crate::service::address::Address;
 
-/// How long a name may take to be resolved.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One scan under way.
 pub struct ScanRun<'a> {
-    /// What was asked for.
     pub job: &'a ScanJob,
-    /// The target.
+    /// The address of the target.
     pub address: Address,
-    /// What all scans share.
     pub settings: &'a EngineSettings,
-    /// How fast each host may be asked.
     pub lanes: &'a Lanes,
     events: mpsc::Sender<ScanEvent>,
     groups: Mutex<HashSet<(String, u16, String)>>,
@@ -37,7 +32,6 @@ pub struct ScanRun<'a> {
 }
 
 impl<'a> ScanRun<'a> {
-    /// A run of `job` that tells `events`.
     pub fn new(
         job: &'a ScanJob,
         address: Address,
@@ -48,13 +42,12 @@ impl<'a> ScanRun<'a> {
         Self { job, address, settings, lanes, events, groups: Mutex::default(), found: Mutex::default() }
     }
 
-    /// Tells how many tests there will be.
+    /// Reports the number of tests.
     pub async fn planned(&self, tests: u32) {
         self.send(ScanEvent::Planned(tests)).await;
     }
 
-    /// Tells that a test ended. A second finding of one duplicate group (kind, port, place) is left out: a scan
-    /// holds one, whose evidence has the rows.
+    /// Reports an ended test. Further findings of one duplicate group (kind, port, place) are dropped.
     pub async fn tested(&self, mut test: TestDone) {
         {
             let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,36 +62,31 @@ impl<'a> ScanRun<'a> {
         self.send(ScanEvent::Tested(test)).await;
     }
 
-    /// One line of the raw log.
+    /// Writes a line to the raw log.
     pub async fn raw(&self, line: impl Into<String>) {
         self.send(ScanEvent::Raw(line.into())).await;
     }
 
-    /// One line for the reader of the scan.
+    /// Writes a line to `info_text_lines`.
     pub async fn info(&self, line: impl Into<String>) {
         self.send(ScanEvent::Info(line.into())).await;
     }
 
-    /// The output as known so far.
+    /// Replaces the output.
     pub async fn output(&self, output_type: &str, output_data: Value) {
         self.send(ScanEvent::Output(ScanOutput { output_type: output_type.into(), output_data })).await;
     }
 
-    /// Tells the output of tools whose result is their findings, as known so far.
-    pub async fn finding_list(&self) {
-        self.finding_list_with(json!({})).await;
+    /// Replaces the output of a tool whose output is its findings; `fields` is an object with further fields.
+    pub async fn output_findings(&self, mut fields: Value) {
+        fields["findings"] = Value::Array(self.found.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        self.output("finding_list", fields).await;
     }
 
-    /// The same with more beside the findings; `more` is an object.
-    pub async fn finding_list_with(&self, mut more: Value) {
-        more["findings"] = Value::Array(self.found.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        self.output("finding_list", more).await;
-    }
-
-    /// Resolves `host` and keeps the addresses the rails allow, in the order to try them.
+    /// Resolves `host`; returns the addresses that the rails allow, in the order to try them.
     ///
     /// # Errors
-    /// `FailedToStart` when the name does not resolve, or none of its addresses is allowed.
+    /// `FailedToStart` when the name does not resolve or no address is allowed.
     pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, ScanOutcome> {
         let all = lookup(host).await.map_err(ScanOutcome::FailedToStart)?;
         let mut refused = None;
@@ -116,12 +104,12 @@ impl<'a> ScanRun<'a> {
     }
 
     async fn send(&self, event: ScanEvent) {
-        // A closed channel means that nobody keeps this scan any more; `Engine::run` sees that and ends it.
+        // `Engine::run` ends the scan when the channel is closed.
         let _ = self.events.send(event).await;
     }
 }
 
-/// A finding as the output lists it.
+/// A finding in the output.
 fn listed(finding: &NewFinding) -> Value {
     json!({
         "vuln_id": finding.vuln_id,
@@ -135,7 +123,7 @@ fn listed(finding: &NewFinding) -> Value {
     })
 }
 
-/// Every address of a host, IPv4 first. `localhost` is loopback whatever a resolver says (RFC 6761 §6.3).
+/// All addresses of a host, IPv4 first. `localhost` is always loopback (RFC 6761 §6.3).
 async fn lookup(host: &str) -> Result<Vec<IpAddr>, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse::<IpAddr>() {
@@ -147,7 +135,7 @@ async fn lookup(host: &str) -> Result<Vec<IpAddr>, String> {
     let found = match timeout(RESOLVE_TIMEOUT, lookup_host((bare, 0))).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => return Err(format!("{host} does not resolve: {error}")),
-        Err(_) => return Err(format!("{host} does not resolve: no answer within {} s", RESOLVE_TIMEOUT.as_secs())),
+        Err(_) => return Err(format!("{host} does not resolve: no response within {} s", RESOLVE_TIMEOUT.as_secs())),
     };
     let mut all: Vec<IpAddr> = found.map(|address| address.ip()).collect();
     all.sort_by_key(IpAddr::is_ipv6);

@@ -1,4 +1,4 @@
-//! What the engine's tests share: one scan from start to end, everything it told kept.
+//! What the engine's tests share: one scan from start to end, everything it result kept.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::{Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, Sc
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::rails::{Rails, RailsSettings};
 
-/// Everything one scan told.
-pub struct Told {
+/// Everything one scan result.
+pub struct ScanResult {
     pub outcome: ScanOutcome,
     pub planned: u32,
     pub tests: Vec<TestDone>,
@@ -24,7 +24,7 @@ pub struct Told {
     pub took: Duration,
 }
 
-impl Told {
+impl ScanResult {
     /// Every finding, in the order found.
     pub fn findings(&self) -> impl Iterator<Item = &NewFinding> {
         self.tests.iter().flat_map(|test| &test.findings)
@@ -59,15 +59,15 @@ impl Told {
     }
 }
 
-/// A scan to make; `Trial::new` has the defaults of `POST /scans`.
-pub struct Trial {
+/// A scan to make; `TestScan::new` has the defaults of `POST /scans`.
+pub struct TestScan {
     pub job: ScanJob,
     pub own_ports: OwnPorts,
     pub trust_anchors: Vec<CertificateDer<'static>>,
     pub stop: CancellationToken,
 }
 
-impl Trial {
+impl TestScan {
     pub fn new(tool: Tool, target: &str, params: Value) -> Self {
         let job = ScanJob {
             scan: ScanId(7),
@@ -81,7 +81,7 @@ impl Trial {
     }
 
     /// Runs it under rails that allow this machine alone.
-    pub async fn run(self) -> Told {
+    pub async fn run(self) -> ScanResult {
         let rails =
             Rails::new(RailsSettings { scope_file: PathBuf::from("/nonexistent/scope.toml"), ..Default::default() });
         let engine = Engine::new(EngineSettings {
@@ -89,10 +89,10 @@ impl Trial {
             trust_anchors: self.trust_anchors,
             own_ports: self.own_ports,
         });
-        let (events, mut told) = mpsc::channel(16);
+        let (events, mut result) = mpsc::channel(16);
         let start = Instant::now();
         let scan = tokio::spawn(async move { engine.run(self.job, events, self.stop).await });
-        let mut all = Told {
+        let mut all = ScanResult {
             outcome: ScanOutcome::Cancelled,
             planned: 0,
             tests: Vec::new(),
@@ -101,7 +101,7 @@ impl Trial {
             output: None,
             took: Duration::ZERO,
         };
-        while let Some(event) = told.recv().await {
+        while let Some(event) = result.recv().await {
             match event {
                 ScanEvent::Planned(tests) => all.planned = tests,
                 ScanEvent::Tested(test) => all.tests.push(test),

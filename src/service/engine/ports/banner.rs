@@ -1,7 +1,7 @@
-//! What a service says first, or answers to a short `HEAD`, and what that makes of it.
+//! Reads the banner of a service, or its response to a short `HEAD`, and identifies the service.
 //!
-//! Silent services are asked only where a web server is usual, or on this machine: some devices print whatever
-//! they are sent.
+//! A silent service receives a request only on typical web ports, or on this machine: some devices print everything that
+//! they receive.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,32 +18,32 @@ use crate::service::rails::is_this_host;
 const MAX_BYTES: usize = 1024;
 /// Characters of a banner that are shown.
 const MAX_SHOWN: usize = 200;
-/// Printers answer to these ports by printing.
+/// Printers print everything that they receive on these ports.
 const PRINTERS: std::ops::RangeInclusive<u16> = 9100..=9107;
 
-/// A service and how it is known.
+/// An identified service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banner {
-    /// Short name, such as `ssh`; `unknown` where nothing tells.
+    /// Short name, such as `ssh`, or `unknown`.
     pub service: String,
-    /// `banner` or `port number`.
-    pub told_by: &'static str,
-    /// What was said, one line without control characters.
+    /// The source of the name: `banner` or `port number`.
+    pub source: &'static str,
+    /// The banner, one line without control characters.
     pub text: String,
 }
 
-/// Reads what the service says within a moment.
+/// Reads the banner with a short timeout.
 pub async fn grab(mut stream: TcpStream, to: SocketAddr) -> Banner {
-    let here = is_this_host(to.ip());
-    let (first, second) = if here { (500, 800) } else { (1500, 2500) };
-    let mut said = read(&mut stream, first).await;
-    if said.is_empty() && !PRINTERS.contains(&to.port()) && (here || top::is_web(to.port())) {
+    let is_local = is_this_host(to.ip());
+    let (first, second) = if is_local { (500, 800) } else { (1500, 2500) };
+    let mut bytes = read(&mut stream, first).await;
+    if bytes.is_empty() && !PRINTERS.contains(&to.port()) && (is_local || top::is_web(to.port())) {
         let request = format!("HEAD / HTTP/1.0\r\nHost: {to}\r\nUser-Agent: {PRODUCT}\r\n\r\n");
         if stream.write_all(request.as_bytes()).await.is_ok() {
-            said = read(&mut stream, second).await;
+            bytes = read(&mut stream, second).await;
         }
     }
-    judge(to.port(), &said)
+    identify(to.port(), &bytes)
 }
 
 async fn read(stream: &mut TcpStream, millis: u64) -> Vec<u8> {
@@ -55,22 +55,19 @@ async fn read(stream: &mut TcpStream, millis: u64) -> Vec<u8> {
     bytes
 }
 
-/// The service a banner gives away, else the one usual at the port.
-fn judge(port: u16, said: &[u8]) -> Banner {
-    let text = shown(said);
-    match recognise(said) {
-        Some(service) => Banner { service: service.to_owned(), told_by: "banner", text },
-        None => {
-            let service = top::usual_service(port).unwrap_or("unknown").to_owned();
-            Banner { service, told_by: "port number", text }
-        }
-    }
+/// Identifies a service by its banner, else by its port.
+fn identify(port: u16, banner: &[u8]) -> Banner {
+    let (service, source) = match service_of(banner) {
+        Some(service) => (service, "banner"),
+        None => (top::usual_service(port).unwrap_or("unknown"), "port number"),
+    };
+    Banner { service: service.to_owned(), source, text: first_line(banner) }
 }
 
-fn recognise(said: &[u8]) -> Option<&'static str> {
-    let text = String::from_utf8_lossy(said).to_ascii_lowercase();
+fn service_of(banner: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(banner).to_ascii_lowercase();
     let starts = |start: &str| text.starts_with(start);
-    Some(match said {
+    Some(match banner {
         // A TLS record: an alert or a handshake.
         [0x15 | 0x16, 0x03, ..] => "tls",
         // A packet of MySQL's protocol 10, or its refusal of this host.
@@ -91,9 +88,9 @@ fn recognise(said: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The first line with anything in it.
-fn shown(said: &[u8]) -> String {
-    let text = String::from_utf8_lossy(said);
+/// The first line that is not blank.
+fn first_line(banner: &[u8]) -> String {
+    let text = String::from_utf8_lossy(banner);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     line.trim().chars().map(|c| if c.is_control() { '.' } else { c }).take(MAX_SHOWN).collect()
 }
@@ -103,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_banner_tells_more_than_the_port_number() {
-        for (port, said, service, told_by) in [
+    fn identify_prefers_banner_over_port() {
+        for (port, bytes, service, source) in [
             (8022, &b"SSH-2.0-OpenSSH_9.2p1\r\n"[..], "ssh", "banner"),
             (25, b"220 mail.acme.test ESMTP ready\r\n", "smtp", "banner"),
             (2121, b"220 FTP server ready\r\n", "ftp", "banner"),
@@ -114,15 +111,15 @@ mod tests {
             (22, b"", "ssh", "port number"),
             (64999, b"hello", "unknown", "port number"),
         ] {
-            let banner = judge(port, said);
-            assert_eq!((banner.service.as_str(), banner.told_by), (service, told_by), "{port}");
+            let banner = identify(port, bytes);
+            assert_eq!((banner.service.as_str(), banner.source), (service, source), "{port}");
         }
     }
 
     #[test]
-    fn a_hostile_banner_is_one_short_line_without_controls() {
-        let said = format!("\r\n\u{1b}]0;owned\u{7}{}\r\nnext", "A".repeat(900));
-        let text = judge(1, said.as_bytes()).text;
+    fn hostile_banner_becomes_one_short_line_without_control_characters() {
+        let bytes = format!("\r\n\u{1b}]0;owned\u{7}{}\r\nnext", "A".repeat(900));
+        let text = identify(1, bytes.as_bytes()).text;
         assert!(text.starts_with(".]0;owned.A") && text.chars().count() == MAX_SHOWN, "{text}");
     }
 }

@@ -1,12 +1,12 @@
-//! Tool 70: which TCP ports take a connection, and what says hello there.
+//! Tool 70: open TCP ports and their banners.
 //!
 //! ```text
-//!   ports ──► probe (256 in flight) ──► open? ──► real? ──► banner ──► finding
-//!                                  └──► closed, filtered: counted, 256 to a test
+//!   ports ──► probe (256 in flight) ──► open? ──► not own? ──► banner ──► finding
+//!                                  └──► closed, filtered: counted, 256 per test
 //! ```
 //!
-//! A connect scan of one's own host can meet itself: a socket that connects to its own local port succeeds with
-//! nobody listening. Such ports, and the service's own listeners, are not findings.
+//! A connect scan of the local host can connect to itself: a socket that connects to its own local port succeeds without
+//! a listener. Such ports, and the listeners of the service, are not findings.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -29,25 +29,25 @@ pub mod top;
 use banner::Banner;
 use select::PortSelection;
 
-/// Quiet ports that one test entry stands for.
+/// Ports per test entry, except open ports.
 const BATCH: usize = 256;
-/// First port the kernel gives to outgoing connections on any common system.
+/// The first port that common systems use for outgoing connections.
 const EPHEMERAL: u16 = 32_768;
-/// Asked when the scan shall look first whether the host answers at all.
+/// Probed first with `check_alive`.
 const ALIVE_PORTS: &[u16] = &[80, 443, 22, 445, 3389, 25, 8080, 53];
 
-/// What a probe learned.
+/// The result of a probe.
 #[derive(Debug)]
 enum Probe {
     Open(Banner),
     Closed,
-    /// No answer, or a router's refusal.
+    /// No response, or refused by a router.
     Filtered,
-    /// One of the service's own listeners, or the probe itself.
+    /// A listener of the service, or the probe itself.
     Own,
 }
 
-/// Ports by what became of them.
+/// Results of all probes.
 #[derive(Default)]
 struct PortTally {
     open: BTreeMap<u16, Banner>,
@@ -68,9 +68,9 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let lane = run.lanes.of(ip);
     let lane = lane.as_ref();
     if params.get("check_alive") == Some(&Value::Bool(true)) && !is_alive(ip, lane).await {
-        run.info("The host did not answer on any of the common ports, so no port was scanned (check_alive).").await;
+        run.info("No port was scanned: no response from the common ports (check_alive).").await;
         run.output("port_scanner", output(run, ip, &BTreeMap::new())).await;
-        return Ok("The host did not answer; nothing was scanned".to_owned());
+        return Ok("no response from the host; no port was scanned".to_owned());
     }
     let mut tally = PortTally::default();
     let mut probes = stream::iter(ports.iter().copied())
@@ -92,7 +92,7 @@ impl PortTally {
                 run.raw(format!("{port}/tcp open {} {}", banner.service, banner.text)).await;
                 let test = TestDone {
                     uid: format!("port.{port}"),
-                    description: format!("TCP port {port} takes a connection"),
+                    description: format!("TCP port {port} is open"),
                     metadata: json!({"port": port, "state": "open"}),
                     weight: 1,
                     findings: vec![finding(port, &banner)],
@@ -104,7 +104,7 @@ impl PortTally {
             }
             Probe::Closed => self.closed += 1,
             Probe::Filtered => self.filtered += 1,
-            Probe::Own => run.raw(format!("{port}/tcp is a socket of this service or of this scan: left out")).await,
+            Probe::Own => run.raw(format!("{port}/tcp is a socket of this service or scan: excluded")).await,
         }
         self.batch.push(port);
         if self.batch.len() == BATCH {
@@ -117,7 +117,7 @@ impl PortTally {
         let (Some(first), Some(last)) = (batch.iter().min(), batch.iter().max()) else { return };
         let test = TestDone {
             uid: format!("port.{first}-{last}"),
-            description: format!("{} TCP ports between {first} and {last} take no connection", batch.len()),
+            description: format!("{} TCP ports between {first} and {last} are not open", batch.len()),
             metadata: json!({"first": first, "last": last, "ports": batch.len()}),
             weight: u32::try_from(batch.len()).unwrap_or(u32::MAX),
             findings: Vec::new(),
@@ -125,10 +125,10 @@ impl PortTally {
         run.tested(test).await;
     }
 
-    fn summary(&self, asked: usize) -> String {
-        let mut text = format!("{} of {asked} ports open, {} closed", self.open.len(), self.closed);
+    fn summary(&self, total: usize) -> String {
+        let mut text = format!("{} of {total} ports open, {} closed", self.open.len(), self.closed);
         if self.filtered > 0 {
-            text.push_str(&format!(", {} without an answer", self.filtered));
+            text.push_str(&format!(", {} filtered", self.filtered));
         }
         text
     }
@@ -140,10 +140,10 @@ async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
     }
     let mut stream = match connect(to, lane).await {
         Ok(stream) => stream,
-        Err(quiet) => return quiet,
+        Err(probe) => return probe,
     };
-    // The kernel may lend the very port that is probed to the probe; a listener answers a second time, a passing
-    // socket does not.
+    // The kernel may assign the probed port to another outgoing connection. A listener accepts a second connection, such
+    // a socket does not.
     if is_this_host(to.ip()) && to.port() >= EPHEMERAL {
         drop(stream);
         stream = match connect(to, lane).await {
@@ -156,13 +156,13 @@ async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
 
 async fn connect(to: SocketAddr, lane: &HostLane) -> Result<TcpStream, Probe> {
     use std::io::ErrorKind::{AddrNotAvailable, ConnectionRefused, ConnectionReset};
-    // Out of descriptors or local ports: wait for others to close theirs.
+    // Without free descriptors or local ports, wait for other connections to close.
     for _ in 0..100 {
-        lane.probes.turn().await;
+        lane.probes.wait().await;
         match timeout(lane.limits.connect_timeout, TcpStream::connect(to)).await {
             Ok(Ok(stream)) => {
-                let itself = stream.local_addr().ok() == stream.peer_addr().ok();
-                return if itself { Err(Probe::Own) } else { Ok(stream) };
+                let is_self_connect = stream.local_addr().ok() == stream.peer_addr().ok();
+                return if is_self_connect { Err(Probe::Own) } else { Ok(stream) };
             }
             Ok(Err(error)) if matches!(error.kind(), ConnectionRefused | ConnectionReset) => return Err(Probe::Closed),
             Ok(Err(error)) if is_shortage(&error) || error.kind() == AddrNotAvailable => {
@@ -191,7 +191,7 @@ async fn is_alive(ip: IpAddr, lane: &HostLane) -> bool {
 fn finding(port: u16, banner: &Banner) -> NewFinding {
     let kind = kinds::ports::OPEN;
     let row =
-        [port.to_string(), "open".to_owned(), banner.service.clone(), banner.told_by.to_owned(), banner.text.clone()];
+        [port.to_string(), "open".to_owned(), banner.service.clone(), banner.source.to_owned(), banner.text.clone()];
     NewFinding {
         name: format!("{}: {port}/tcp {}", kind.name, banner.service),
         confirmed: true,
@@ -221,9 +221,9 @@ mod tests {
 
     use super::*;
     use crate::contract::Tool;
-    use crate::service::engine::testing::Trial;
+    use crate::service::engine::testing::TestScan;
 
-    /// A listener that greets everybody so, until the test ends.
+    /// A listener that sends a greeting to every client.
     async fn greeter(ip: &str, greeting: &'static str) -> u16 {
         let listener = TcpListener::bind((ip, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -236,48 +236,49 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn open_ports_are_findings_with_their_banner_and_closed_ones_are_counted() {
+    async fn open_ports_are_findings_and_closed_ports_are_counted() {
         let ssh = greeter("127.0.0.1", "SSH-2.0-Practice_1.0\r\n").await;
         let own = greeter("127.0.0.1", "").await;
         let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-        let trial = Trial::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [ssh, own, closed]}));
-        trial.own_ports.add(([127, 0, 0, 1], own).into());
-        let told = trial.run().await;
-        told.check();
-        let found: Vec<_> = told.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
+        let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_list": [ssh, own, closed]}));
+        scan.own_ports.add(([127, 0, 0, 1], own).into());
+        let result = scan.run().await;
+        result.check();
+        let found: Vec<_> = result.findings().map(|one| (one.port, one.service.as_str(), one.confirmed)).collect();
         assert_eq!(found, [(ssh, "ssh", true)]);
-        assert!(told.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
-        assert_eq!(told.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed".into()));
-        assert_eq!(told.output.unwrap().output_data["ports"][0]["number"], ssh);
+        assert!(result.of("port.open")[0].evidence.as_json().contains("SSH-2.0-Practice_1.0"));
+        assert_eq!(result.outcome, ScanOutcome::Finished("1 of 3 ports open, 1 closed".into()));
+        assert_eq!(result.output.unwrap().output_data["ports"][0]["number"], ssh);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_scan_of_all_ports_finds_each_listener_and_no_phantom() {
+    async fn scan_of_all_ports_finds_listeners_only() {
         let listeners = [greeter("127.0.0.9", "220 ftp\r\n").await, greeter("127.0.0.9", "hi").await];
-        let told =
-            Trial::new(Tool::PORTS, "127.0.0.9", json!({"port_range":{"start_port":1,"end_port":65535}})).run().await;
-        told.check();
-        let found: Vec<u16> = told.findings().map(|finding| finding.port).collect();
+        let result = TestScan::new(Tool::PORTS, "127.0.0.9", json!({"port_range":{"start_port":1,"end_port":65535}}))
+            .run()
+            .await;
+        result.check();
+        let found: Vec<u16> = result.findings().map(|finding| finding.port).collect();
         assert!(listeners.iter().all(|port| found.contains(port)), "{found:?}");
-        // Whatever else is found must listen on every address of this machine: it answers once more.
+        // Any other found port must belong to a wildcard listener, which accepts another connection.
         for port in found {
-            let again = TcpStream::connect(("127.0.0.9", port)).await.expect("a listener is there");
-            assert_ne!(again.local_addr().unwrap(), again.peer_addr().unwrap(), "port {port}");
+            let stream = TcpStream::connect(("127.0.0.9", port)).await.expect("a listener");
+            assert_ne!(stream.local_addr().unwrap(), stream.peer_addr().unwrap(), "port {port}");
         }
-        assert_eq!(told.tests.iter().map(|test| test.weight).sum::<u32>(), 65_535);
+        assert_eq!(result.tests.iter().map(|test| test.weight).sum::<u32>(), 65_535);
     }
 
     #[tokio::test]
-    async fn a_refused_target_and_a_missing_name_do_not_start() {
-        let told = Trial::new(Tool::PORTS, "192.0.2.1", json!({})).run().await;
-        let ScanOutcome::FailedToStart(why) = told.outcome else { panic!("{:?}", told.outcome) };
+    async fn scan_of_target_outside_scope_fails_to_start() {
+        let result = TestScan::new(Tool::PORTS, "192.0.2.1", json!({})).run().await;
+        let ScanOutcome::FailedToStart(why) = result.outcome else { panic!("{:?}", result.outcome) };
         assert!(why.contains("scandeck scope add 192.0.2.1"), "{why}");
     }
 
     #[tokio::test]
-    async fn stopping_ends_a_scan_at_once() {
-        let trial = Trial::new(Tool::PORTS, "127.0.0.1", json!({"port_range":{"start_port":1,"end_port":65535}}));
-        trial.stop.cancel();
-        assert_eq!(trial.run().await.outcome, ScanOutcome::Cancelled);
+    async fn cancelled_scan_ends_at_once() {
+        let scan = TestScan::new(Tool::PORTS, "127.0.0.1", json!({"port_range":{"start_port":1,"end_port":65535}}));
+        scan.stop.cancel();
+        assert_eq!(scan.run().await.outcome, ScanOutcome::Cancelled);
     }
 }

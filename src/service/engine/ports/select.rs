@@ -1,4 +1,4 @@
-//! Which ports a scan looks at: `light` and `deep`, or `custom` with a top number, a range or a list.
+//! The ports of a scan: `light`, `deep`, or `custom` with a top number, a range or a list.
 
 use std::collections::BTreeSet;
 
@@ -7,29 +7,28 @@ use serde_json::{Map, Value, json};
 use super::top;
 use crate::service::engine::params::{ParamsError, present, scan_type, wrong};
 
-/// Numbers `port_top` offers (`hosted-service.md`, Tools).
-pub const TOP_CHOICES: &[(&str, usize)] = &[("10", 10), ("100", 100), ("1000", 1000), ("5000", 5000)];
+/// Values of `port_top` (`hosted-service.md`, Tools).
+const TOP_CHOICES: [usize; 4] = [10, 100, 1000, 5000];
 
-/// The ports asked for.
+/// The selected ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PortSelection {
     /// The 100 most common.
     Light,
     /// The 1,000 most common.
     Deep,
-    /// The most common, one of [`TOP_CHOICES`].
+    /// The most common ports, one of `TOP_CHOICES`.
     Top(usize),
-    /// From the first to the last, both included.
+    /// First and last port, both included.
     Range(u16, u16),
-    /// These, ascending.
     List(BTreeSet<u16>),
 }
 
 impl PortSelection {
-    /// Reads `scan_type` and the selectors. A selector without `scan_type` means `custom`.
+    /// Parses `scan_type` and the selectors. A selector without `scan_type` means `custom`.
     ///
     /// # Errors
-    /// Names the parameter and its choices.
+    /// The parameter and its choices.
     pub fn parse(params: &Map<String, Value>) -> Result<Self, ParamsError> {
         let bad = |text: String| Err(ParamsError::Value(text));
         let given: Vec<&str> = ["port_top", "port_range", "port_list"]
@@ -38,10 +37,10 @@ impl PortSelection {
             .collect();
         let default = if given.is_empty() { "light" } else { "custom" };
         match (scan_type(params, &["light", "deep", "custom"])?.unwrap_or(default), given.as_slice()) {
-            ("custom", []) => bad("scan_type custom needs one of port_top, port_range, port_list".to_owned()),
+            ("custom", []) => bad("scan_type custom requires port_top, port_range or port_list".to_owned()),
             ("custom", [one]) => Self::custom(one, &params[*one]),
-            ("custom", many) => bad(format!("give one of {}, not several", many.join(", "))),
-            (_, [one, ..]) => bad(format!("{one} goes with scan_type custom")),
+            ("custom", many) => bad(format!("{} exclude each other", many.join(", "))),
+            (_, [one, ..]) => bad(format!("{one} requires scan_type custom")),
             ("deep", []) => Ok(Self::Deep),
             _ => Ok(Self::Light),
         }
@@ -55,7 +54,7 @@ impl PortSelection {
         }
     }
 
-    /// The parameters that select this again.
+    /// The parameters of this selection.
     pub fn to_params(&self) -> Map<String, Value> {
         let (scan_type, selector) = match self {
             Self::Light => ("light", None),
@@ -72,7 +71,7 @@ impl PortSelection {
         params
     }
 
-    /// The ports, the likeliest first where there is a ranking.
+    /// The ports, the most common first if they are ranked.
     pub fn ports(&self) -> Vec<u16> {
         match self {
             Self::Light => top::ranked(100),
@@ -90,11 +89,11 @@ fn parse_top(value: &Value) -> Result<PortSelection, ParamsError> {
         Value::Number(number) => number.to_string(),
         other => return Err(wrong(other, "port_top", "a string")),
     };
-    match TOP_CHOICES.iter().find(|(name, _)| *name == text) {
-        Some((_, n)) => Ok(PortSelection::Top(*n)),
+    match TOP_CHOICES.iter().find(|choice| choice.to_string() == text) {
+        Some(top) => Ok(PortSelection::Top(*top)),
         None => {
-            let names: Vec<&str> = TOP_CHOICES.iter().map(|(name, _)| *name).collect();
-            Err(ParamsError::Value(format!("port_top is one of {}", names.join(", "))))
+            let choices = TOP_CHOICES.map(|choice| choice.to_string());
+            Err(ParamsError::Value(format!("port_top must be one of {}", choices.join(", "))))
         }
     }
 }
@@ -103,15 +102,15 @@ fn parse_range(value: &Value) -> Result<PortSelection, ParamsError> {
     let fields = value.as_object().ok_or_else(|| wrong(value, "port_range", "an object {start_port, end_port}"))?;
     let end = |name: &str| match fields.get(name) {
         Some(value) => port(value, &format!("port_range.{name}")),
-        None => Err(ParamsError::Value("port_range needs start_port and end_port".to_owned())),
+        None => Err(ParamsError::Value("port_range requires start_port and end_port".to_owned())),
     };
     match (end("start_port")?, end("end_port")?) {
         (first, last) if first <= last => Ok(PortSelection::Range(first, last)),
-        _ => Err(ParamsError::Value("port_range: start_port is above end_port".to_owned())),
+        _ => Err(ParamsError::Value("port_range: start_port is greater than end_port".to_owned())),
     }
 }
 
-/// A list of numbers and texts, or one text: `"80,443,8000-8100"`.
+/// Parses a list of numbers and texts, or one text: `"80,443,8000-8100"`.
 fn parse_list(value: &Value) -> Result<PortSelection, ParamsError> {
     let items = match value {
         Value::Array(items) => items.as_slice(),
@@ -128,7 +127,7 @@ fn parse_list(value: &Value) -> Result<PortSelection, ParamsError> {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (port_text(first)?, port_text(last)?);
             if first > last {
-                return Err(ParamsError::Value(format!("port_list: {first}-{last} goes backwards")));
+                return Err(ParamsError::Value(format!("port_list: {first}-{last} is not a range")));
             }
             ports.extend(first..=last);
         }
@@ -143,7 +142,7 @@ fn port(value: &Value, name: &str) -> Result<u16, ParamsError> {
     match value {
         Value::Number(number) => match number.as_u64() {
             Some(n @ 1..=65535) => Ok(n as u16),
-            _ => Err(ParamsError::Value(format!("{name}: a port is 1 to 65535"))),
+            _ => Err(ParamsError::Value(format!("{name}: ports are 1 to 65535"))),
         },
         Value::String(text) => port_text(text),
         other => Err(wrong(other, name, "a port")),
@@ -154,7 +153,7 @@ fn port_text(text: &str) -> Result<u16, ParamsError> {
     match text.trim().parse::<u16>() {
         Ok(port) if port > 0 => Ok(port),
         _ => Err(ParamsError::Value(format!(
-            "`{}` is no port: a port is 1 to 65535",
+            "`{}` is not a port: ports are 1 to 65535",
             text.chars().take(20).collect::<String>()
         ))),
     }
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_selector_is_read_and_written_back() {
+    fn selectors_are_parsed_and_converted_back() {
         for (params, count) in [
             (json!({}), 100),
             (json!({"scan_type":"deep"}), 1000),
@@ -186,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn selectors_that_mean_nothing_are_refused() {
+    fn invalid_selectors_are_refused() {
         for (params, why) in [
-            (json!({"scan_type":"custom"}), "needs one of"),
-            (json!({"scan_type":"light","port_top":"10"}), "goes with scan_type custom"),
-            (json!({"port_top":"10","port_list":[1]}), "not several"),
+            (json!({"scan_type":"custom"}), "requires port_top"),
+            (json!({"scan_type":"light","port_top":"10"}), "requires scan_type custom"),
+            (json!({"port_top":"10","port_list":[1]}), "exclude each other"),
             (json!({"port_top":"11"}), "one of 10, 100, 1000, 5000"),
-            (json!({"port_range":{"start_port":9}}), "needs start_port and end_port"),
-            (json!({"port_range":{"start_port":9,"end_port":8}}), "above"),
+            (json!({"port_range":{"start_port":9}}), "requires start_port and end_port"),
+            (json!({"port_range":{"start_port":9,"end_port":8}}), "greater"),
             (json!({"port_range":[1,2]}), "not a list"),
             (json!({"port_list":[]}), "empty"),
             (json!({"port_list":[0]}), "1 to 65535"),
-            (json!({"port_list":["80-70"]}), "backwards"),
-            (json!({"port_list":["http"]}), "no port"),
+            (json!({"port_list":["80-70"]}), "not a range"),
+            (json!({"port_list":["http"]}), "not a port"),
         ] {
             let error = parse(params.clone()).expect_err(&params.to_string()).to_string();
             assert!(error.contains(why), "{params}: {error}");

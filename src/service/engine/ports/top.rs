@@ -1,8 +1,7 @@
-//! Ports by how often a service is met there, and what is usually behind them.
+//! Ports ranked by frequency, with their usual services.
 //!
-//! The ranking is this project's own: the services administrators run most come first, judged by what common
-//! software listens on by default. It has about 230 ports. A larger top list is completed by rule: the ports below
-//! 1024 ascending (reserved for services), then 1025 and up ascending, since defaults crowd at the low end.
+//! The ranking of about 230 ports was compiled for this project from the default ports of common software. Longer lists
+//! continue with the remaining ports in ascending order, because default ports are mostly low.
 
 /// Port and usual service, the most common first.
 #[rustfmt::skip]
@@ -69,10 +68,10 @@ const RANKED: &[(u16, &str)] = &[
     (8765, "http-alt"), (8766, "http-alt"), (7860, "http-ml"), (11434, "ollama"), (6006, "tensorboard"),
 ];
 
-/// Ports where web servers are met; only these are sent a request when nothing is known of the host.
+/// Services that are web servers.
 const WEB: &[&str] = &["http", "https", "http-alt", "https-alt", "http-dev", "http-admin"];
 
-/// The `n` most common ports, the commonest first; completed by the rule of this module.
+/// The `n` most common ports, the most common first.
 pub fn ranked(n: usize) -> Vec<u16> {
     let mut seen = vec![false; 1 << 16];
     RANKED
@@ -84,12 +83,10 @@ pub fn ranked(n: usize) -> Vec<u16> {
         .collect()
 }
 
-/// What usually listens on this port.
 pub fn usual_service(port: u16) -> Option<&'static str> {
     RANKED.iter().find(|(known, _)| *known == port).map(|(_, service)| *service)
 }
 
-/// Whether a web server is usually met there.
 pub fn is_web(port: u16) -> bool {
     usual_service(port).is_some_and(|service| WEB.contains(&service))
 }
@@ -99,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_top_list_has_its_number_of_different_ports_and_the_common_ones_first() {
+    fn ranked_returns_distinct_ports_with_common_ones_first() {
         for n in [10, 100, 1000, 5000] {
             let ports = ranked(n);
             assert_eq!(ports.len(), n);
@@ -110,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_hundred_are_those_written_as_such() {
+    fn marked_hundred_has_a_hundred_ports() {
         let written = RANKED.iter().position(|(port, _)| *port == 8291).unwrap();
         assert_eq!(written, 100);
     }

@@ -1,7 +1,7 @@
-//! The certificate a server shows: its names, days, chain, key and signature.
+//! Checks of the server's certificate: names, validity, chain, key and signature.
 //!
 //! ```text
-//!   chain (DER) ──look──► Seen ──tests──► one test a check, a finding where it fails
+//!   chain (DER) ──check──► ChainFindings ──tests──► one test per check, with a finding if it failed
 //! ```
 
 use rustls::client::verify_server_name;
@@ -19,7 +19,7 @@ use crate::service::engine::kinds::{FindingKind, tls};
 use crate::service::engine::run::ScanRun;
 
 const DAY: i64 = 24 * 3600;
-/// Days from which on renewal should have happened.
+/// Days before expiry at which a certificate should have been renewed.
 const SOON: i64 = 14;
 
 /// Signature algorithms with a broken hash.
@@ -32,16 +32,16 @@ const WEAK_SIGNATURES: &[(&str, &str)] = &[
     ("1.2.840.10045.4.1", "ecdsaWithSHA1"),
 ];
 
-/// Names and descriptions of the tests made of a certificate.
+/// Names and descriptions of the tests of a certificate.
 pub const CHECKS: &[(&str, &str)] = &[
-    ("tls.certificate.days", "Whether the certificate is valid today, and for how long"),
-    ("tls.certificate.name", "Whether the certificate is for this host"),
-    ("tls.certificate.trust", "Whether the chain leads to a trusted authority"),
+    ("tls.certificate.days", "Validity period of the certificate"),
+    ("tls.certificate.name", "Host names of the certificate"),
+    ("tls.certificate.trust", "Trust of the certificate chain"),
     ("tls.certificate.key", "Strength of the keys in the chain"),
     ("tls.certificate.signature", "Strength of the signatures in the chain"),
 ];
 
-/// One certificate as reports show it.
+/// The properties of one certificate.
 #[derive(Clone, Debug)]
 struct CertificateFacts {
     subject: String,
@@ -54,60 +54,60 @@ struct CertificateFacts {
     weak_key: bool,
     signature: String,
     weak_signature: bool,
-    /// Issued by itself: its signature proves nothing and its strength does not matter.
-    own_issuer: bool,
+    /// Its signature proves nothing, so the strength of the signature does not matter.
+    is_self_issued: bool,
 }
 
-/// What was found about a chain.
+/// The failed checks of a chain.
 pub struct ChainFindings {
     chain: Vec<CertificateFacts>,
     failed: Vec<(usize, &'static FindingKind, String)>,
     /// Lines for the raw log.
     pub lines: Vec<String>,
-    /// What the reader should know about the scan itself.
+    /// A notice about the scan.
     pub note: Option<String>,
 }
 
-/// Looks at a chain, the server's own certificate first.
-pub fn look(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings {
+/// Checks a chain that begins with the server's certificate.
+pub fn check(run: &ScanRun<'_>, host: &str, chain: &[Vec<u8>]) -> ChainFindings {
     let now = jiff::Timestamp::now().as_second();
     let facts: Vec<CertificateFacts> = chain.iter().filter_map(|der| CertificateFacts::parse(der)).collect();
     let lines = facts.iter().map(|one| format!("certificate {} issued by {}, {}", one.subject, one.issuer, one.key));
-    let mut seen = ChainFindings { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
-    let Some(leaf) = seen.chain.first().cloned() else {
-        seen.note = Some("The server's certificate could not be read.".to_owned());
-        return seen;
+    let mut checked = ChainFindings { lines: lines.collect(), failed: Vec::new(), note: None, chain: facts };
+    let Some(leaf) = checked.chain.first().cloned() else {
+        checked.note = Some("The certificate of the server is not readable.".to_owned());
+        return checked;
     };
-    seen.failed.extend(judge_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
-    if !is_for(host, &chain[0]) {
+    checked.failed.extend(check_days(&leaf, now).map(|(kind, why)| (0, kind, why)));
+    if !is_valid_for(host, &chain[0]) {
         let names = if leaf.names.is_empty() { "no name".to_owned() } else { leaf.names.join(", ") };
-        seen.failed.push((1, &tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
+        checked.failed.push((1, &tls::WRONG_NAME, format!("asked for {host}; it names {names}")));
     }
     let within = now.clamp(leaf.not_before, leaf.not_after.max(leaf.not_before));
-    match trust::judge(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
+    match trust::verify(chain, host, u64::try_from(within).unwrap_or(0), &run.settings.trust_anchors) {
         Trust::Trusted => {}
-        Trust::Untrusted(_) if leaf.own_issuer => {
-            seen.failed.push((2, &tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
+        Trust::Untrusted(_) if leaf.is_self_issued => {
+            checked.failed.push((2, &tls::SELF_SIGNED, "issuer and subject are the same".to_owned()));
         }
-        Trust::Untrusted(why) => seen.failed.push((2, &tls::UNTRUSTED, why)),
+        Trust::Untrusted(why) => checked.failed.push((2, &tls::UNTRUSTED, why)),
         Trust::Unknown => {
-            seen.note = Some("This machine has no list of trusted authorities, so trust was not judged.".to_owned())
+            checked.note = Some("Trust was not checked: this machine has no trusted authorities.".to_owned())
         }
     }
-    let told = |pick: fn(&CertificateFacts) -> Option<String>| {
-        let all: Vec<String> = seen.chain.iter().filter_map(pick).collect();
+    let weak = |weakness: fn(&CertificateFacts) -> Option<String>| {
+        let all: Vec<String> = checked.chain.iter().filter_map(weakness).collect();
         (!all.is_empty()).then(|| all.join("; "))
     };
-    let keys = told(|one| one.weak_key.then(|| format!("{}: {}", one.subject, one.key)));
+    let keys = weak(|one| one.weak_key.then(|| format!("{}: {}", one.subject, one.key)));
     let signatures =
-        told(|one| (one.weak_signature && !one.own_issuer).then(|| format!("{}: {}", one.subject, one.signature)));
-    seen.failed.extend(keys.map(|why| (3, &tls::WEAK_KEY, why)));
-    seen.failed.extend(signatures.map(|why| (4, &tls::WEAK_SIGNATURE, why)));
-    seen
+        weak(|one| (one.weak_signature && !one.is_self_issued).then(|| format!("{}: {}", one.subject, one.signature)));
+    checked.failed.extend(keys.map(|why| (3, &tls::WEAK_KEY, why)));
+    checked.failed.extend(signatures.map(|why| (4, &tls::WEAK_SIGNATURE, why)));
+    checked
 }
 
 impl ChainFindings {
-    /// One test a check.
+    /// One test per check.
     pub fn tests(&self, port: u16) -> impl Iterator<Item = TestDone> + '_ {
         CHECKS.iter().enumerate().map(move |(at, (uid, description))| {
             let failed = self.failed.iter().filter(|(check, ..)| *check == at);
@@ -138,11 +138,11 @@ impl ChainFindings {
         Value::Array(all.collect())
     }
 
-    /// A clause for the sentence of a finished scan.
+    /// A summary for the status message.
     pub fn summary(&self) -> String {
         match self.chain.first() {
-            None => "no certificate was read".to_owned(),
-            Some(leaf) if self.failed.is_empty() => format!("certificate in order until {}", stamp(leaf.not_after)),
+            None => "no readable certificate".to_owned(),
+            Some(leaf) if self.failed.is_empty() => format!("certificate valid until {}", stamp(leaf.not_after)),
             Some(_) => {
                 let names: Vec<String> = self.failed.iter().map(|(_, kind, _)| kind.name.to_lowercase()).collect();
                 names.join(", ")
@@ -168,7 +168,7 @@ impl CertificateFacts {
             weak_key,
             signature: weak.map_or(algorithm, |(_, name)| (*name).to_owned()),
             weak_signature: weak.is_some(),
-            own_issuer: certificate.subject().as_raw() == certificate.issuer().as_raw(),
+            is_self_issued: certificate.subject().as_raw() == certificate.issuer().as_raw(),
         })
     }
 
@@ -190,7 +190,7 @@ impl CertificateFacts {
     }
 }
 
-fn judge_days(leaf: &CertificateFacts, now: i64) -> Option<(&'static FindingKind, String)> {
+fn check_days(leaf: &CertificateFacts, now: i64) -> Option<(&'static FindingKind, String)> {
     let (from, to) = (stamp(leaf.not_before), stamp(leaf.not_after));
     match () {
         () if now > leaf.not_after => Some((&tls::EXPIRED, format!("expired {to}"))),
@@ -200,8 +200,8 @@ fn judge_days(leaf: &CertificateFacts, now: i64) -> Option<(&'static FindingKind
     }
 }
 
-/// By the rules clients use: subject alternative names only, one wildcard label (RFC 9525).
-fn is_for(host: &str, der: &[u8]) -> bool {
+/// By the rules of clients: subject alternative names only, one wildcard label (RFC 9525).
+fn is_valid_for(host: &str, der: &[u8]) -> bool {
     let der = CertificateDer::from(der);
     match (ParsedCertificate::try_from(&der), ServerName::try_from(host)) {
         (Ok(certificate), Ok(name)) => verify_server_name(&certificate, &name).is_ok(),
@@ -222,7 +222,7 @@ fn names(certificate: &X509Certificate) -> Vec<String> {
     extension.value.general_names.iter().filter_map(name).collect()
 }
 
-/// The key in words, and whether it is too short (NIST SP 800-131A: RSA and DSA below 2048 bits, elliptic below 224).
+/// The key as text, and whether it is too short (NIST SP 800-131A: RSA and DSA below 2048 bits, elliptic below 224).
 fn describe_key(certificate: &X509Certificate) -> (String, bool) {
     match certificate.public_key().parsed() {
         Ok(PublicKey::RSA(key)) => (format!("RSA {} bits", key.key_size()), key.key_size() < 2048),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_judged_with_two_weeks_to_spare() {
+    fn check_days_reports_expiry_two_weeks_ahead() {
         let facts = facts(2020, 2030);
         for (now, expected) in [
             (facts.not_before - 1, Some("tls.certificate.not_yet_valid")),
@@ -260,16 +260,16 @@ mod tests {
             (facts.not_after - 14 * DAY, Some("tls.certificate.expires_soon")),
             (facts.not_after + 1, Some("tls.certificate.expired")),
         ] {
-            assert_eq!(judge_days(&facts, now).map(|(kind, _)| kind.id), expected);
+            assert_eq!(check_days(&facts, now).map(|(kind, _)| kind.id), expected);
         }
     }
 
     #[test]
-    fn facts_of_a_certificate_are_read() {
+    fn certificate_facts_are_parsed() {
         let facts = facts(2020, 2030);
         assert_eq!(facts.names, ["shop.test", "127.0.0.1"]);
         assert_eq!((facts.key.as_str(), facts.weak_key, facts.weak_signature), ("elliptic 256 bits", false, false));
-        assert!(facts.own_issuer);
+        assert!(facts.is_self_issued);
         assert!(CertificateFacts::parse(b"nothing").is_none());
     }
 }

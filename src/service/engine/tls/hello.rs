@@ -1,12 +1,12 @@
-//! A ClientHello for SSL 3.0 to TLS 1.2, written by hand, and what the server answers to it.
+//! A hand-written ClientHello for SSL 3.0 to TLS 1.2, and the parser of the server's response.
 //!
 //! ```text
 //!   ► record(22) [ ClientHello ]
-//!   ◄ record(22) [ ServerHello, Certificate, … ]    version and cipher chosen, certificates in clear
-//!   ◄ record(21) [ alert ]                          this version is not accepted
+//!   ◄ record(22) [ ServerHello, Certificate, … ]    version and cipher suite, certificates in clear text
+//!   ◄ record(21) [ alert ]                          the version is not accepted
 //! ```
 //!
-//! Layouts are those of RFC 6101, RFC 4346 and RFC 5246. The connection is closed after the certificates.
+//! See RFC 6101, RFC 4346 and RFC 5246. The scanner closes the connection after the certificates.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ use super::TlsAnswer;
 /// Bytes of handshake that are read; chains are far smaller.
 const MAX_HANDSHAKE: usize = 128 * 1024;
 
-/// Versions asked for, the oldest first.
+/// Protocol versions, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     Ssl3,
@@ -39,23 +39,12 @@ impl Version {
         }
     }
 
-    /// As in the uid of its test.
-    pub fn id(self) -> &'static str {
-        match self {
-            Version::Ssl3 => "ssl3",
-            Version::Tls10 => "tls10",
-            Version::Tls11 => "tls11",
-            Version::Tls12 => "tls12",
-            Version::Tls13 => "tls13",
-        }
-    }
-
     fn wire(self) -> [u8; 2] {
         [3, self as u8]
     }
 }
 
-/// Suites of TLS 1.2 alone: AEAD and SHA-256 do not exist before it. Names without `TLS_` and `WITH_`.
+/// Cipher suites of TLS 1.2 only (AEAD, SHA-256). Names without `TLS_` and `WITH_`.
 #[rustfmt::skip]
 const NEW_SUITES: &[(u16, &str)] = &[
     (0xc02b, "ECDHE_ECDSA_AES_128_GCM_SHA256"), (0xc02f, "ECDHE_RSA_AES_128_GCM_SHA256"),
@@ -69,7 +58,7 @@ const NEW_SUITES: &[(u16, &str)] = &[
     (0x003c, "RSA_AES_128_CBC_SHA256"), (0x003d, "RSA_AES_256_CBC_SHA256"),
 ];
 
-/// Suites of every version, down to those of the last century.
+/// Cipher suites of all versions.
 #[rustfmt::skip]
 const OLD_SUITES: &[(u16, &str)] = &[
     (0xc009, "ECDHE_ECDSA_AES_128_CBC_SHA"), (0xc013, "ECDHE_RSA_AES_128_CBC_SHA"),
@@ -81,37 +70,34 @@ const OLD_SUITES: &[(u16, &str)] = &[
     (0x0038, "DHE_DSS_AES_256_CBC_SHA"),
 ];
 
-/// Says that renegotiation is safe (RFC 5746 §3.3).
+/// Signals secure renegotiation (RFC 5746 §3.3).
 const SAFE_RENEGOTIATION: u16 = 0x00ff;
 
-/// Says hello and reads the answer up to the certificates; nothing where the server says nothing.
+/// Sends a ClientHello and reads the response up to the certificates; `None` without a response.
 pub async fn handshake(mut stream: TcpStream, version: Version, host: &str) -> Option<TlsAnswer> {
     stream.write_all(&client_hello(version, host, rand::random())).await.ok()?;
     let mut messages = Vec::new();
-    let mut shown = TlsAnswer::default();
+    let mut answer = TlsAnswer::default();
     loop {
         let record = read_record(&mut stream).await?;
         match record {
             (22, body) => messages.extend_from_slice(&body),
-            // An alert, or something that is no TLS.
-            _ => return Some(shown),
+            // An alert, or not TLS.
+            _ => return Some(answer),
         }
         while let Some((kind, body, rest)) = next_message(&messages) {
             match kind {
-                2 => shown = server_hello(body, version)?,
+                2 => answer = server_hello(body, version)?,
                 11 => {
-                    shown.chain = certificates(body);
-                    return Some(shown);
+                    answer.chain = certificates(body);
+                    return Some(answer);
                 }
-                _ => return Some(shown),
+                _ => return Some(answer),
             }
             messages = rest.to_vec();
         }
-        if messages.len() > MAX_HANDSHAKE {
-            return Some(shown);
-        }
-        if !shown.accepted && shown != TlsAnswer::default() {
-            return Some(shown);
+        if messages.len() > MAX_HANDSHAKE || (!answer.accepted && answer != TlsAnswer::default()) {
+            return Some(answer);
         }
     }
 }
@@ -128,27 +114,25 @@ async fn read_record(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
     Some((head[0], body))
 }
 
-/// The first whole handshake message: its kind, its body, and what follows.
+/// The first complete handshake message: its type, its body, and the remaining bytes.
 fn next_message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let [kind, a, b, c, rest @ ..] = bytes else { return None };
     let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
     (rest.len() >= length).then(|| (*kind, &rest[..length], &rest[length..]))
 }
 
-/// Version and cipher that the server chose; a lower version than asked for is no acceptance.
-fn server_hello(body: &[u8], asked: Version) -> Option<TlsAnswer> {
+/// The version and cipher suite of the server. A lower version than requested does not count as accepted.
+fn server_hello(body: &[u8], requested: Version) -> Option<TlsAnswer> {
     let version = body.get(..2)?;
     let session = usize::from(*body.get(34)?);
     let cipher = body.get(35 + session..37 + session)?;
     let number = u16::from_be_bytes([cipher[0], cipher[1]]);
-    Some(TlsAnswer { accepted: version == asked.wire(), cipher: suite_name(number), chain: Vec::new() })
+    Some(TlsAnswer { accepted: version == requested.wire(), cipher: suite_name(number), chain: Vec::new() })
 }
 
 fn suite_name(number: u16) -> String {
-    match NEW_SUITES.iter().chain(OLD_SUITES).find(|(known, _)| *known == number) {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("0x{number:04x}"),
-    }
+    let suite = NEW_SUITES.iter().chain(OLD_SUITES).find(|(suite, _)| *suite == number);
+    suite.map_or_else(|| format!("0x{number:04x}"), |(_, name)| (*name).to_owned())
 }
 
 fn certificates(body: &[u8]) -> Vec<Vec<u8>> {
@@ -177,7 +161,7 @@ fn client_hello(version: Version, host: &str, random: [u8; 32]) -> Vec<u8> {
     }
     let mut message = vec![1];
     push(&mut message, 3, &hello);
-    // Servers of any age take a first record of version 3.0 or 3.1.
+    // All servers accept a first record of version 3.0 or 3.1.
     let mut record = vec![22, 3, u8::from(version != Version::Ssl3)];
     push(&mut record, 2, &message);
     record
@@ -189,7 +173,7 @@ fn extensions(version: Version, host: &str) -> Vec<u8> {
         all.extend(kind.to_be_bytes());
         push(&mut all, 2, body);
     };
-    // Server name; addresses are not allowed there (RFC 6066 §3).
+    // Server name, which must not be an address (RFC 6066 §3).
     if host.parse::<std::net::IpAddr>().is_err() && host.len() < 256 {
         let mut name = vec![0];
         push(&mut name, 2, host.as_bytes());
@@ -207,7 +191,7 @@ fn extensions(version: Version, host: &str) -> Vec<u8> {
     all
 }
 
-/// Appends a vector with its length in `width` bytes.
+/// Appends bytes, preceded by their length in `width` bytes.
 fn push(to: &mut Vec<u8>, width: usize, body: &[u8]) {
     let length = (body.len() as u32).to_be_bytes();
     to.extend_from_slice(&length[4 - width..]);
@@ -219,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_in_a_client_hello_add_up() {
+    fn client_hello_has_consistent_lengths() {
         for version in [Version::Ssl3, Version::Tls10, Version::Tls11, Version::Tls12] {
             let bytes = client_hello(version, "shop.test", [7; 32]);
             assert_eq!(usize::from(u16::from_be_bytes([bytes[3], bytes[4]])), bytes.len() - 5);
@@ -233,15 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_version_than_asked_for_is_not_accepted() {
+    fn server_hello_with_lower_version_is_not_accepted() {
         let hello = |minor: u8| [vec![3, minor], vec![0; 32], vec![2, 9, 9], vec![0xc0, 0x2f], vec![0]].concat();
-        let shown = server_hello(&hello(2), Version::Tls11).unwrap();
-        assert_eq!((shown.accepted, shown.cipher.as_str()), (true, "ECDHE_RSA_AES_128_GCM_SHA256"));
+        let answer = server_hello(&hello(2), Version::Tls11).unwrap();
+        assert_eq!((answer.accepted, answer.cipher.as_str()), (true, "ECDHE_RSA_AES_128_GCM_SHA256"));
         assert!(!server_hello(&hello(1), Version::Tls11).unwrap().accepted);
     }
 
     #[test]
-    fn broken_answers_end_quietly() {
+    fn truncated_messages_are_ignored() {
         assert_eq!(server_hello(&[3, 3], Version::Tls12), None);
         assert_eq!(next_message(&[11, 0, 0]), None);
         assert_eq!(next_message(&[11, 0, 0, 9, 1]), None);

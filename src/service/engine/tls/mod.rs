@@ -1,15 +1,15 @@
-//! Tool 450: which TLS versions a server speaks, and whether its certificate is one to trust.
+//! Tool 450: TLS versions and the certificate of a server.
 //!
 //! ```text
-//!   SSL 3.0 … TLS 1.2: a ClientHello written here ─► ServerHello, Certificate   (hello)
-//!   TLS 1.3:           a handshake by rustls       ─► certificates               (modern)
-//!                                                  └─► names, days, chain, key   (certificate)
+//!   SSL 3.0 … TLS 1.2: a hand-written ClientHello ─► ServerHello, Certificate        (hello)
+//!   TLS 1.3:           a handshake by rustls       ─► certificates                    (modern)
+//!                                                  └─► names, validity, chain, key    (certificate)
 //! ```
 //!
-//! Modern libraries no longer speak the old versions, so those are asked for by hand; the connection is closed
-//! before anything is agreed. The output is a `finding_list` with `protocols[]` and `certificates[]` beside it.
+//! Current libraries no longer support the old versions, so their ClientHello is written by hand; the connection is closed
+//! before the handshake is complete. The output is a `finding_list` with `protocols[]` and `certificates[]`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -30,14 +30,14 @@ mod trust;
 
 use hello::Version;
 
-/// What one version's handshake showed.
+/// The result of a handshake with one version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsAnswer {
-    /// The server agreed to this version.
+    /// Whether the server accepted this version.
     pub accepted: bool,
-    /// Cipher suite it chose, as its number or name.
+    /// The name or number of the cipher suite.
     pub cipher: String,
-    /// Certificates it sent, the server's own first.
+    /// The certificates, the server's own first.
     pub chain: Vec<Vec<u8>>,
 }
 
@@ -45,13 +45,13 @@ pub struct TlsAnswer {
 const OLD: &[(Version, &FindingKind)] =
     &[(Version::Ssl3, &kinds::tls::SSL3), (Version::Tls10, &kinds::tls::TLS10), (Version::Tls11, &kinds::tls::TLS11)];
 
-/// Where the handshakes go.
+/// The scanned server.
 struct Server<'a> {
     run: &'a ScanRun<'a>,
     host: String,
     address: SocketAddr,
     limits: Limits,
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// Runs the scan.
@@ -62,40 +62,41 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.planned(Version::ALL.len() as u32 + certificate::CHECKS.len() as u32).await;
     let server = connectable(run, host, port).await?;
 
-    let shown = join_all(Version::ALL.iter().map(|version| server.ask(*version))).await;
-    let shown: Vec<(Version, TlsAnswer)> = Version::ALL.iter().copied().zip(shown).collect();
-    if shown.iter().all(|(_, shown)| !shown.accepted) {
-        return Err(ScanOutcome::ConnectionError(format!("{} answers, but not in TLS", server.address)));
+    let answers = join_all(Version::ALL.iter().map(|version| server.handshake(*version))).await;
+    let answers: Vec<(Version, TlsAnswer)> = Version::ALL.iter().copied().zip(answers).collect();
+    let accepted = answers.iter().filter(|(_, answer)| answer.accepted);
+    let accepted = accepted.map(|(version, _)| version.name()).collect::<Vec<_>>().join(", ");
+    if accepted.is_empty() {
+        return Err(ScanOutcome::ConnectionError(format!("{} responds, but not with TLS", server.address)));
     }
-    for (version, answer) in &shown {
-        run.tested(server.protocol_test(*version, answer, &shown)).await;
+    for (version, answer) in &answers {
+        run.tested(server.protocol_test(*version, answer, &answers)).await;
     }
-    // The newest version's certificate is what today's visitors see.
-    let chain = shown.iter().rev().map(|(_, shown)| &shown.chain).find(|chain| !chain.is_empty());
+    // Current clients receive the certificate of the newest version.
+    let chain = answers.iter().rev().map(|(_, answer)| &answer.chain).find(|chain| !chain.is_empty());
     let chain = chain.cloned().unwrap_or_default();
-    let seen = certificate::look(run, &server.host, &chain);
-    for test in seen.tests(server.address.port()) {
+    let checked = certificate::check(run, &server.host, &chain);
+    for test in checked.tests(server.address.port()) {
         run.tested(test).await;
     }
-    for line in &seen.lines {
+    for line in &checked.lines {
         run.raw(line.clone()).await;
     }
-    if let Some(line) = &seen.note {
+    if let Some(line) = &checked.note {
         run.info(line.clone()).await;
     }
-    let names: Vec<&str> =
-        shown.iter().filter(|(_, shown)| shown.accepted).map(|(version, _)| version.name()).collect();
-    run.info(format!("Accepted: {}.", names.join(", "))).await;
-    run.finding_list_with(server.output(&shown, &seen)).await;
-    Ok(format!("{} accepted; {}", names.join(", "), seen.summary()))
+    run.info(format!("Accepted: {accepted}.")).await;
+    run.output_findings(server.output(&answers, &checked)).await;
+    Ok(format!("{accepted} accepted; {}", checked.summary()))
 }
 
-/// The first allowed address that takes a connection.
+/// The server at the first allowed address that accepts a connection.
 async fn connectable<'a>(run: &'a ScanRun<'a>, host: String, port: u16) -> Result<Server<'a>, ScanOutcome> {
     let mut why = String::new();
     for ip in run.resolve(&host).await? {
         let address = SocketAddr::new(ip, port);
-        let server = Server { run, host: host.clone(), address, limits: Limits::of(ip), patience: patience(ip) };
+        let timeout = Duration::from_secs(if is_this_host(ip) { 3 } else { 8 });
+        let server = Server { run, host: host.clone(), address, limits: Limits::of(ip), timeout };
         match server.connect().await {
             Ok(_) => return Ok(server),
             Err(error) => why = format!("{address}: {error}"),
@@ -104,20 +105,23 @@ async fn connectable<'a>(run: &'a ScanRun<'a>, host: String, port: u16) -> Resul
     Err(ScanOutcome::ConnectionError(format!("no connection to {why}")))
 }
 
-fn patience(ip: IpAddr) -> Duration {
-    Duration::from_secs(if is_this_host(ip) { 3 } else { 8 })
+impl TlsAnswer {
+    /// The word in evidence and logs.
+    fn word(&self) -> &'static str {
+        if self.accepted { "accepted" } else { "not accepted" }
+    }
 }
 
 impl Server<'_> {
     async fn connect(&self) -> std::io::Result<TcpStream> {
         match timeout(self.limits.connect_timeout, TcpStream::connect(self.address)).await {
             Ok(connected) => connected,
-            Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "no answer in time")),
+            Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "connection timed out")),
         }
     }
 
-    /// One handshake of one version; a server that does not answer it does not accept it.
-    async fn ask(&self, version: Version) -> TlsAnswer {
+    /// Tries one version; a server that does not respond does not accept it.
+    async fn handshake(&self, version: Version) -> TlsAnswer {
         let exchange = async {
             let stream = self.connect().await.ok()?;
             match version {
@@ -125,47 +129,46 @@ impl Server<'_> {
                 _ => hello::handshake(stream, version, &self.host).await,
             }
         };
-        let shown = timeout(self.patience, exchange).await.ok().flatten().unwrap_or_default();
-        let word = if shown.accepted { "accepted" } else { "not accepted" };
-        self.run.raw(format!("{} {} {word} {}", self.address, version.name(), shown.cipher)).await;
-        shown
+        let answer = timeout(self.timeout, exchange).await.ok().flatten().unwrap_or_default();
+        self.run.raw(format!("{} {} {} {}", self.address, version.name(), answer.word(), answer.cipher)).await;
+        answer
     }
 
-    fn protocol_test(&self, version: Version, shown: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
-        let accepts = |wanted: Version| all.iter().any(|(version, shown)| *version == wanted && shown.accepted);
-        let word = |accepted: bool| if accepted { "accepted" } else { "not accepted" }.to_owned();
-        let old = OLD.iter().find(|(old, _)| *old == version && shown.accepted).map(|(_, kind)| *kind);
+    fn protocol_test(&self, version: Version, answer: &TlsAnswer, all: &[(Version, TlsAnswer)]) -> TestDone {
+        let accepts = |wanted: Version| all.iter().any(|(version, answer)| *version == wanted && answer.accepted);
+        let old = OLD.iter().find(|(old, _)| *old == version && answer.accepted).map(|(_, kind)| *kind);
         let kind = match old {
-            None if version == Version::Tls13 && !shown.accepted && accepts(Version::Tls12) => {
+            None if version == Version::Tls13 && !answer.accepted && accepts(Version::Tls12) => {
                 Some(&kinds::tls::NO_TLS13)
             }
             old => old,
         };
         let findings = kind.map(|kind| {
-            let rows = all
-                .iter()
-                .map(|(version, shown)| vec![version.name().to_owned(), word(shown.accepted), shown.cipher.clone()]);
-            finding(kind, self.address.port(), &["Version", "Answer", "Cipher suite"], rows.collect())
+            let row = |(version, answer): &(Version, TlsAnswer)| {
+                vec![version.name().to_owned(), answer.word().to_owned(), answer.cipher.clone()]
+            };
+            finding(kind, self.address.port(), &["Version", "Answer", "Cipher suite"], all.iter().map(row).collect())
         });
         TestDone {
-            uid: format!("tls.protocol.{}", version.id()),
-            description: format!("Whether {} is accepted", version.name()),
-            metadata: json!({"version": version.name(), "accepted": shown.accepted, "cipher": shown.cipher}),
+            // Such as `tls.protocol.tls10`.
+            uid: format!("tls.protocol.{version:?}").to_ascii_lowercase(),
+            description: format!("Support of {}", version.name()),
+            metadata: json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher}),
             weight: 1,
             findings: findings.into_iter().collect(),
         }
     }
 
-    fn output(&self, shown: &[(Version, TlsAnswer)], seen: &certificate::ChainFindings) -> Value {
-        let protocols = shown.iter().map(
-            |(version, shown)| json!({"name": version.name(), "accepted": shown.accepted, "cipher": shown.cipher}),
+    fn output(&self, answers: &[(Version, TlsAnswer)], checked: &certificate::ChainFindings) -> Value {
+        let protocols = answers.iter().map(
+            |(version, answer)| json!({"name": version.name(), "accepted": answer.accepted, "cipher": answer.cipher}),
         );
         json!({
             "host": self.host,
             "ip_address": self.address.ip().to_string(),
             "port": self.address.port(),
             "protocols": protocols.collect::<Vec<_>>(),
-            "certificates": seen.as_json(),
+            "certificates": checked.as_json(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A TLS 1.3 handshake by rustls that trusts everything and keeps what it was shown.
+//! A TLS 1.3 handshake by rustls that accepts and records every certificate.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use tokio_rustls::TlsConnector;
 
 use super::TlsAnswer;
 
-/// Shakes hands by TLS 1.3 alone.
+/// Tries a handshake with TLS 1.3 only.
 pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
     let capture = Arc::new(CertificateRecorder { provider: aws_lc_rs::default_provider(), chain: Mutex::default() });
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -27,11 +27,11 @@ pub async fn handshake(stream: TcpStream, host: &str) -> Option<TlsAnswer> {
         Ok(stream) => stream.get_ref().1.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite())),
         Err(_) => None,
     };
-    // Certificates come after the server has agreed to the version, so having them is enough.
+    // The server sends certificates after it has accepted the version, so they prove acceptance.
     Some(TlsAnswer { accepted: !chain.is_empty(), cipher: cipher.unwrap_or_default(), chain })
 }
 
-/// Accepts every certificate and remembers it.
+/// Accepts and records every certificate.
 #[derive(Debug)]
 struct CertificateRecorder {
     provider: CryptoProvider,

@@ -1,4 +1,4 @@
-//! Whether a chain leads to an authority this machine trusts, whatever its days and names.
+//! Whether a chain leads to an authority that this machine trusts, regardless of validity and names.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -12,20 +12,18 @@ use rustls::{CertificateError, Error, RootCertStore};
 static SYSTEM: LazyLock<Vec<CertificateDer<'static>>> =
     LazyLock::new(|| rustls_native_certs::load_native_certs().certs);
 
-/// What became of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// The chain leads to a trusted authority.
     Trusted,
-    /// It does not; why.
+    /// With the reason.
     Untrusted(String),
-    /// This machine trusts nobody, so nothing can be said.
+    /// This machine has no trusted authorities.
     Unknown,
 }
 
-/// Judges at `when`, a moment within the certificate's days, so that an expired certificate of a known authority
-/// is not also called untrusted.
-pub fn judge(chain: &[Vec<u8>], host: &str, when: u64, anchors: &[CertificateDer<'static>]) -> Trust {
+/// Verifies a chain at `when`, a time within its validity, so that an expired certificate of a trusted authority is not
+/// also reported as untrusted.
+pub fn verify(chain: &[Vec<u8>], host: &str, when: u64, anchors: &[CertificateDer<'static>]) -> Trust {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(SYSTEM.iter().chain(anchors).cloned());
     let provider = Arc::new(aws_lc_rs::default_provider());
@@ -39,7 +37,7 @@ pub fn judge(chain: &[Vec<u8>], host: &str, when: u64, anchors: &[CertificateDer
     let when = UnixTime::since_unix_epoch(Duration::from_secs(when));
     match verifier.verify_server_cert(leaf, rest, &name, &[], when) {
         Ok(_) => Trust::Trusted,
-        // The name is looked at last, when the chain has been found good; it is another check's business.
+        // The name is verified last, after the chain; another check reports it.
         Err(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         )) => Trust::Trusted,

@@ -1,4 +1,4 @@
-//! How the server answers to requests that are a little unusual: another origin, OPTIONS, pages that do not exist.
+//! Responses to unusual requests: a foreign origin, OPTIONS, missing pages, robots.txt, security.txt.
 
 use std::sync::LazyLock;
 
@@ -12,49 +12,18 @@ use crate::service::engine::NewFinding;
 use crate::service::engine::http::{HttpPage, headers};
 use crate::service::engine::kinds::web;
 
-/// Methods by which files are written or removed.
+/// Methods that write or delete files.
 const WRITING: &[&str] = &["PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH"];
 
-/// Words in a path that tell of a private place.
-const PRIVATE: &[&str] = &[
-    "admin",
-    "backup",
-    "private",
-    "secret",
-    "internal",
-    "intern",
-    "config",
-    "database",
-    "db",
-    "sql",
-    "dump",
-    "old",
-    "test",
-    "staging",
-    "dev",
-    "debug",
-    "log",
-    "logs",
-    "tmp",
-    "temp",
-    "upload",
-    "uploads",
-    "user",
-    "users",
-    "account",
-    "invoice",
-    "invoices",
-    "export",
-    "exports",
-    "api",
-    "cgi-bin",
-    "phpmyadmin",
-    "console",
-    "manage",
-    "manager",
+/// Words in sensitive paths.
+#[rustfmt::skip]
+const SENSITIVE: &[&str] = &[
+    "admin", "backup", "private", "secret", "internal", "intern", "config", "database", "db", "sql", "dump", "old",
+    "test", "staging", "dev", "debug", "log", "logs", "tmp", "temp", "upload", "uploads", "user", "users", "account",
+    "invoice", "invoices", "export", "exports", "api", "cgi-bin", "phpmyadmin", "console", "manage", "manager",
 ];
 
-/// What internals look like in a page, each with what it is.
+/// Patterns of internals in a page, each with its name.
 const INTERNALS: &[(&str, &str)] = &[
     (r"Traceback \(most recent call last\)", "Python stack trace"),
     (r"(?m)^\s*at [\w.$]+\([\w.$]+\.(java|kt|scala):\d+\)", "Java stack trace"),
@@ -74,14 +43,14 @@ const INTERNALS: &[(&str, &str)] = &[
 static INTERNAL: LazyLock<Vec<(Regex, &str)>> =
     LazyLock::new(|| INTERNALS.iter().filter_map(|(pattern, what)| Some((Regex::new(pattern).ok()?, *what))).collect());
 
-/// Access-Control-Allow-Origin that repeats a strange origin.
+/// Access-Control-Allow-Origin that reflects a foreign origin.
 pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
     let origin = format!("https://{}.example", site.nonsense);
     let mut with_credentials = Vec::new();
     let mut without = Vec::new();
     for page in site.pages.iter().filter(|page| page.is_success()).take(3) {
-        let asked = headers([("origin", origin.as_str())]);
-        let Ok(answer) = site.web.send(Method::GET, &page.url, asked).await else { continue };
+        let request = headers([("origin", origin.as_str())]);
+        let Ok(answer) = site.web.send(Method::GET, &page.url, request).await else { continue };
         let allowed = answer.header("access-control-allow-origin");
         if allowed != origin {
             continue;
@@ -97,7 +66,7 @@ pub async fn cors(site: &Site<'_>) -> Vec<NewFinding> {
     found
 }
 
-/// Methods that `Allow` lists in the answer to OPTIONS; none of them is tried.
+/// Methods in the `Allow` header of the response to OPTIONS; the scan does not use them.
 pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let Ok(answer) = site.web.send(Method::OPTIONS, &site.start.url, HeaderMap::new()).await else { return Vec::new() };
     let allowed: Vec<String> =
@@ -111,11 +80,11 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     if allowed.iter().any(|method| WRITING.contains(&method.as_str())) {
         found.push(site.finding(&web::METHOD_WRITE, heads, vec![row()]));
     }
-    // What a header says is no proof that the server does it.
+    // A header does not prove that the server supports the method.
     found.into_iter().map(|finding| NewFinding { confirmed: false, ..finding }).collect()
 }
 
-/// Internals in the pages read, in the page for what does not exist and in the one for a malformed path.
+/// Internals in fetched pages, and in the error pages for missing and malformed paths.
 pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     let mut rows: Vec<Vec<String>> = site.pages.iter().filter_map(internals).collect();
     for path in [format!("/{}", site.nonsense), format!("/{}.php", site.nonsense), "/%ff%fe".to_owned()] {
@@ -136,15 +105,15 @@ fn internals(page: &HttpPage) -> Option<Vec<String>> {
     })
 }
 
-/// Private places that robots.txt names.
+/// Sensitive paths in robots.txt.
 pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
     let Some(page) = text_file(site, "/robots.txt").await else { return Vec::new() };
     let text = page.text();
-    let rows = private_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
+    let rows = sensitive_paths(&text).map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path]).collect();
     site.finding_of_rows(&web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
 }
 
-fn private_paths(robots: &str) -> impl Iterator<Item = String> {
+fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
     let paths = robots.lines().filter_map(|line| {
         let (rule, path) = line.split('#').next()?.split_once(':')?;
         rule.trim().eq_ignore_ascii_case("disallow").then(|| path.trim())
@@ -152,7 +121,7 @@ fn private_paths(robots: &str) -> impl Iterator<Item = String> {
     paths
         .filter(|path| {
             let path = path.to_ascii_lowercase();
-            path.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| PRIVATE.contains(&word))
+            path.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| SENSITIVE.contains(&word))
         })
         .map(|path| path.chars().take(200).collect())
 }
@@ -172,7 +141,7 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
     site.finding_of_rows(&web::SECURITY_TXT, &["URL", "Status", "What"], rows)
 }
 
-/// A file that is really there, and no web page in its place.
+/// A file that exists and is not a web page.
 async fn text_file(site: &Site<'_>, path: &str) -> Option<HttpPage> {
     let url: Url = site.at(path)?;
     let page = site.web.get(&url).await.ok()?;
@@ -189,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn internals_are_recognised_and_ordinary_pages_are_not() {
+    fn internals_match_traces_and_no_ordinary_pages() {
         for (body, what) in [
             ("<pre>Traceback (most recent call last):\n  File", "Python"),
             ("x\n\tat org.acme.Shop.run(Shop.java:42)\n", "Java"),
@@ -203,12 +172,12 @@ mod tests {
         for body in ["Page not found", "Warning: wet floor", "We met at Acme (Shop) on line 3", ""] {
             assert_eq!(internals(&page(body)), None, "{body}");
         }
-        assert_eq!(INTERNAL.len(), INTERNALS.len(), "every pattern is one");
+        assert_eq!(INTERNAL.len(), INTERNALS.len(), "every pattern is valid");
     }
 
     #[test]
-    fn private_places_are_told_by_whole_words() {
+    fn sensitive_paths_match_whole_words() {
         let robots = "User-agent: *\nDisallow: /admin/ # x\ndisallow:/old-backup\nDisallow: /shop/db/\nDisallow: /adminton\nAllow: /secret\nDisallow:\n";
-        assert_eq!(private_paths(robots).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
+        assert_eq!(sensitive_paths(robots).collect::<Vec<_>>(), ["/admin/", "/shop/db/"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is in the pages: parts loaded over plain HTTP, and whether the site itself is plain HTTP.
+//! Page contents: resources loaded over plain HTTP, and a site that is itself served over plain HTTP.
 
 use scraper::{Html, Selector};
 use url::Url;
@@ -8,7 +8,7 @@ use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::web;
 
-/// Elements that load or send something, with the attribute that says where.
+/// Elements that load or send data, with the attribute that contains the URL.
 const PARTS: &[(&str, &str)] = &[
     ("script[src]", "src"),
     ("link[rel=stylesheet][href]", "href"),
@@ -21,7 +21,7 @@ const PARTS: &[(&str, &str)] = &[
     ("form[action]", "action"),
 ];
 
-/// Parts of HTTPS pages named by `http://` addresses.
+/// Resources of HTTPS pages with `http://` URLs.
 pub fn mixed(site: &Site) -> Vec<NewFinding> {
     if !site.is_https() {
         return Vec::new();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_by_http_addresses_are_named_and_links_are_not_parts() {
+    fn plain_parts_lists_http_resources_and_no_links() {
         let body = r#"<script src="http://cdn.test/a.js"></script><a href="http://other.test/">x</a>
             <img src="//cdn.test/b.png"><form action="HTTP://a.test/login"></form>"#;
         let url = Url::parse("https://a.test/").unwrap();

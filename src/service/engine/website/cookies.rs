@@ -1,4 +1,4 @@
-//! Cookies and the attributes that protect them: a finding a cookie and missing attribute.
+//! Cookies and their protective attributes: one finding per cookie and missing attribute.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::site::Site;
 use crate::service::engine::NewFinding;
 use crate::service::engine::kinds::{FindingKind, web};
 
-/// A cookie as a page sets it; its value is never kept.
+/// A cookie without its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Cookie {
     name: String,
@@ -24,7 +24,7 @@ pub fn secure(site: &Site) -> Vec<NewFinding> {
     without(site, &web::COOKIE_SECURE, "Secure", |cookie| cookie.secure)
 }
 
-/// Cookies that scripts can read. Tokens against request forgery are there to be read.
+/// Cookies that scripts can read, except CSRF tokens, which scripts must read.
 pub fn http_only(site: &Site) -> Vec<NewFinding> {
     without(site, &web::COOKIE_HTTP_ONLY, "HttpOnly", |cookie| {
         let name = cookie.name.to_ascii_lowercase();
@@ -32,7 +32,7 @@ pub fn http_only(site: &Site) -> Vec<NewFinding> {
     })
 }
 
-/// Cookies that other sites can make browsers send.
+/// Cookies that browsers send with cross-site requests.
 pub fn same_site(site: &Site) -> Vec<NewFinding> {
     without(site, &web::COOKIE_SAME_SITE, "SameSite", |cookie| matches!(cookie.same_site.as_str(), "lax" | "strict"))
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_read_in_any_case_and_the_value_is_not_kept() {
+    fn parse_reads_attributes_in_any_case_and_drops_the_value() {
         let cookie = parse("sid=s3cret; Path=/; SECURE; httponly; samesite=Lax").unwrap();
         assert!(cookie.secure && cookie.http_only && cookie.same_site == "lax" && !cookie.removed);
         assert!(!format!("{cookie:?}{}", shown(&cookie)).contains("s3cret"));

@@ -1,6 +1,6 @@
-//! Reads a few pages of the site, breadth first, following links that stay on it.
+//! Fetches some pages of the site, breadth first, by following its internal links.
 //!
-//! Only links are followed: no form is sent. Links that sound as if they did something when opened are left alone.
+//! The crawler follows links only and never submits forms. It skips links whose names suggest an action.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -10,47 +10,35 @@ use url::Url;
 
 use crate::service::engine::http::{HttpPage, Web};
 
-/// Pages fetched at a time.
-const AT_ONCE: usize = 4;
-/// Links of one page that are looked at.
+/// Number of concurrent requests.
+const CONCURRENCY: usize = 4;
+/// Largest number of links per page.
 const MAX_LINKS: usize = 200;
-/// Words in a path or query that tell of an action.
+/// Words in paths and queries that suggest an action.
+#[rustfmt::skip]
 const ACTIONS: &[&str] = &[
-    "logout",
-    "log-out",
-    "logoff",
-    "signout",
-    "sign-out",
-    "delete",
-    "remove",
-    "unsubscribe",
-    "cancel",
-    "destroy",
-    "reset",
-    "disable",
-    "revoke",
-    "purge",
-    "drop",
+    "logout", "log-out", "logoff", "signout", "sign-out", "delete", "remove", "unsubscribe", "cancel", "destroy",
+    "reset", "disable", "revoke", "purge", "drop",
 ];
 
-/// What was read.
+/// Fetched pages and the directories that they name.
 pub struct Crawled {
     pub pages: Vec<HttpPage>,
     pub folders: BTreeSet<String>,
 }
 
-/// Reads up to `max_pages` pages, the start page among them.
+/// Fetches up to `max_pages` pages, including the start page.
 pub async fn crawl(web: &Web<'_>, start: &HttpPage, max_pages: usize) -> Crawled {
     let mut seen = HashSet::from([without_query(&start.url)]);
     let mut waiting = VecDeque::new();
     let mut crawled = Crawled { pages: Vec::new(), folders: BTreeSet::new() };
     take(start.clone(), &mut crawled, &mut waiting, &mut seen);
     while !waiting.is_empty() && crawled.pages.len() < max_pages {
-        let room = (max_pages - crawled.pages.len()).min(AT_ONCE).min(waiting.len());
-        let batch: Vec<Url> = waiting.drain(..room).collect();
-        let answers: Vec<_> =
-            stream::iter(batch).map(|url| async move { web.get(&url).await }).buffered(AT_ONCE).collect().await;
-        for page in answers.into_iter().flatten() {
+        let count = (max_pages - crawled.pages.len()).min(CONCURRENCY).min(waiting.len());
+        let batch: Vec<Url> = waiting.drain(..count).collect();
+        let pages: Vec<_> =
+            stream::iter(batch).map(|url| async move { web.get(&url).await }).buffered(CONCURRENCY).collect().await;
+        for page in pages.into_iter().flatten() {
             take(page, &mut crawled, &mut waiting, &mut seen);
         }
     }
@@ -69,7 +57,7 @@ fn take(page: HttpPage, crawled: &mut Crawled, waiting: &mut VecDeque<Url>, seen
     crawled.pages.push(page);
 }
 
-/// Where a page leads: its links, parts and redirect.
+/// The URLs in a page: links, resources and redirect.
 fn links(page: &HttpPage) -> Vec<Url> {
     let mut all: Vec<Url> = page.redirect().into_iter().collect();
     if page.is_html()
@@ -87,7 +75,7 @@ fn links(page: &HttpPage) -> Vec<Url> {
     all
 }
 
-/// The folders on the way to a file: `/a/b/c.css` gives `/a/` and `/a/b/`.
+/// The parent directories of a file: `/a/` and `/a/b/` for `/a/b/c.css`.
 fn folders(url: &Url) -> Vec<String> {
     let path = url.path();
     path.match_indices('/').skip(1).take(4).map(|(at, _)| path[..=at].to_owned()).collect()
@@ -101,7 +89,7 @@ fn is_harmless(url: &Url) -> bool {
     is_page && !ACTIONS.iter().any(|action| text.contains(action))
 }
 
-/// Pages that differ in their query alone are one page to us.
+/// The identity of a page: pages that differ only in their query count as one.
 fn without_query(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
@@ -114,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_that_act_and_files_that_are_no_pages_are_not_followed() {
+    fn actions_and_static_files_are_not_harmless_pages() {
         for (url, followed) in [
             ("http://a.test/shop?id=1", true),
             ("http://a.test/logout", false),
@@ -126,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folders_of_a_file_are_those_above_it() {
+    fn folders_of_file_are_its_parents() {
         assert_eq!(folders(&Url::parse("http://a.test/a/b/c.css").unwrap()), ["/a/", "/a/b/"]);
         assert!(folders(&Url::parse("http://a.test/c.css").unwrap()).is_empty());
     }

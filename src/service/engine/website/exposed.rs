@@ -1,135 +1,101 @@
-//! Files that should not be readable: asked for by name, believed by content.
+//! Exposed files: requested by name, recognised by content.
 //!
 //! ```text
-//!   path ──► 200? ──► judge(content) ──► does a made-up name beside it look the same? ──no──► a row of evidence
-//!                                                                └──yes──► the server answers so to anything: nothing
+//!   path ──► 200? ──► recognised by content? ──► does a random name beside it look the same? ──no──► a row of evidence
+//!                                                        └──yes──► the server returns this file for any name: nothing
 //! ```
 
-use super::judge::{self, Judge};
+use super::recognize::{self, Recognizer};
 use super::site::Site;
 use crate::service::engine::NewFinding;
 use crate::service::engine::kinds::{FindingKind, exposed};
 
-/// A file to ask for, below each base folder; `{host}` stands for the host's name.
-type ExposedFile = (&'static str, Judge);
-
-const GIT: &[ExposedFile] =
-    &[(".git/HEAD", judge::git_head), (".git/config", judge::git_config), (".git/index", judge::git_index)];
-const SVN: &[ExposedFile] = &[(".svn/entries", judge::svn), (".svn/wc.db", judge::svn)];
-const MERCURIAL: &[ExposedFile] = &[(".hg/requires", judge::mercurial)];
-const ENVIRONMENT: &[ExposedFile] = &[
-    (".env", judge::environment),
-    (".env.local", judge::environment),
-    (".env.production", judge::environment),
-    (".env.bak", judge::environment),
-];
-const CREDENTIALS: &[ExposedFile] = &[
-    (".htpasswd", judge::credentials),
-    (".aws/credentials", judge::credentials),
-    (".npmrc", judge::credentials),
-    (".git-credentials", judge::credentials),
-];
-const BACKUP: &[ExposedFile] = &[
-    ("backup.zip", judge::backup),
-    ("backup.tar.gz", judge::backup),
-    ("backup.tar", judge::backup),
-    ("site.zip", judge::backup),
-    ("www.zip", judge::backup),
-    ("{host}.zip", judge::backup),
-    ("{host}.tar.gz", judge::backup),
-    ("index.php.bak", judge::backup),
-    ("config.php.bak", judge::backup),
-    ("config.php~", judge::backup),
-    ("wp-config.php.bak", judge::backup),
-    ("web.config.bak", judge::backup),
-];
-const DATABASE: &[ExposedFile] = &[
-    ("dump.sql", judge::database),
-    ("backup.sql", judge::database),
-    ("database.sql", judge::database),
-    ("db.sql", judge::database),
-    ("{host}.sql", judge::database),
-    ("db.sqlite", judge::database),
-    ("database.sqlite3", judge::database),
-];
-const PRIVATE_KEY: &[ExposedFile] = &[
-    ("server.key", judge::private_key),
-    ("private.key", judge::private_key),
-    ("privkey.pem", judge::private_key),
-    ("key.pem", judge::private_key),
-    ("{host}.key", judge::private_key),
-    ("id_rsa", judge::private_key),
-    (".ssh/id_rsa", judge::private_key),
-    ("ssl/server.key", judge::private_key),
-];
-
-/// A Git repository.
-pub async fn git(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::GIT, GIT).await
+/// The files of a kind of finding, with the function that recognises them. Paths are relative to a base directory;
+/// `{host}` is replaced by the host name.
+pub struct ExposedFiles {
+    kind: &'static FindingKind,
+    files: &'static [(Recognizer, &'static [&'static str])],
 }
 
-/// A Subversion working copy.
-pub async fn svn(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::SVN, SVN).await
-}
+pub const GIT: ExposedFiles = ExposedFiles {
+    kind: &exposed::GIT,
+    files: &[
+        (recognize::git_head, &[".git/HEAD"]),
+        (recognize::git_config, &[".git/config"]),
+        (recognize::git_index, &[".git/index"]),
+    ],
+};
 
-/// A Mercurial repository.
-pub async fn mercurial(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::MERCURIAL, MERCURIAL).await
-}
+pub const SVN: ExposedFiles =
+    ExposedFiles { kind: &exposed::SVN, files: &[(recognize::svn, &[".svn/entries", ".svn/wc.db"])] };
 
-/// Environment files.
-pub async fn environment(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::ENVIRONMENT, ENVIRONMENT).await
-}
+pub const MERCURIAL: ExposedFiles =
+    ExposedFiles { kind: &exposed::MERCURIAL, files: &[(recognize::mercurial, &[".hg/requires"])] };
 
-/// Files of credentials.
-pub async fn credentials(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::CREDENTIALS, CREDENTIALS).await
-}
+pub const ENVIRONMENT: ExposedFiles = ExposedFiles {
+    kind: &exposed::ENVIRONMENT,
+    files: &[(recognize::environment, &[".env", ".env.local", ".env.production", ".env.bak"])],
+};
 
-/// Archives and old copies.
-pub async fn backup(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::BACKUP, BACKUP).await
-}
+pub const CREDENTIALS: ExposedFiles = ExposedFiles {
+    kind: &exposed::CREDENTIALS,
+    files: &[(recognize::credentials, &[".htpasswd", ".aws/credentials", ".npmrc", ".git-credentials"])],
+};
 
-/// Copies of databases.
-pub async fn database(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::DATABASE, DATABASE).await
-}
+#[rustfmt::skip]
+pub const BACKUP: ExposedFiles = ExposedFiles {
+    kind: &exposed::BACKUP,
+    files: &[(recognize::backup, &[
+        "backup.zip", "backup.tar.gz", "backup.tar", "site.zip", "www.zip", "{host}.zip", "{host}.tar.gz",
+        "index.php.bak", "config.php.bak", "config.php~", "wp-config.php.bak", "web.config.bak",
+    ])],
+};
 
-/// Private keys.
-pub async fn private_key(site: &Site<'_>) -> Vec<NewFinding> {
-    look_for(site, &exposed::PRIVATE_KEY, PRIVATE_KEY).await
-}
+#[rustfmt::skip]
+pub const DATABASE: ExposedFiles = ExposedFiles {
+    kind: &exposed::DATABASE,
+    files: &[(recognize::database, &[
+        "dump.sql", "backup.sql", "database.sql", "db.sql", "{host}.sql", "db.sqlite", "database.sqlite3",
+    ])],
+};
 
-async fn look_for(site: &Site<'_>, kind: &FindingKind, wanted: &[ExposedFile]) -> Vec<NewFinding> {
+#[rustfmt::skip]
+pub const PRIVATE_KEY: ExposedFiles = ExposedFiles {
+    kind: &exposed::PRIVATE_KEY,
+    files: &[(recognize::private_key, &[
+        "server.key", "private.key", "privkey.pem", "key.pem", "{host}.key", "id_rsa", ".ssh/id_rsa", "ssl/server.key",
+    ])],
+};
+
+/// Requests the files in every base directory; those that exist are the evidence.
+pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
+    let files =
+        || exposed.files.iter().flat_map(|(recognizer, names)| names.iter().map(move |name| (name, *recognizer)));
     let mut rows = Vec::new();
     for folder in site.base_folders() {
-        for (file, judge) in wanted {
+        for (file, recognizer) in files() {
             let path = format!("{folder}{}", file.replace("{host}", host));
-            if let Some(proof) = read(site, &path, *judge).await
-                && !is_answered_to_anything(site, &path, *judge).await
+            if let Some(proof) = fetch(site, &path, recognizer).await
+                && !is_returned_for_any_name(site, &path, recognizer).await
             {
                 let url = site.at(&path).map(String::from).unwrap_or_default();
                 rows.push(vec![format!("GET {url}"), "200".to_owned(), proof]);
             }
         }
     }
-    site.finding_of_rows(kind, &["Request", "Status", "What it holds"], rows)
+    site.finding_of_rows(exposed.kind, &["Request", "Status", "What it holds"], rows)
 }
 
-async fn read(site: &Site<'_>, path: &str, judge: Judge) -> Option<String> {
+async fn fetch(site: &Site<'_>, path: &str, recognizer: Recognizer) -> Option<String> {
     let page = site.web.get(&site.at(path)?).await.ok()?;
-    if page.is_success() { judge(&page) } else { None }
+    if page.is_success() { recognizer(&page) } else { None }
 }
 
-/// Some servers answer every name with the same file: asks for one in the same place, with the same ending, that
-/// cannot exist.
-async fn is_answered_to_anything(site: &Site<'_>, path: &str, judge: Judge) -> bool {
+/// Some servers return the same file for every name: requests a random name in the same directory, with the same
+/// extension.
+async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: Recognizer) -> bool {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let ending = file.rfind('.').map_or("", |at| &file[at..]);
-    let ending = if ending == file { "" } else { ending };
-    read(site, &format!("{folder}/{}{ending}", site.nonsense), judge).await.is_some()
+    let extension = file.rfind('.').filter(|at| *at > 0).map_or("", |at| &file[at..]);
+    fetch(site, &format!("{folder}/{}{extension}", site.nonsense), recognizer).await.is_some()
 }

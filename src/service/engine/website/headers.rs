@@ -1,4 +1,4 @@
-//! Headers that harden a site: present, and saying something that protects.
+//! Security headers: missing or ineffective ones.
 
 use url::Host;
 
@@ -7,11 +7,11 @@ use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::{FindingKind, web};
 
-/// Half a year: below that a visitor's next visit is likely to be unprotected.
-const LEAST_HSTS: u64 = 180 * 24 * 3600;
+/// Half a year; with a shorter time a user's next visit may be unprotected.
+const MIN_HSTS: u64 = 180 * 24 * 3600;
 const HEADS: &[&str] = &["URL", "Header", "Value"];
 
-/// Content-Security-Policy missing, or letting any script run.
+/// Content-Security-Policy missing, or without effect on scripts.
 pub fn csp(site: &Site) -> Vec<NewFinding> {
     let name = "content-security-policy";
     let mut found = missing(site, &web::CSP_MISSING, site.html(), name, |page| policies(page).is_empty());
@@ -19,7 +19,7 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
         .html()
         .filter_map(|page| {
             let policies = policies(page);
-            // Every policy must allow a script for it to run: one strict policy is enough.
+            // A script runs only if every policy allows it, so one strict policy is sufficient.
             let weak = !policies.is_empty() && policies.iter().all(|policy| weakness(policy).is_some());
             let why = policies.iter().find_map(|policy| weakness(policy))?;
             weak.then(|| vec![page.url.to_string(), format!("{name} ({why})"), policies.join(", ")])
@@ -29,8 +29,8 @@ pub fn csp(site: &Site) -> Vec<NewFinding> {
     found
 }
 
-/// Strict-Transport-Security missing or short; asked of HTTPS on a name, since browsers ignore it elsewhere
-/// (RFC 6797 §8.1.1).
+/// Strict-Transport-Security missing or too short. Only for HTTPS with a host name, because browsers ignore the header
+/// elsewhere (RFC 6797 §8.1.1).
 pub fn hsts(site: &Site) -> Vec<NewFinding> {
     let name = "strict-transport-security";
     if !site.is_https() || !matches!(site.start.url.host(), Some(Host::Domain(_))) {
@@ -38,7 +38,7 @@ pub fn hsts(site: &Site) -> Vec<NewFinding> {
     }
     let mut found = missing(site, &web::HSTS_MISSING, site.pages.iter(), name, |page| page.header(name).is_empty());
     let short = site.pages.iter().filter(|page| !page.header(name).is_empty());
-    let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < LEAST_HSTS);
+    let short = short.filter(|page| max_age(page.header(name)).unwrap_or(0) < MIN_HSTS);
     found.extend(site.finding_of_rows(&web::HSTS_WEAK, HEADS, short.map(|page| row(page, name)).collect()));
     found
 }
@@ -50,11 +50,11 @@ pub fn nosniff(site: &Site) -> Vec<NewFinding> {
     missing(site, &web::NOSNIFF_MISSING, pages, name, |page| !page.header(name).eq_ignore_ascii_case("nosniff"))
 }
 
-/// Referrer-Policy missing, or one that sends everything.
+/// Referrer-Policy missing or unsafe.
 pub fn referrer(site: &Site) -> Vec<NewFinding> {
     let name = "referrer-policy";
     missing(site, &web::REFERRER_MISSING, site.html(), name, |page| {
-        // The last value that a browser knows counts (Referrer Policy §8.1).
+        // The last value counts (Referrer Policy §8.1).
         let last = page.header(name).rsplit(',').next().unwrap_or_default().trim().to_ascii_lowercase();
         last.is_empty() || last == "unsafe-url"
     })
@@ -97,14 +97,14 @@ fn directive<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
     })
 }
 
-/// Why a policy holds no script back, if so.
+/// Why a policy does not block injected scripts, if so.
 fn weakness(policy: &str) -> Option<&'static str> {
     let Some(sources) = directive(policy, "script-src").or_else(|| directive(policy, "default-src")) else {
         return Some("no script-src and no default-src");
     };
     let sources: Vec<String> = sources.iter().map(|source| source.to_ascii_lowercase()).collect();
     let has = |source: &str| sources.iter().any(|one| one == source);
-    // Nonces and hashes switch 'unsafe-inline' off; 'strict-dynamic' switches hosts and schemes off.
+    // Nonces and hashes disable 'unsafe-inline'; 'strict-dynamic' disables hosts and schemes.
     let by_nonce = sources.iter().any(|one| one.starts_with("'nonce-") || one.starts_with("'sha"));
     match () {
         () if has("'unsafe-inline'") && !by_nonce && !has("'strict-dynamic'") => Some("'unsafe-inline'"),
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_is_weak_when_any_script_may_run() {
+    fn policy_that_allows_any_script_is_weak() {
         for (policy, weak) in [
             ("default-src 'self'", false),
             ("default-src 'self' 'unsafe-inline'", true),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_age_of_hsts_is_read_with_and_without_quotes() {
+    fn max_age_is_parsed_with_and_without_quotes() {
         assert_eq!(max_age("max-age=31536000; includeSubDomains"), Some(31_536_000));
         assert_eq!(max_age("includeSubDomains; Max-Age=\"60\""), Some(60));
         assert_eq!(max_age("includeSubDomains"), None);

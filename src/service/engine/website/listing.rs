@@ -1,4 +1,4 @@
-//! Folders whose files the server lists.
+//! Directory listings.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,30 +10,14 @@ use crate::service::engine::NewFinding;
 use crate::service::engine::http::HttpPage;
 use crate::service::engine::kinds::exposed;
 
-/// Folders that are looked at besides those the pages name.
-const USUAL: &[&str] = &[
-    "/assets/",
-    "/backup/",
-    "/backups/",
-    "/data/",
-    "/docs/",
-    "/download/",
-    "/downloads/",
-    "/exports/",
-    "/files/",
-    "/images/",
-    "/img/",
-    "/includes/",
-    "/logs/",
-    "/old/",
-    "/private/",
-    "/static/",
-    "/temp/",
-    "/tmp/",
-    "/upload/",
+/// Directories that are checked in addition to those in the pages.
+#[rustfmt::skip]
+const COMMON: &[&str] = &[
+    "/assets/", "/backup/", "/backups/", "/data/", "/docs/", "/download/", "/downloads/", "/exports/", "/files/",
+    "/images/", "/img/", "/includes/", "/logs/", "/old/", "/private/", "/static/", "/temp/", "/tmp/", "/upload/",
     "/uploads/",
 ];
-/// Folders looked at in one scan.
+/// Largest number of directories per scan.
 const MAX_FOLDERS: usize = 40;
 
 static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -41,16 +25,13 @@ static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"(?i)<a\s[^>]*href\s*=\s*["']?([^"'\s>]+)"#).ok());
 
-/// Looks at each folder; the files listed are the evidence.
+/// Fetches each directory; the listed files are the evidence.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut folders: BTreeSet<String> = USUAL.iter().map(|&folder| folder.to_owned()).collect();
-    let defaults: Vec<String> = folders.iter().cloned().collect();
-    folders.extend(site.folders.iter().cloned());
-    let own = site.folders.iter().cloned().chain(defaults);
     let mut seen = BTreeSet::new();
+    let folders = site.folders.iter().map(String::as_str).chain(COMMON.iter().copied());
     let mut rows = Vec::new();
-    for folder in own.filter(|folder| seen.insert(folder.clone())).take(MAX_FOLDERS) {
-        let Some(url) = site.at(&folder) else { continue };
+    for folder in folders.filter(|folder| seen.insert(*folder)).take(MAX_FOLDERS) {
+        let Some(url) = site.at(folder) else { continue };
         let Ok(page) = site.web.get(&url).await else { continue };
         let files = files(&page);
         if !files.is_empty() {
@@ -61,7 +42,7 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     site.finding_of_rows(&exposed::LISTING, &["Folder", "Files", "Among them"], rows)
 }
 
-/// The files that a listing names; empty where the page is none.
+/// The files in a listing; empty when the page is not a listing.
 fn files(page: &HttpPage) -> Vec<String> {
     let (Some(title), Some(link)) = (TITLE.as_ref(), LINK.as_ref()) else { return Vec::new() };
     let text = page.text();
@@ -69,7 +50,7 @@ fn files(page: &HttpPage) -> Vec<String> {
         return Vec::new();
     }
     let names = link.captures_iter(&text).map(|found| found[1].to_owned());
-    // Sorting links start with '?', the way up with '/' or '..', folders end in '/'.
+    // Sort links begin with '?', links to the parent with '/' or '..', and directories end in '/'.
     names
         .filter(|name| {
             !name.starts_with(['?', '/', '#'])
@@ -88,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listing_is_one_only_with_its_title_and_files() {
+    fn files_requires_listing_title_and_files() {
         let files = |status, body: &str| {
             files(&HttpPage {
                 url: Url::parse("http://a.test/f/").unwrap(),

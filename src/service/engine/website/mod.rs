@@ -1,11 +1,11 @@
-//! Tool 170: weaknesses of a web site that can be seen by reading it.
+//! Tool 170: weaknesses of a web site that are visible without changing it.
 //!
 //! ```text
-//!   start page (redirect rules) ──► a few pages of the site ──► checks, a handful at a time ──► findings
+//!   start page (redirect rules) ──► some pages of the site ──► concurrent checks ──► findings
 //! ```
 //!
-//! Every check reads: GET, HEAD, OPTIONS. Nothing is submitted, injected, guessed or changed. Each check is one test
-//! and gives at most one finding a kind and place; the pages it concerns are the rows of the evidence.
+//! Checks only read (GET, HEAD, OPTIONS); they never submit, inject, guess or change anything. Each check is one test and
+//! returns at most one finding per kind and place; the affected pages are the rows of its evidence.
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -22,70 +22,73 @@ mod cookies;
 mod crawl;
 mod exposed;
 mod headers;
-mod judge;
 mod listing;
+mod recognize;
 mod site;
 mod start;
 mod versions;
 
+use exposed::ExposedFiles;
 use site::Site;
 
-/// Checks under way at a time.
-const AT_ONCE: usize = 6;
+/// Number of concurrent checks.
+const CONCURRENCY: usize = 6;
 
-/// One check.
+/// A check: its stable name in `GET /scans/{id}/tests`, its description, and its function.
+type Check = (&'static str, &'static str, CheckKind);
+
 #[derive(Clone, Copy)]
-struct Check {
-    /// Stable name, as in `GET /scans/{id}/tests`.
-    uid: &'static str,
-    description: &'static str,
-    run: for<'a> fn(&'a Site<'a>) -> BoxFuture<'a, Vec<NewFinding>>,
+enum CheckKind {
+    /// Reads the fetched pages.
+    Passive(for<'a> fn(&Site<'a>) -> Vec<NewFinding>),
+    /// Sends further requests.
+    Active(for<'a> fn(&'a Site<'a>) -> BoxFuture<'a, Vec<NewFinding>>),
+    /// Requests files that must not be public.
+    Files(&'static ExposedFiles),
 }
 
-/// A check that only reads the pages there are.
-macro_rules! passive {
-    ($uid:literal, $description:literal, $check:path) => {
-        Check { uid: $uid, description: $description, run: |site| Box::pin(async move { $check(site) }) }
-    };
-}
-
-/// A check that asks for more.
-macro_rules! active {
-    ($uid:literal, $description:literal, $check:path) => {
-        Check { uid: $uid, description: $description, run: |site| Box::pin($check(site)) }
-    };
-}
+use CheckKind::{Active, Files, Passive};
 
 const CHECKS: &[Check] = &[
-    passive!("web.header.csp", "Content-Security-Policy of the pages", headers::csp),
-    passive!("web.header.hsts", "Strict-Transport-Security of HTTPS answers", headers::hsts),
-    passive!("web.header.nosniff", "X-Content-Type-Options of the answers", headers::nosniff),
-    passive!("web.header.referrer", "Referrer-Policy of the pages", headers::referrer),
-    passive!("web.header.frames", "Whether other sites may frame the pages", headers::frames),
-    passive!("web.cookie.secure", "Secure attribute of the cookies", cookies::secure),
-    passive!("web.cookie.http_only", "HttpOnly attribute of the cookies", cookies::http_only),
-    passive!("web.cookie.same_site", "SameSite attribute of the cookies", cookies::same_site),
-    passive!("web.mixed_content", "Parts of HTTPS pages loaded over plain HTTP", content::mixed),
-    passive!("web.plain_http", "Whether the site works over plain HTTP", content::plain_http),
-    passive!("web.server.version", "Versions in the headers", versions::disclosed),
-    passive!("web.server.outdated", "Versions in the headers against published holes", versions::outdated),
-    active!("web.cors", "Answer to a request from a strange origin", answers::cors),
-    active!("web.method", "Methods that the server says it allows", answers::methods),
-    active!("web.error_page", "Internals in error pages", answers::error_pages),
-    active!("web.robots", "Private places in robots.txt", answers::robots),
-    active!("web.security_txt", "Contact for security in security.txt", answers::security_txt),
-    active!("web.listing", "Listings of files in folders", listing::check),
-    active!("web.exposed.git", "Files of a Git repository", exposed::git),
-    active!("web.exposed.svn", "Files of a Subversion working copy", exposed::svn),
-    active!("web.exposed.hg", "Files of a Mercurial repository", exposed::mercurial),
-    active!("web.exposed.env", "Environment files", exposed::environment),
-    active!("web.exposed.credentials", "Files of passwords and access keys", exposed::credentials),
-    active!("web.exposed.backup", "Archives and old copies of files", exposed::backup),
-    active!("web.exposed.database", "Dumps and files of databases", exposed::database),
-    active!("web.exposed.private_key", "Private keys", exposed::private_key),
+    ("web.header.csp", "Content-Security-Policy of pages", Passive(headers::csp)),
+    ("web.header.hsts", "Strict-Transport-Security of HTTPS responses", Passive(headers::hsts)),
+    ("web.header.nosniff", "X-Content-Type-Options of responses", Passive(headers::nosniff)),
+    ("web.header.referrer", "Referrer-Policy of pages", Passive(headers::referrer)),
+    ("web.header.frames", "Protection of pages against framing", Passive(headers::frames)),
+    ("web.cookie.secure", "Secure attribute of cookies", Passive(cookies::secure)),
+    ("web.cookie.http_only", "HttpOnly attribute of cookies", Passive(cookies::http_only)),
+    ("web.cookie.same_site", "SameSite attribute of cookies", Passive(cookies::same_site)),
+    ("web.mixed_content", "Mixed content of HTTPS pages", Passive(content::mixed)),
+    ("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
+    ("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
+    ("web.server.outdated", "Known vulnerabilities of versions in headers", Passive(versions::outdated)),
+    ("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
+    ("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
+    ("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
+    ("web.robots", "Sensitive paths in robots.txt", Active(|site| Box::pin(answers::robots(site)))),
+    ("web.security_txt", "Contact in security.txt", Active(|site| Box::pin(answers::security_txt(site)))),
+    ("web.listing", "Directory listings", Active(|site| Box::pin(listing::check(site)))),
+    ("web.exposed.git", "Files of a Git repository", Files(&exposed::GIT)),
+    ("web.exposed.svn", "Files of a Subversion working copy", Files(&exposed::SVN)),
+    ("web.exposed.hg", "Files of a Mercurial repository", Files(&exposed::MERCURIAL)),
+    ("web.exposed.env", "Environment files", Files(&exposed::ENVIRONMENT)),
+    ("web.exposed.credentials", "Files with passwords or access keys", Files(&exposed::CREDENTIALS)),
+    ("web.exposed.backup", "Archives and old copies of files", Files(&exposed::BACKUP)),
+    ("web.exposed.database", "Database dumps and files", Files(&exposed::DATABASE)),
+    ("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
 ];
 
-/// What a scan type allows itself.
+impl CheckKind {
+    async fn run<'a>(self, site: &'a Site<'a>) -> Vec<NewFinding> {
+        match self {
+            Passive(check) => check(site),
+            Active(check) => check(site).await,
+            Files(files) => exposed::check(site, files).await,
+        }
+    }
+}
+
+/// The limits of a scan type.
 struct ScanReach {
     pages: usize,
     requests: u32,
@@ -104,46 +107,46 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let with_login = authentication.is_some();
     let rate = params["requests_per_second"].as_u64().and_then(|rate| u32::try_from(rate).ok());
 
-    // One test more than checks: the start page itself.
+    // The start page is a test too.
     run.planned(CHECKS.len() as u32 + 1).await;
     let ip = run.resolve(&run.address.host()).await?[0];
     let web = Web::new(run, ip, rate, authentication.unwrap_or_default(), reach.requests);
     let start = start::find(run, &web).await?;
     if with_login && matches!(start.status, 401 | 403) {
-        let why = format!("{} answers {} to the given authentication", start.url, start.status);
+        let why = format!("{} responds with {} to the given authentication", start.url, start.status);
         return Err(ScanOutcome::AuthFailed(why));
     }
-    let answered = TestDone {
+    let start_test = TestDone {
         uid: "web.start".to_owned(),
-        description: "The start page answers".to_owned(),
+        description: "Start page".to_owned(),
         metadata: json!({"url": start.url.as_str(), "status": start.status}),
         weight: 1,
         findings: Vec::new(),
     };
-    run.tested(answered).await;
+    run.tested(start_test).await;
 
     let site = Site::new(&web, start, reach.pages).await;
     let site = &site;
     let mut checks = stream::iter(CHECKS.iter().copied())
-        .map(|check| async move { (check, (check.run)(site).await) })
-        .buffer_unordered(AT_ONCE);
+        .map(|(uid, description, check)| async move { (uid, description, check.run(site).await) })
+        .buffer_unordered(CONCURRENCY);
     let mut count = 0;
-    while let Some((check, findings)) = checks.next().await {
+    while let Some((uid, description, findings)) = checks.next().await {
         count += findings.len();
         let test = TestDone {
-            uid: check.uid.to_owned(),
-            description: check.description.to_owned(),
+            uid: uid.to_owned(),
+            description: description.to_owned(),
             metadata: json!({"start": site.start.url.as_str(), "findings": findings.len()}),
             weight: 1,
             findings,
         };
         run.tested(test).await;
-        run.finding_list().await;
+        run.output_findings(json!({})).await;
     }
-    let mut told = format!("{} pages read, {count} findings", site.pages.len());
+    let mut summary = format!("{} pages read, {count} findings", site.pages.len());
     if let Some(why) = web.shortfall() {
-        run.info(format!("Some checks saw less than they asked for: {why}.")).await;
-        told.push_str(&format!("; {why}, so some checks saw less"));
+        run.info(format!("Some checks are incomplete: {why}.")).await;
+        summary.push_str(&format!("; some checks are incomplete: {why}"));
     }
-    Ok(told)
+    Ok(summary)
 }

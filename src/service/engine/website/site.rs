@@ -1,4 +1,4 @@
-//! What is known of the site under scan: its start page, a few more pages, and how findings of it are made.
+//! The scanned site: its start page, further pages, and the creation of findings.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,26 @@ use crate::service::engine::http::{HttpPage, Web};
 use crate::service::engine::kinds::FindingKind;
 use crate::service::engine::{NewFinding, kinds};
 
-/// A site with the pages that were read.
 pub struct Site<'a> {
-    /// For checks that ask for more.
+    /// For checks that send requests.
     pub web: &'a Web<'a>,
-    /// Where the scan began.
     pub start: HttpPage,
-    /// The start page and pages it leads to, each answered.
+    /// The start page and the pages that the crawler found.
     pub pages: Vec<HttpPage>,
-    /// Folders of the site that its pages name, as paths that end in `/`.
+    /// Directories of the site in its pages, as paths that end in `/`.
     pub folders: BTreeSet<String>,
-    /// A path that cannot exist, new for each scan.
+    /// A random path that does not exist.
     pub nonsense: String,
 }
 
 impl<'a> Site<'a> {
-    /// Reads up to `max_pages` pages.
+    /// Crawls up to `max_pages` pages.
     pub async fn new(web: &'a Web<'a>, start: HttpPage, max_pages: usize) -> Self {
         let crawled = crawl::crawl(web, &start, max_pages).await;
         let nonsense = format!("sd{:016x}", rand::random::<u64>());
         Self { web, start, pages: crawled.pages, folders: crawled.folders, nonsense }
     }
 
-    /// Whether the site was reached by HTTPS.
     pub fn is_https(&self) -> bool {
         self.start.url.scheme() == "https"
     }
@@ -41,7 +38,7 @@ impl<'a> Site<'a> {
         self.start.url.join(path).ok().filter(|url| url.origin() == self.start.url.origin())
     }
 
-    /// The folder of the start page, which for many targets is not the root.
+    /// The root, and the directory of the start page if it is another one.
     pub fn base_folders(&self) -> Vec<String> {
         let path = self.start.url.path();
         let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
@@ -52,12 +49,12 @@ impl<'a> Site<'a> {
         all
     }
 
-    /// Pages delivered as such: 200 and HTML.
+    /// HTML pages with status 200.
     pub fn html(&self) -> impl Iterator<Item = &HttpPage> {
         self.pages.iter().filter(|page| page.status == 200 && page.is_html())
     }
 
-    /// A finding of `kind` on this site's port, with its rows.
+    /// A finding of `kind` on the port of this site.
     pub fn finding(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> NewFinding {
         NewFinding {
             port: self.start.url.port_or_known_default().unwrap_or_default(),
@@ -68,7 +65,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The same, or nothing where there are no rows.
+    /// A finding, or none if there are no rows.
     pub fn finding_of_rows(&self, kind: &FindingKind, headers: &[&str], rows: Vec<Vec<String>>) -> Vec<NewFinding> {
         if rows.is_empty() { Vec::new() } else { vec![self.finding(kind, headers, rows)] }
     }

@@ -1,7 +1,7 @@
-//! Where a website scan begins: the target's start page, after the redirects that `redirect_level` allows.
+//! The start page of a website scan, after the redirects that `redirect_level` allows.
 //!
-//! The rules are those of api-v2.md §4 (`redirect_level`) and `service.md` (Scans); a redirect that is refused is a
-//! scan that failed to start.
+//! The rules are in api-v2.md §4 (`redirect_level`) and `service.md` (Scans). With a refused redirect the scan fails to
+//! start.
 
 use url::Url;
 
@@ -10,15 +10,14 @@ use crate::service::engine::ScanOutcome;
 use crate::service::engine::http::{HttpPage, Web, WebError};
 use crate::service::engine::run::ScanRun;
 
-/// Redirects that are followed at most.
 const MAX_REDIRECTS: usize = 10;
 
-/// Finds the page the scan starts at.
+/// Fetches the start page.
 ///
 /// # Errors
-/// How the scan ends when there is none.
+/// The outcome of the scan when there is no start page.
 pub async fn find(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
-    let first = first_answer(run, web).await?;
+    let first = fetch_first(run, web).await?;
     let level = &run.job.redirect_level;
     if *level == RedirectLevel::None || first.redirect().is_none() {
         return Ok(first);
@@ -28,22 +27,22 @@ pub async fn find(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutc
     if run.job.scan_original_url {
         return Ok(first);
     }
-    run.info(format!("{original} redirects to {}, which was scanned.", last.url)).await;
+    run.info(format!("{original} redirects to {}, which is scanned.", last.url)).await;
     Ok(last)
 }
 
-/// The answer of the target itself. A bare host is asked by https, then by http.
-async fn first_answer(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
+/// The response of the target itself. A host without scheme is requested over https, then http.
+async fn fetch_first(run: &ScanRun<'_>, web: &Web<'_>) -> Result<HttpPage, ScanOutcome> {
     let schemes: &[&str] = if run.address.url().is_some() { &["as given"] } else { &["https", "http"] };
-    let mut silent = Vec::new();
+    let mut failures = Vec::new();
     for url in schemes.iter().filter_map(|scheme| run.address.url_with(scheme)) {
         match web.get(&url).await {
             Ok(page) => return Ok(page),
             Err(WebError::Refused(why)) => return Err(ScanOutcome::FailedToStart(why)),
-            Err(error) => silent.push(format!("{url}: {error}")),
+            Err(error) => failures.push(format!("{url}: {error}")),
         }
     }
-    Err(ScanOutcome::ConnectionError(silent.join("; ")))
+    Err(ScanOutcome::ConnectionError(failures.join("; ")))
 }
 
 async fn follow(
@@ -71,18 +70,18 @@ fn check(level: &RedirectLevel, home: &str, from: &Url, to: &Url) -> Result<(), 
     let host = to.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let refused = |rule: &str| Err(format!("{from} redirects to {to}, and redirect_level {level} {rule}"));
     if !matches!(to.scheme(), "http" | "https") {
-        return Err(format!("{from} redirects to {to}, which is no web address"));
+        return Err(format!("{from} redirects to {to}, which is not a web address"));
     }
     match level {
         RedirectLevel::CheckAccessibility => refused("allows no redirect"),
-        RedirectLevel::SameHost if host != home => refused("keeps to the same host"),
-        RedirectLevel::SameDomain if !same_domain(home, host) => refused("keeps to the same domain"),
+        RedirectLevel::SameHost if host != home => refused("allows only the same host"),
+        RedirectLevel::SameDomain if !is_same_domain(home, host) => refused("allows only the same domain"),
         _ => Ok(()),
     }
 }
 
 /// The host itself, with or without `www.`, or a name below it.
-fn same_domain(home: &str, host: &str) -> bool {
+fn is_same_domain(home: &str, host: &str) -> bool {
     let base = home.strip_prefix("www.").unwrap_or(home);
     host == base || host.strip_suffix(base).is_some_and(|rest| rest.ends_with('.'))
 }
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_level_allows_what_it_says() {
+    fn redirect_levels_allow_their_hosts_only() {
         let from = Url::parse("http://www.shop.test/").unwrap();
         for (to, allowed_by) in [
             ("https://www.shop.test/in", "same_host same_domain allow_all"),

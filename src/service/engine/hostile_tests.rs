@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::ScanOutcome;
-use super::testing::{Told, Trial};
+use super::testing::{ScanResult, TestScan};
 use crate::contract::{RedirectLevel, Tool};
 
 /// A server that treats each connection so.
@@ -66,19 +66,19 @@ fn redirect(to: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
 }
 
-fn website(port: u16, params: Value) -> Trial {
-    Trial::new(Tool::WEBSITE, &format!("http://127.0.0.1:{port}/"), params)
+fn website(port: u16, params: Value) -> TestScan {
+    TestScan::new(Tool::WEBSITE, &format!("http://127.0.0.1:{port}/"), params)
 }
 
-fn connection_error(told: &Told) -> &str {
-    match &told.outcome {
+fn connection_error(result: &ScanResult) -> &str {
+    match &result.outcome {
         ScanOutcome::ConnectionError(why) => why,
         other => panic!("{other:?}"),
     }
 }
 
-fn failed_to_start(told: &Told) -> &str {
-    match &told.outcome {
+fn failed_to_start(result: &ScanResult) -> &str {
+    match &result.outcome {
         ScanOutcome::FailedToStart(why) => why,
         other => panic!("{other:?}"),
     }
@@ -87,8 +87,8 @@ fn failed_to_start(told: &Told) -> &str {
 #[tokio::test]
 async fn a_port_that_is_closed_hangs_up_or_speaks_something_else_is_a_connection_error() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let told = website(closed, json!({})).run().await;
-    assert!(connection_error(&told).contains("refused"), "{:?}", told.outcome);
+    let result = website(closed, json!({})).run().await;
+    assert!(connection_error(&result).contains("refused"), "{:?}", result.outcome);
 
     let hangs_up = server(|stream| async move { drop(stream) }).await;
     connection_error(&website(hangs_up, json!({})).run().await);
@@ -99,8 +99,8 @@ async fn a_port_that_is_closed_hangs_up_or_speaks_something_else_is_a_connection
     })
     .await;
     connection_error(&website(ssh, json!({})).run().await);
-    let told = Trial::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({})).run().await;
-    assert!(connection_error(&told).contains("not in TLS"), "{:?}", told.outcome);
+    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({})).run().await;
+    assert!(connection_error(&result).contains("not in TLS"), "{:?}", result.outcome);
 }
 
 #[tokio::test]
@@ -121,18 +121,18 @@ async fn a_slow_drip_is_given_up_and_a_stop_does_not_wait_for_it() {
     .await;
     let patient = tokio::spawn(website(drip, json!({})).run());
 
-    let trial = website(drip, json!({}));
-    let stop = trial.stop.clone();
-    let scan = tokio::spawn(trial.run());
+    let scan = website(drip, json!({}));
+    let stop = scan.stop.clone();
+    let scan = tokio::spawn(scan.run());
     arrived.notified().await;
     let asked = Instant::now();
     stop.cancel();
     assert_eq!(scan.await.unwrap().outcome, ScanOutcome::Cancelled);
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
 
-    let told = patient.await.unwrap();
-    connection_error(&told);
-    assert!(told.took < Duration::from_secs(10), "{:?}", told.took);
+    let result = patient.await.unwrap();
+    connection_error(&result);
+    assert!(result.took < Duration::from_secs(10), "{:?}", result.took);
 }
 
 #[tokio::test]
@@ -143,9 +143,9 @@ async fn an_endless_body_is_cut_and_the_scan_finishes() {
         while stream.write_all(&[b'A'; 16 * 1024]).await.is_ok() {}
     })
     .await;
-    let told = website(endless, json!({})).run().await;
-    told.check();
-    assert!(told.took < Duration::from_secs(10), "{:?}", told.took);
+    let result = website(endless, json!({})).run().await;
+    result.check();
+    assert!(result.took < Duration::from_secs(10), "{:?}", result.took);
 }
 
 #[tokio::test]
@@ -162,37 +162,37 @@ async fn a_server_that_dies_under_the_scan_is_left_alone_and_the_scan_says_so() 
         }
     })
     .await;
-    let told = website(dying, json!({})).run().await;
-    told.check();
-    assert!(told.info.iter().any(|line| line.contains("stopped answering")), "{:?}", told.info);
+    let result = website(dying, json!({})).run().await;
+    result.check();
+    assert!(result.info.iter().any(|line| line.contains("stopped answering")), "{:?}", result.info);
     assert!(count.load(Ordering::Relaxed) < 60, "{count:?} connections");
 }
 
 #[tokio::test]
 async fn redirects_end_as_their_level_says() {
     let looping = web(|_, _| redirect("/again")).await;
-    let told = website(looping, json!({})).run().await;
-    assert!(failed_to_start(&told).contains("more than 10 redirects"), "{:?}", told.outcome);
+    let result = website(looping, json!({})).run().await;
+    assert!(failed_to_start(&result).contains("more than 10 redirects"), "{:?}", result.outcome);
 
     let away = web(|_, _| redirect("http://192.0.2.1/")).await;
-    let told = website(away, json!({})).run().await;
-    assert!(failed_to_start(&told).contains("keeps to the same domain"), "{:?}", told.outcome);
-    let mut trial = website(away, json!({}));
-    trial.job.redirect_level = RedirectLevel::AllowAll;
-    let told = trial.run().await;
-    assert!(failed_to_start(&told).contains("`scandeck scope add 192.0.2.1`"), "{:?}", told.outcome);
+    let result = website(away, json!({})).run().await;
+    assert!(failed_to_start(&result).contains("keeps to the same domain"), "{:?}", result.outcome);
+    let mut scan = website(away, json!({}));
+    scan.job.redirect_level = RedirectLevel::AllowAll;
+    let result = scan.run().await;
+    assert!(failed_to_start(&result).contains("`scandeck scope add 192.0.2.1`"), "{:?}", result.outcome);
 
     let inside = web(|path, _| if path == "/" { redirect("/in") } else { ok("text/html", "<p>in</p>") }).await;
-    let mut trial = website(inside, json!({}));
-    trial.job.redirect_level = RedirectLevel::CheckAccessibility;
-    assert!(failed_to_start(&trial.run().await).contains("allows no redirect"));
+    let mut scan = website(inside, json!({}));
+    scan.job.redirect_level = RedirectLevel::CheckAccessibility;
+    assert!(failed_to_start(&scan.run().await).contains("allows no redirect"));
     for (level, original, start) in [("same_host", false, "/in"), ("same_host", true, "/"), ("none", false, "/")] {
-        let mut trial = website(inside, json!({}));
-        trial.job.redirect_level = level.into();
-        trial.job.scan_original_url = original;
-        let told = trial.run().await;
-        told.check();
-        let first = told.tests[0].metadata["url"].as_str().unwrap().to_owned();
+        let mut scan = website(inside, json!({}));
+        scan.job.redirect_level = level.into();
+        scan.job.scan_original_url = original;
+        let result = scan.run().await;
+        result.check();
+        let first = result.tests[0].metadata["url"].as_str().unwrap().to_owned();
         assert!(first.ends_with(&format!("{inside}{start}")), "{level} {original}: {first}");
     }
 }
@@ -208,12 +208,12 @@ async fn a_login_that_the_start_page_refuses_is_an_auth_failure() {
         false => "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
     })
     .await;
-    let told = website(guarded, login("s3cret")).run().await;
-    told.check();
-    assert!(!told.raw.join("\n").contains("s3cret"));
+    let result = website(guarded, login("s3cret")).run().await;
+    result.check();
+    assert!(!result.raw.join("\n").contains("s3cret"));
 
-    let told = website(guarded, login("wrong")).run().await;
-    let ScanOutcome::AuthFailed(why) = &told.outcome else { panic!("{:?}", told.outcome) };
+    let result = website(guarded, login("wrong")).run().await;
+    let ScanOutcome::AuthFailed(why) = &result.outcome else { panic!("{:?}", result.outcome) };
     assert!(why.contains("401") && !why.contains("wrong"), "{why}");
 
     // Without a login a 401 is a page like any other.
@@ -232,9 +232,9 @@ async fn a_login_goes_to_the_targets_own_host_alone() {
     .await;
     // Another host to the scanner, though both are this machine.
     let home = web(move |_, _| redirect(&format!("http://localhost:{elsewhere}/"))).await;
-    let mut trial = website(home, login("s3cret"));
-    trial.job.redirect_level = RedirectLevel::AllowAll;
-    trial.run().await.check();
+    let mut scan = website(home, login("s3cret"));
+    scan.job.redirect_level = RedirectLevel::AllowAll;
+    scan.run().await.check();
     assert!(visits.load(Ordering::Relaxed) > 1);
     assert_eq!(leaks.load(Ordering::Relaxed), 0);
 }
@@ -245,9 +245,9 @@ async fn a_server_that_answers_anything_with_the_same_file_exposes_nothing() {
         ["ref: refs/heads/main\n", "APP_KEY=1\nDB_PASSWORD=2\n", "-- MySQL dump\nCREATE TABLE a", "PK\u{3}\u{4}"]
     {
         let port = web(move |_, _| ok("text/plain", body)).await;
-        let told = website(port, json!({})).run().await;
-        told.check();
-        let exposed: Vec<_> = told.findings().filter(|one| one.vuln_id.starts_with("web.exposed")).collect();
+        let result = website(port, json!({})).run().await;
+        result.check();
+        let exposed: Vec<_> = result.findings().filter(|one| one.vuln_id.starts_with("web.exposed")).collect();
         assert!(exposed.is_empty(), "{body:?}: {exposed:?}");
     }
 }
@@ -259,12 +259,12 @@ async fn versions_with_holes_and_writing_methods_are_told_but_not_called_proven(
             .to_owned()
     })
     .await;
-    let told = website(port, json!({})).run().await;
-    told.check();
-    let outdated = told.of("web.server.outdated");
+    let result = website(port, json!({})).run().await;
+    result.check();
+    let outdated = result.of("web.server.outdated");
     assert_eq!((outdated.len(), outdated[0].confirmed, outdated[0].in_cisa_catalog), (1, false, true));
     assert_eq!(outdated[0].cve, ["CVE-2021-41773", "CVE-2021-42013"]);
-    assert_eq!((told.of("web.method.write").len(), told.of("web.method.write")[0].confirmed), (1, false));
+    assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
 }
 
 /// Speaks just enough TLS 1.0 and 1.1 to be recognised, and nothing newer.
@@ -299,11 +299,11 @@ async fn old_versions_are_found_and_their_certificate_is_read() {
     let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
     let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec();
     let port = server(move |stream| old_tls(stream, certificate.clone())).await;
-    let told = Trial::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
-    told.check();
-    let kinds: Vec<&str> = told.findings().map(|one| one.vuln_id.as_str()).collect();
+    let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), json!({})).run().await;
+    result.check();
+    let kinds: Vec<&str> = result.findings().map(|one| one.vuln_id.as_str()).collect();
     assert_eq!(kinds, ["tls.protocol.tls10", "tls.protocol.tls11", "tls.certificate.self_signed"]);
-    let output = told.output.unwrap().output_data;
+    let output = result.output.unwrap().output_data;
     assert_eq!(output["protocols"][1], json!({"name": "TLS 1.0", "accepted": true, "cipher": "RSA_AES_128_CBC_SHA"}));
     assert_eq!(output["certificates"][0]["names"], json!(["127.0.0.1"]));
 }

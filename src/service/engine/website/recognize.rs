@@ -1,7 +1,6 @@
-//! What a fetched file is, told by its content and never by its name or status alone.
+//! Recognises fetched files by content, never by name or status alone.
 //!
-//! Each judge answers what proves the matter, fit for a report: secrets themselves are never repeated, only what
-//! kind they are.
+//! Each function returns the proof for a report. Proofs name the kind of a secret but never contain the secret.
 
 use std::sync::LazyLock;
 
@@ -9,8 +8,8 @@ use regex::Regex;
 
 use crate::service::engine::http::HttpPage;
 
-/// What proves that a page is what was looked for.
-pub type Judge = fn(&HttpPage) -> Option<String>;
+/// Returns the proof that a response contains the requested file.
+pub type Recognizer = fn(&HttpPage) -> Option<String>;
 
 static SETTING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^(?:export\s+)?([A-Z][A-Z0-9_]{2,60})\s*=\s*(\S.*)?$").ok());
@@ -22,13 +21,13 @@ static DUMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?im)^(-- (?:mysql|mariadb|postgresql database) dump|create table |insert into |pragma foreign_keys|drop table if exists )").ok()
 });
 
-/// A web page, whatever its type says.
+/// Whether the body is a web page, regardless of its content type.
 fn is_markup(page: &HttpPage) -> bool {
     let start = page.body.trim_ascii_start();
     page.is_html() || matches!(start, [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', ..])
 }
 
-/// The head of a repository.
+/// The HEAD file of a repository.
 pub fn git_head(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let line = text.trim_end();
@@ -37,7 +36,7 @@ pub fn git_head(page: &HttpPage) -> Option<String> {
     (is_reference || is_commit).then(|| line.to_owned())
 }
 
-/// The settings of a repository; an address in them may hold a password and is not shown.
+/// The settings of a repository; URLs in them are not shown, because they may contain a password.
 pub fn git_config(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let is_config = text.contains("[core]") && text.contains("repositoryformatversion");
@@ -62,16 +61,16 @@ pub fn svn(page: &HttpPage) -> Option<String> {
     (is_entries || (format == "12" && text.trim() == "12")).then(|| format!("working copy format {format}"))
 }
 
-/// What a Mercurial repository requires.
+/// The requirements of a Mercurial repository.
 pub fn mercurial(page: &HttpPage) -> Option<String> {
     let text = page.text();
     let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let known = ["revlogv1", "store", "fncache", "dotencode", "generaldelta", "share-safe", "sparserevlog"];
-    let is_it = words.len() >= 2 && words.len() < 30 && words.iter().filter(|word| known.contains(word)).count() >= 2;
-    is_it.then(|| words.join(", "))
+    let typical = ["revlogv1", "store", "fncache", "dotencode", "generaldelta", "share-safe", "sparserevlog"];
+    let is_requires = words.len() < 30 && words.iter().filter(|word| typical.contains(word)).count() >= 2;
+    is_requires.then(|| words.join(", "))
 }
 
-/// Settings of a program; their names are shown, their values are not.
+/// Environment variables; their names are shown, their values are not.
 pub fn environment(page: &HttpPage) -> Option<String> {
     let text = page.text();
     if is_markup(page) {
@@ -79,9 +78,9 @@ pub fn environment(page: &HttpPage) -> Option<String> {
     }
     let names: Vec<&str> =
         SETTING.as_ref()?.captures_iter(&text).filter_map(|one| Some(one.get(1)?.as_str())).collect();
-    let telling = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_", "REDIS"];
-    let is_it = names.len() >= 2 && names.iter().any(|name| telling.iter().any(|word| name.contains(word)));
-    is_it.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
+    let typical = ["SECRET", "PASSWORD", "PASSWD", "TOKEN", "KEY", "DB_", "DATABASE", "APP_", "AWS_", "MAIL_", "REDIS"];
+    let is_environment = names.len() >= 2 && names.iter().any(|name| typical.iter().any(|word| name.contains(word)));
+    is_environment.then(|| format!("{} settings: {}", names.len(), names[..names.len().min(8)].join(", ")))
 }
 
 /// Passwords, their hashes, or access keys.
@@ -91,17 +90,13 @@ pub fn credentials(page: &HttpPage) -> Option<String> {
         return None;
     }
     let hashes = HASH.as_ref()?.find_iter(&text).count();
+    let has_login = |line: &str| line.starts_with("https://") && line.contains('@') && line.matches(':').count() >= 2;
     match () {
         () if text.contains("aws_access_key_id") && text.contains("aws_secret_access_key") => {
             Some("access key of AWS".to_owned())
         }
         () if text.contains(":_authToken=") => Some("token of a package registry".to_owned()),
-        () if text
-            .lines()
-            .any(|line| line.starts_with("https://") && line.contains('@') && line.matches(':').count() >= 2) =>
-        {
-            Some("address with user name and password".to_owned())
-        }
+        () if text.lines().any(has_login) => Some("address with user name and password".to_owned()),
         () if hashes > 0 => Some(format!("{hashes} password hashes")),
         () => None,
     }
@@ -110,7 +105,7 @@ pub fn credentials(page: &HttpPage) -> Option<String> {
 /// An archive, or source code delivered as text.
 pub fn backup(page: &HttpPage) -> Option<String> {
     let body = page.body.as_slice();
-    let what = match body {
+    let kind = match body {
         [b'P', b'K', 3, 4, ..] => "zip archive",
         [0x1f, 0x8b, 8, ..] => "gzip archive",
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "7z archive",
@@ -121,10 +116,10 @@ pub fn backup(page: &HttpPage) -> Option<String> {
         _ if body.starts_with(b"<?xml") && page.text().contains("<configuration") => "web.config",
         _ => return None,
     };
-    Some(what.to_owned())
+    Some(kind.to_owned())
 }
 
-/// A dump of a database, or its own file.
+/// A database dump or a database file.
 pub fn database(page: &HttpPage) -> Option<String> {
     if page.body.starts_with(b"SQLite format 3\0") {
         return Some("SQLite database".to_owned());
@@ -137,7 +132,7 @@ pub fn database(page: &HttpPage) -> Option<String> {
 /// A private key in PEM form.
 pub fn private_key(page: &HttpPage) -> Option<String> {
     let text = page.text();
-    // In a page about keys the words stand in the midst of others; a key file begins with them.
+    // A page about keys contains the same words, but a key file is not markup and has a body of base64 lines.
     let found = KEY.as_ref()?.captures(&text).filter(|_| !is_markup(page))?;
     let after = text.get(found.get(0)?.end()..)?;
     let has_body = after.lines().skip(1).any(|line| line.len() >= 40 && !line.contains(' '));
@@ -157,10 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn each_judge_knows_its_own_by_content() {
+    fn recognizers_accept_their_files_and_hide_secrets() {
         let key = format!("-----BEGIN EC PRIVATE KEY-----\n{}\n-----END", "A".repeat(64));
         let tar = [vec![b'a'; 257], b"ustar\0".to_vec()].concat();
-        let cases: &[(Judge, &[u8])] = &[
+        let cases: &[(Recognizer, &[u8])] = &[
             (git_head, b"ref: refs/heads/main\n"),
             (git_config, b"[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]"),
             (git_index, b"DIRC\0\0\0\x02"),
@@ -180,14 +175,14 @@ mod tests {
             (database, b"SQLite format 3\0"),
             (private_key, key.as_bytes()),
         ];
-        for (judge, body) in cases {
-            let told = judge(&page(body)).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
-            assert!(!told.contains("hunter2"), "{told}");
+        for (recognizer, body) in cases {
+            let proof = recognizer(&page(body)).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(body)));
+            assert!(!proof.contains("hunter2"), "{proof}");
         }
     }
 
     #[test]
-    fn a_web_page_that_talks_about_it_is_not_it() {
+    fn recognizers_refuse_web_pages_with_the_same_words() {
         let html = "<!doctype html><p>Not found: ref: refs/heads/main -----BEGIN PRIVATE KEY----- CREATE TABLE \
                     APP_KEY=1\nDB_PASSWORD=2\nana:$apr1$x [core]</p>";
         let mut page = page(html.as_bytes());
@@ -195,7 +190,7 @@ mod tests {
             if with_type {
                 page.headers.insert("content-type", HeaderValue::from_static("text/html"));
             }
-            let judges: &[Judge] = &[
+            let recognizers: &[Recognizer] = &[
                 git_head,
                 git_config,
                 git_index,
@@ -207,8 +202,8 @@ mod tests {
                 database,
                 private_key,
             ];
-            for (at, judge) in judges.iter().enumerate() {
-                assert_eq!(judge(&page), None, "judge {at}");
+            for (at, recognizer) in recognizers.iter().enumerate() {
+                assert_eq!(recognizer(&page), None, "recognizer {at}");
             }
         }
     }
