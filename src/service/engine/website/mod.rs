@@ -34,8 +34,17 @@ use site::Site;
 /// Number of concurrent checks.
 const CONCURRENCY: usize = 6;
 
-/// A check: its stable name in `GET /scans/{id}/tests`, its description, and its function.
-type Check = (&'static str, &'static str, CheckKind);
+#[derive(Clone, Copy)]
+struct Check {
+    /// Stable name, as in `GET /scans/{id}/tests`.
+    uid: &'static str,
+    description: &'static str,
+    kind: CheckKind,
+}
+
+const fn check(uid: &'static str, description: &'static str, kind: CheckKind) -> Check {
+    Check { uid, description, kind }
+}
 
 #[derive(Clone, Copy)]
 enum CheckKind {
@@ -50,39 +59,39 @@ enum CheckKind {
 use CheckKind::{Active, Files, Passive};
 
 const CHECKS: &[Check] = &[
-    ("web.header.csp", "Content-Security-Policy of pages", Passive(headers::csp)),
-    ("web.header.hsts", "Strict-Transport-Security of HTTPS responses", Passive(headers::hsts)),
-    ("web.header.nosniff", "X-Content-Type-Options of responses", Passive(headers::nosniff)),
-    ("web.header.referrer", "Referrer-Policy of pages", Passive(headers::referrer)),
-    ("web.header.frames", "Protection of pages against framing", Passive(headers::frames)),
-    ("web.cookie.secure", "Secure attribute of cookies", Passive(cookies::secure)),
-    ("web.cookie.http_only", "HttpOnly attribute of cookies", Passive(cookies::http_only)),
-    ("web.cookie.same_site", "SameSite attribute of cookies", Passive(cookies::same_site)),
-    ("web.mixed_content", "Mixed content of HTTPS pages", Passive(content::mixed)),
-    ("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
-    ("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
-    ("web.server.outdated", "Known vulnerabilities of versions in headers", Passive(versions::outdated)),
-    ("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
-    ("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
-    ("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
-    ("web.robots", "Sensitive paths in robots.txt", Active(|site| Box::pin(answers::robots(site)))),
-    ("web.security_txt", "Contact in security.txt", Active(|site| Box::pin(answers::security_txt(site)))),
-    ("web.listing", "Directory listings", Active(|site| Box::pin(listing::check(site)))),
-    ("web.exposed.git", "Files of a Git repository", Files(&exposed::GIT)),
-    ("web.exposed.svn", "Files of a Subversion working copy", Files(&exposed::SVN)),
-    ("web.exposed.hg", "Files of a Mercurial repository", Files(&exposed::MERCURIAL)),
-    ("web.exposed.env", "Environment files", Files(&exposed::ENVIRONMENT)),
-    ("web.exposed.credentials", "Files with passwords or access keys", Files(&exposed::CREDENTIALS)),
-    ("web.exposed.backup", "Archives and old copies of files", Files(&exposed::BACKUP)),
-    ("web.exposed.database", "Database dumps and files", Files(&exposed::DATABASE)),
-    ("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
+    check("web.header.csp", "Content-Security-Policy of pages", Passive(headers::csp)),
+    check("web.header.hsts", "Strict-Transport-Security of HTTPS responses", Passive(headers::hsts)),
+    check("web.header.nosniff", "X-Content-Type-Options of responses", Passive(headers::nosniff)),
+    check("web.header.referrer", "Referrer-Policy of pages", Passive(headers::referrer)),
+    check("web.header.frames", "Protection of pages against framing", Passive(headers::frames)),
+    check("web.cookie.secure", "Secure attribute of cookies", Passive(cookies::secure)),
+    check("web.cookie.http_only", "HttpOnly attribute of cookies", Passive(cookies::http_only)),
+    check("web.cookie.same_site", "SameSite attribute of cookies", Passive(cookies::same_site)),
+    check("web.mixed_content", "Mixed content of HTTPS pages", Passive(content::mixed)),
+    check("web.plain_http", "Availability over plain HTTP", Passive(content::plain_http)),
+    check("web.server.version", "Software versions in headers", Passive(versions::disclosed)),
+    check("web.server.outdated", "Known vulnerabilities of versions in headers", Passive(versions::outdated)),
+    check("web.cors", "CORS response to a foreign origin", Active(|site| Box::pin(answers::cors(site)))),
+    check("web.method", "Allowed HTTP methods", Active(|site| Box::pin(answers::methods(site)))),
+    check("web.error_page", "Internals in error pages", Active(|site| Box::pin(answers::error_pages(site)))),
+    check("web.robots", "Sensitive paths in robots.txt", Active(|site| Box::pin(answers::robots(site)))),
+    check("web.security_txt", "Contact in security.txt", Active(|site| Box::pin(answers::security_txt(site)))),
+    check("web.listing", "Directory listings", Active(|site| Box::pin(listing::check(site)))),
+    check("web.exposed.git", "Files of a Git repository", Files(&exposed::GIT)),
+    check("web.exposed.svn", "Files of a Subversion working copy", Files(&exposed::SVN)),
+    check("web.exposed.hg", "Files of a Mercurial repository", Files(&exposed::MERCURIAL)),
+    check("web.exposed.env", "Environment files", Files(&exposed::ENVIRONMENT)),
+    check("web.exposed.credentials", "Files with passwords or access keys", Files(&exposed::CREDENTIALS)),
+    check("web.exposed.backup", "Archives and old copies of files", Files(&exposed::BACKUP)),
+    check("web.exposed.database", "Database dumps and files", Files(&exposed::DATABASE)),
+    check("web.exposed.private_key", "Private keys", Files(&exposed::PRIVATE_KEY)),
 ];
 
 impl CheckKind {
     async fn run<'a>(self, site: &'a Site<'a>) -> Vec<NewFinding> {
         match self {
-            Passive(check) => check(site),
-            Active(check) => check(site).await,
+            Passive(run) => run(site),
+            Active(run) => run(site).await,
             Files(files) => exposed::check(site, files).await,
         }
     }
@@ -128,14 +137,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let site = Site::new(&web, start, reach.pages).await;
     let site = &site;
     let mut checks = stream::iter(CHECKS.iter().copied())
-        .map(|(uid, description, check)| async move { (uid, description, check.run(site).await) })
+        .map(|check| async move { (check, check.kind.run(site).await) })
         .buffer_unordered(CONCURRENCY);
     let mut count = 0;
-    while let Some((uid, description, findings)) = checks.next().await {
+    while let Some((check, findings)) = checks.next().await {
         count += findings.len();
         let test = TestDone {
-            uid: uid.to_owned(),
-            description: description.to_owned(),
+            uid: check.uid.to_owned(),
+            description: check.description.to_owned(),
             metadata: json!({"start": site.start.url.as_str(), "findings": findings.len()}),
             weight: 1,
             findings,
