@@ -70,17 +70,17 @@ pub const PRIVATE_KEY: ExposedFiles = ExposedFiles {
 /// Requests the files in every base directory; those that exist are the evidence.
 pub async fn check(site: &Site<'_>, exposed: &ExposedFiles) -> Vec<NewFinding> {
     let host = site.start.url.host_str().unwrap_or_default().trim_start_matches("www.");
-    let files =
-        || exposed.files.iter().flat_map(|(recognizer, names)| names.iter().map(move |name| (name, *recognizer)));
     let mut rows = Vec::new();
     for folder in site.base_folders() {
-        for (file, recognizer) in files() {
-            let path = format!("{folder}{}", file.replace("{host}", host));
-            if let Some(proof) = fetch(site, &path, recognizer).await
-                && !is_returned_for_any_name(site, &path, recognizer).await
-            {
-                let url = site.at(&path).map(String::from).unwrap_or_default();
-                rows.push(vec![format!("GET {url}"), "200".to_owned(), proof]);
+        for (recognizer, names) in exposed.files {
+            for name in *names {
+                let path = format!("{folder}{}", name.replace("{host}", host));
+                if let Some(proof) = fetch(site, &path, *recognizer).await
+                    && !is_returned_for_any_name(site, &path, *recognizer).await
+                {
+                    let url = site.at(&path).map(String::from).unwrap_or_default();
+                    rows.push(vec![format!("GET {url}"), "200".to_owned(), proof]);
+                }
             }
         }
     }
