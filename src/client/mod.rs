@@ -42,7 +42,7 @@ pub use budget::{Lane, RateBudget};
 pub use error::{Error, ErrorKind};
 pub use findings::FindingQuery;
 pub use problem::Problem;
-pub use raw::{Fields, RawRequest, RequestBody};
+pub use raw::{FormPairs, RawRequest, RequestBody};
 pub use replay::replay;
 pub use reports::{Download, ReportFile};
 pub use scans::{Interval, ScanQuery, TestQuery};

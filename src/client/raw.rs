@@ -9,7 +9,7 @@ use super::request::{ApiRequest, ResponseSize};
 use super::{Client, ClientResult, Error, ErrorKind, Lane};
 
 /// Name and value of query parameters or form fields.
-pub type Fields = Vec<(Cow<'static, str>, String)>;
+pub type FormPairs = Vec<(Cow<'static, str>, String)>;
 
 /// The body of a request.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub enum RequestBody {
     /// No body.
     Empty,
     /// `application/x-www-form-urlencoded`.
-    Form(Fields),
+    Form(FormPairs),
     /// JSON.
     Json(serde_json::Value),
 }
@@ -30,7 +30,7 @@ pub struct RawRequest {
     /// Path below the base URL with a leading slash; a leading `/api/v2` is removed.
     pub path: String,
     /// Query parameters.
-    pub query: Fields,
+    pub query: FormPairs,
     /// The body.
     pub body: RequestBody,
 }

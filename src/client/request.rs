@@ -7,7 +7,7 @@ use std::hash::Hash;
 use reqwest::Method;
 use serde::Serialize;
 
-use super::raw::{Fields, RequestBody};
+use super::raw::{FormPairs, RequestBody};
 use super::{ClientResult, Lane};
 
 /// Items per page of a list.
@@ -20,7 +20,7 @@ pub(super) struct ApiRequest {
     pub method: Method,
     /// Path below the base URL, with a leading slash.
     pub path: String,
-    pub query: Fields,
+    pub query: FormPairs,
     pub body: RequestBody,
     pub accept: &'static str,
     pub lane: Lane,

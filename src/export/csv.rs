@@ -8,9 +8,9 @@ use crate::report::{evidence_cell, neutral};
 use crate::text;
 
 /// Name and cell of a column.
-type Column = (&'static str, fn(&ExportRow) -> String);
+type CsvColumn = (&'static str, fn(&ExportRow) -> String);
 
-const COLUMNS: [Column; 37] = [
+const COLUMNS: [CsvColumn; 37] = [
     ("id", |row| if row.case.own.is_some() { String::new() } else { row.case.finding.id.to_string() }),
     ("fingerprint", |row| row.case.key().to_string()),
     ("workspace", |row| row.workspace.to_string()),

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{HeadlessSession, ServiceArgs};
 use crate::cli::advised::Advised;
-use crate::client::{Fields, RawRequest, RequestBody};
+use crate::client::{FormPairs, RawRequest, RequestBody};
 
 /// `scandeck api …`.
 #[derive(Args, Clone, Debug)]
@@ -41,7 +41,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-fn fields(pairs: Vec<(String, String)>) -> Fields {
+fn fields(pairs: Vec<(String, String)>) -> FormPairs {
     pairs.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
