@@ -131,8 +131,8 @@ fn a_target_that_comes_after_a_request_was_looked_at_is_named_too() {
 fn notices_cover_no_row_and_no_field() {
     let long =
         "the disk is full, so that nothing more can be kept of what comes in: make room, and start the dashboard again";
-    let small = [(80, 12, "5 G", "+2s"), (80, 24, "2 n", "[ Make"), (80, 24, "5 G : m i n e", ":mine")];
-    let large = [(200, 60, "5 G", "+2s"), (200, 60, "2 n", "[ Make"), (200, 60, "5 G : m i n e", ":mine")];
+    let small = [(80, 12, "5 G", "+2s"), (80, 24, "2 n", "[ Add"), (80, 24, "5 G : m i n e", ":mine")];
+    let large = [(200, 60, "5 G", "+2s"), (200, 60, "2 n", "[ Add"), (200, 60, "5 G : m i n e", ":mine")];
     for (columns, rows, keys, seen) in small.into_iter().chain(large) {
         let mut model = planted(columns, rows);
         // What came in is said too, and is over.

@@ -1,10 +1,9 @@
-//! Which form a call or a draft belongs to.
+//! The form that a call or a draft belongs to.
 
 use crate::contract::WorkspaceId;
 use crate::oob::Token;
 use crate::triage::EventId;
 
-/// Which form; a draft is kept under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FormTag {
     NewWorkspace,
@@ -13,21 +12,20 @@ pub enum FormTag {
     NewScan,
     NewLogger,
     NewReport,
-    /// A finding of one's own.
-    Own(OwnOf),
-    /// Where a payload went.
+    ManualFinding(ManualFindingOrigin),
+    /// Where a payload was placed.
     Place(Token),
     /// Base URL and key, from the first-start question.
     Connect,
 }
 
-/// What a finding of one's own is made of: what is typed about one is not about another.
+/// What a manual finding starts from: each origin has its own draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OwnOf {
-    /// Of nothing yet.
+pub enum ManualFindingOrigin {
+    /// An empty form.
     New,
-    /// Of these captured requests, told by a hash of them.
+    /// The captured requests with this hash.
     Captures(u64),
-    /// Of the one to change.
+    /// The finding to change.
     Finding(EventId),
 }

@@ -99,7 +99,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
     };
     assert_eq!(
         [FieldId::MadeBy, FieldId::Format, FieldId::Resources].map(chosen),
-        ["scandeck, with the decisions", "csv", "name:git (2)"]
+        ["scandeck, with decisions", "csv", "name:git (2)"]
     );
     let made = desk.keys("ctrl-o").into_iter().find_map(|effect| match effect {
         Effect::Export(exported) => Some((exported.format, exported.rows.len())),

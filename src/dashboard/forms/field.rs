@@ -1,5 +1,4 @@
 //! One field of a form: a text, several lines, or a choice.
-
 use crate::dashboard::base::Secret;
 use crate::dashboard::text::TextInput;
 
@@ -111,8 +110,8 @@ impl FieldId {
         }
     }
 
-    /// A refusal that names no field (403, 409) is about this one.
-    pub fn names_the_thing(self) -> bool {
+    /// A refusal that names no field (403, 409) is shown here.
+    pub fn is_object_name(self) -> bool {
         matches!(self, Self::Name | Self::Label | Self::TargetName | Self::Targets)
     }
 }
@@ -264,14 +263,14 @@ impl FormField {
         }
     }
 
-    /// The server's words, as long as the text is the one it refused.
-    pub(crate) fn words_of_the_server(&self) -> Option<String> {
-        let (refused, words) = self.refused.as_ref()?;
-        (refused.0 == self.text()).then(|| words.clone())
+    /// The message of the service, as long as the text is the one that it refused.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let (refused, message) = self.refused.as_ref()?;
+        (refused.0 == self.text()).then(|| message.clone())
     }
 
-    /// What a draft gives back: not what the form was opened on.
-    pub(crate) fn keeps_draft(&self) -> bool {
+    /// Whether a draft restores it: not the objects that the form was opened for.
+    pub(crate) fn is_in_drafts(&self) -> bool {
         !matches!(self.id, FieldId::Targets | FieldId::Resources | FieldId::Source | FieldId::Into)
             && !matches!(self.value, FieldValue::Info(_))
     }

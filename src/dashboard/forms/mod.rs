@@ -1,118 +1,123 @@
-//! Forms: fields to fill in, checked while they are typed, refused in the server's own words.
+//! Forms: fields to fill in, checked after every key, with the service's refusals shown at the field.
 //!
 //! ```text
 //!   open ─► keys ─► check (after every key) ─► send ─► jobs ─► Batch ─► accepted: closed
-//!    ▲                                                            └──► refused: words at the field, all kept
-//!    └── draft (esc keeps it)
+//!    ▲                                                            └──► refused: message at the field, input remains
+//!    └── draft (esc saves it)
 //! ```
 //!
-//! This file has what all forms share. Each kind has a file of its own with the fields it opens with, what it
-//! refuses, and the calls it makes.
+//! This folder has what all forms share. Each form is in the folder of its feature (`form.rs`): the fields it opens
+//! with, what it refuses, and the calls that it makes ([`FormKind`]).
 
-pub mod basic;
 pub mod field;
-pub mod own;
-pub mod place;
-pub mod report;
-pub mod scan;
-pub mod targets;
 
-pub use own::ManualFindingDraft;
+pub use field::{FieldId, FieldValue, FormField, LineNote};
 
 use crate::client::Problem;
-use crate::contract::{ReportSource, Shared, TargetId, Workspace, WorkspaceId};
-use crate::dashboard::base::{ConnectionChoice, FormTag, Job, Secret};
+use crate::contract::{ReportSource, Shared, TargetId, WorkspaceId};
+use crate::dashboard::base::{FormTag, Job, Secret};
 use crate::dashboard::data::Data;
-use crate::dashboard::forms::ManualFindingDraft as OwnDraft;
 use crate::dashboard::text::TextInput;
-use crate::export::ExportFormat;
-use crate::oob::Payload;
 use crate::triage::{CaseId, EventId, ManualFinding};
 use std::collections::BTreeMap;
 
-pub use crate::dashboard::base::OwnOf;
-pub use crate::dashboard::forms::place::Place;
+/// A field whose input cannot be sent, and why.
+pub type FieldProblem = (FieldId, String);
 
-pub use crate::dashboard::forms::field::{FieldId, FieldValue, FormField, LineNote};
+/// A job that was not done, and why the service refused it.
+pub type UndoneJob = (Job, Option<Problem>);
+
+/// The functions of one kind of form.
+#[derive(Debug)]
+pub struct FormKind {
+    /// The verb of the notices: `create`.
+    pub verb: &'static str,
+    /// Shows and hides fields, and finds the problems of the present input.
+    pub check: fn(&mut Form, &Data) -> Vec<FieldProblem>,
+    /// The calls that sending makes.
+    pub jobs: fn(&Form) -> Vec<Job>,
+    /// Reduces the form to the jobs that were not done; true when it shows their refusals itself.
+    pub keep_refused: fn(&mut Form, &[UndoneJob]) -> bool,
+}
+
+impl FormKind {
+    /// A form without checks and calls.
+    pub const fn new(verb: &'static str) -> Self {
+        Self { verb, check: |_, _| Vec::new(), jobs: |_| Vec::new(), keep_refused: |_, _| false }
+    }
+}
 
 /// A form as it stands.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// Which.
     pub tag: FormTag,
-    /// Its head, naming what it is about: `Scan 60 targets of Acme external`.
+    pub kind: &'static FormKind,
+    /// Names the object: `Scan 60 targets`.
     pub title: String,
-    /// All fields; those with `shown` off take no part.
+    /// All fields; those with `shown` off are neither drawn nor sent.
     pub fields: Vec<FormField>,
     /// The focused field; the number of fields means the button.
     pub at: usize,
-    /// What the button says: `Start 58 scans`.
+    /// Label of the button: `Start 58 scans`.
     pub button: String,
-    /// What sending makes, and what it leaves out; a line each.
+    /// What sending creates, and what it excludes; a line each.
     pub summary: Vec<String>,
     /// A refusal that belongs to no field.
     pub problem: Option<Problem>,
     /// It was sent and not answered yet.
     pub sending: bool,
-    /// Sending was tried: what is missing is said from now on.
+    /// Sending was attempted: missing input is an error from now on.
     pub tried: bool,
-    /// What it acts on, captured when it was opened.
+    /// The objects it acts on, captured when it was opened.
     pub subject: FormSubject,
-    /// Lines that the server refused, with its words.
+    /// Lines that the service refused, with its message.
     pub(crate) refused_lines: BTreeMap<String, String>,
 }
 
-/// What a form acts on.
+/// The objects that a form acts on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormSubject {
     pub workspace: Option<WorkspaceId>,
-    /// Groups of targets a scan can be of, in the order of the choice.
+    /// Groups of targets that can be scanned, in the order of the choice.
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
-    /// Groups of ids a report can be about.
+    /// Groups of ids that a report can cover.
     pub sets: Vec<IdSet>,
-    /// The finding of one's own.
-    pub own: Option<Box<OwnDraft>>,
+    /// The manual finding.
+    pub manual: Option<Box<ManualFindingDraft>>,
 }
 
-/// Ids a report can be about, with the words of the choice: `marked`, `all shown`.
+/// Ids that a report can cover, with the label of the choice: `marked`, `all shown`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdSet {
-    pub words: String,
+    pub label: String,
     pub source: ReportSource,
     pub ids: Vec<i64>,
-    /// The same as rows of the findings, those of our own among them; none for scans.
+    /// The same as rows of the findings, with manual findings; empty for scans.
     pub cases: Vec<CaseId>,
 }
 
-/// What a form is checked against.
-#[derive(Clone, Copy, Debug)]
-pub struct FormData<'a> {
-    /// What the service told.
-    pub data: &'a Data,
-}
-
-/// What a form starts from, captured when it is opened.
-#[derive(Clone, Debug)]
-pub enum FormOpening<'a> {
-    NewWorkspace,
-    EditWorkspace(&'a Workspace),
-    /// Into the workspace of this name.
-    NewTargets(&'a str),
-    /// Of one of these groups of targets, each with its words.
-    NewScan(Vec<(String, Vec<(TargetId, Shared)>)>),
-    NewLogger,
-    NewReport(Vec<IdSet>),
-    Own(OwnDraft),
-    /// Where this payload went.
-    Place(&'a Payload),
-    Connect,
+/// What the form of a manual finding starts from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ManualFindingDraft {
+    /// The finding to change; a new one without it.
+    pub id: Option<EventId>,
+    pub finding: ManualFinding,
+    /// Manual findings that the captures can be added to instead.
+    pub others: Vec<(EventId, ManualFinding)>,
 }
 
 impl Form {
     /// A form with these fields, the first shown one focused.
-    pub fn new(tag: FormTag, title: impl Into<String>, button: impl Into<String>, fields: Vec<FormField>) -> Self {
+    pub fn new(
+        tag: FormTag,
+        kind: &'static FormKind,
+        title: impl Into<String>,
+        button: impl Into<String>,
+        fields: Vec<FormField>,
+    ) -> Self {
         let mut form = Self {
             tag,
+            kind,
             title: title.into(),
             fields,
             at: 0,
@@ -124,97 +129,37 @@ impl Form {
             subject: FormSubject::default(),
             refused_lines: BTreeMap::new(),
         };
-        form.at = form.next_place(0, 1).unwrap_or(form.fields.len());
+        form.at = form.next_place(0, 1);
         form
     }
 
-    /// Opens a form.
-    pub fn open(opening: FormOpening<'_>, workspace: Option<WorkspaceId>) -> Self {
-        let mut form = match opening {
-            FormOpening::NewWorkspace => basic::new_workspace(),
-            FormOpening::EditWorkspace(workspace) => basic::edit_workspace(workspace),
-            FormOpening::NewTargets(workspace) => targets::open(workspace),
-            FormOpening::NewScan(sets) => scan::open(sets),
-            FormOpening::NewLogger => basic::new_logger(),
-            FormOpening::NewReport(sets) => report::open(sets),
-            FormOpening::Own(draft) => own::open(draft),
-            FormOpening::Place(payload) => place::open(payload),
-            FormOpening::Connect => basic::connect(),
-        };
-        form.subject.workspace = workspace;
-        form
+    /// Its calls create objects in this workspace.
+    pub fn in_workspace(mut self, workspace: Option<WorkspaceId>) -> Self {
+        self.subject.workspace = workspace;
+        self
     }
 
-    /// Checks everything that is typed, says what is wrong at the fields; true when it can be sent.
-    pub fn check(&mut self, known: &FormData<'_>) -> bool {
-        let problems = match self.tag {
-            FormTag::NewWorkspace => basic::check_workspace(self, known, None),
-            FormTag::EditWorkspace(id) => basic::check_workspace(self, known, Some(id)),
-            FormTag::NewTargets => targets::check(self, known),
-            FormTag::NewScan => scan::check(self),
-            FormTag::NewLogger => basic::check_logger(self, known),
-            FormTag::NewReport => report::check(self),
-            FormTag::Own(_) => own::check(self),
-            FormTag::Place(_) => Vec::new(),
-            FormTag::Connect => basic::check_connect(self),
-        };
-        self.place_problems(problems)
-    }
-
-    /// The calls that sending it makes; none for the address of a service.
-    pub fn jobs(&self) -> Vec<Job> {
-        match self.tag {
-            FormTag::NewWorkspace => basic::make_workspace(self),
-            FormTag::EditWorkspace(id) => basic::change_workspace(self, id),
-            FormTag::NewTargets => targets::jobs(self),
-            FormTag::NewScan => scan::jobs(self),
-            FormTag::NewLogger => basic::make_logger(self),
-            FormTag::NewReport => report::jobs(self),
-            FormTag::Own(_) | FormTag::Place(_) | FormTag::Connect => Vec::new(),
+    /// Checks the input and puts the problems at the fields; true when it can be sent. Missing input is shown as an
+    /// error once the field was touched or sending was attempted.
+    pub fn check(&mut self, data: &Data) -> bool {
+        let problems = (self.kind.check)(self, data);
+        for field in &mut self.fields {
+            let found = problems.iter().find(|(id, _)| *id == field.id && field.shown);
+            let shown = found.filter(|_| self.tried || field.touched).map(|(_, problem)| problem.clone());
+            field.error = shown.or_else(|| field.refusal());
         }
+        problems.is_empty()
     }
 
-    /// The report that is made here, with the decisions: its form and its findings. None where the service makes it.
-    pub fn report_made_here(&self) -> Option<(ExportFormat, Vec<CaseId>)> {
-        report::made_here(self)
-    }
-
-    /// The finding of one's own that it makes, and which one that changes.
-    pub fn own(&self) -> Option<(Option<EventId>, ManualFinding)> {
-        own::made(self)
-    }
-
-    /// Where the payload went, as the form has it.
-    pub fn place(&self) -> Place {
-        place::made(self)
-    }
-
-    /// What is being done by sending it, for the notices.
-    pub fn verb(&self) -> &'static str {
-        match self.tag {
-            FormTag::NewScan => "start",
-            FormTag::EditWorkspace(_) => "save",
-            FormTag::Connect => "connect",
-            _ => "make",
-        }
-    }
-
-    /// The choice that the form of the first-start question makes.
-    pub fn hosted(&self) -> ConnectionChoice {
-        basic::hosted(self)
-    }
-
-    /// The field with this id.
     pub fn field(&self, id: FieldId) -> Option<&FormField> {
         self.fields.iter().find(|field| field.id == id)
     }
 
-    /// The same, to change it.
     pub fn field_mut(&mut self, id: FieldId) -> Option<&mut FormField> {
         self.fields.iter_mut().find(|field| field.id == id)
     }
 
-    /// The focused field, unless the button is.
+    /// The focused field; none when the button has the focus.
     pub fn focused(&self) -> Option<&FormField> {
         self.fields.get(self.at)
     }
@@ -228,101 +173,94 @@ impl Form {
         }
     }
 
-    /// The trimmed text of a field that is shown; empty otherwise.
+    fn shown(&self, id: FieldId) -> Option<&FormField> {
+        self.field(id).filter(|field| field.shown)
+    }
+
+    /// The trimmed text of a field; empty when the field is not shown.
     pub fn text(&self, id: FieldId) -> String {
-        self.field(id).filter(|field| field.shown).map(|field| field.text().trim().to_owned()).unwrap_or_default()
+        self.shown(id).map(|field| field.text().trim().to_owned()).unwrap_or_default()
     }
 
-    /// The chosen option of a field that is shown; the first one otherwise.
+    /// The trimmed text of a field that is shown and not empty.
+    pub fn filled(&self, id: FieldId) -> Option<String> {
+        Some(self.text(id)).filter(|text| !text.is_empty())
+    }
+
+    /// The chosen option of a field; the first one when the field is not shown.
     pub fn choice(&self, id: FieldId) -> usize {
-        self.field(id).filter(|field| field.shown).map(FormField::chosen).unwrap_or(0)
+        self.shown(id).map_or(0, FormField::chosen)
     }
 
-    /// Shows or hides a field.
+    pub fn is_shown(&self, id: FieldId) -> bool {
+        self.shown(id).is_some()
+    }
+
     pub fn show(&mut self, id: FieldId, shown: bool) {
         if let Some(field) = self.field_mut(id) {
             field.shown = shown;
         }
     }
 
-    /// Focuses the next place in a direction, the button included.
+    /// Focuses the next field in a direction, the button included.
     pub fn walk(&mut self, by: isize) {
-        if by == 0 {
-            return;
-        }
-        let places = self.fields.len() + 1;
-        let start = (self.at as isize + by).rem_euclid(places as isize) as usize;
-        if let Some(at) = self.next_place(start, by) {
-            self.at = at;
+        if by != 0 {
+            let places = self.fields.len() + 1;
+            let start = (self.at as isize + by).rem_euclid(places as isize) as usize;
+            self.at = self.next_place(start, by);
         }
     }
 
-    /// The first place that can be focused, from `start` in the direction of `by`, going around.
-    fn next_place(&self, start: usize, by: isize) -> Option<usize> {
+    /// The first place that can be focused, from `start` in the direction of `by`, around the ends. The button always
+    /// can.
+    fn next_place(&self, start: usize, by: isize) -> usize {
         let places = self.fields.len() + 1;
         let place = |step: usize| (start as isize + by.signum() * step as isize).rem_euclid(places as isize) as usize;
-        (0..places).map(place).find(|&at| {
-            self.fields.get(at).is_none_or(|field| field.shown && !matches!(field.value, FieldValue::Info(_)))
-        })
+        let can_focus = |field: &FormField| field.shown && !matches!(field.value, FieldValue::Info(_));
+        let found = (0..places).map(place).find(|&at| self.fields.get(at).is_none_or(can_focus));
+        found.unwrap_or(self.fields.len())
     }
 
-    /// Puts what a check found wrong at the fields; true when nothing is wrong. What is merely missing is said once
-    /// sending was tried or the field was touched.
-    pub fn place_problems(&mut self, problems: Vec<(FieldId, String)>) -> bool {
-        for field in &mut self.fields {
-            let found = problems.iter().find(|(id, _)| *id == field.id && field.shown);
-            let said = found.filter(|_| self.tried || field.touched).map(|(_, words)| words.clone());
-            field.error = said.or_else(|| field.words_of_the_server());
-        }
-        problems.is_empty()
-    }
-
-    /// Puts a refusal of the server at the field it is about, in its own words.
-    pub fn land(&mut self, problem: Problem) {
+    /// Puts a refusal of the service at the field it names, in the words of the service.
+    pub fn show_refusal(&mut self, problem: Problem) {
         self.sending = false;
-        let told = format!("{} {}", problem.message, problem.details.as_deref().unwrap_or_default()).to_lowercase();
-        let about = self.named_in(&told);
-        let about = about.or_else(|| match problem.status {
-            Some(403 | 409) => self.fields.iter().position(|field| field.shown && field.id.names_the_thing()),
+        let text = format!("{} {}", problem.message, problem.details.as_deref().unwrap_or_default()).to_lowercase();
+        let about = self.named_in(&text).or_else(|| match problem.status {
+            Some(403 | 409) => self.fields.iter().position(|field| field.shown && field.id.is_object_name()),
             _ => None,
         });
-        match about {
-            Some(at) => {
-                let words = match &problem.details {
-                    Some(details) => format!("{}: {details}", problem.message),
-                    None => problem.message.clone(),
-                };
-                let field = &mut self.fields[at];
-                field.refused = Some((Secret(field.text()), words.clone()));
-                field.error = Some(words);
-                self.at = at;
-            }
-            None => self.problem = Some(problem),
-        }
+        let Some(at) = about else {
+            self.problem = Some(problem);
+            return;
+        };
+        let message = message_of(&problem);
+        let field = &mut self.fields[at];
+        field.refused = Some((Secret(field.text()), message.clone()));
+        field.error = Some(message);
+        self.at = at;
     }
 
-    /// The field that lower-case words are about: the one of the longest name in them, so that `report_callback.format`
-    /// is not about a `format`, nor `resources` about a `source`.
-    fn named_in(&self, told: &str) -> Option<usize> {
-        let part_of_word =
-            |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-        let stands_alone = |at: usize, name: &str| {
-            !part_of_word(told[..at].chars().next_back()) && !part_of_word(told[at + name.len()..].chars().next())
+    /// The field that a lower-case text names. The longest name wins, so that `report_callback.format` does not match
+    /// `format`, nor `resources` match `source`.
+    fn named_in(&self, text: &str) -> Option<usize> {
+        let is_in_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+        let is_word = |at: usize, name: &str| {
+            !is_in_word(text[..at].chars().next_back()) && !is_in_word(text[at + name.len()..].chars().next())
         };
         let shown = self.fields.iter().enumerate().filter(|(_, field)| field.shown);
         let named = shown.filter_map(|(at, field)| {
             let names = field.id.wire_names().iter();
-            let found = names.filter(|name| told.match_indices(*name).any(|(at, name)| stands_alone(at, name)));
+            let found = names.filter(|name| text.match_indices(*name).any(|(at, name)| is_word(at, name)));
             Some((found.map(|name| name.len()).max()?, at))
         });
         named.max_by_key(|&(length, at)| (length, std::cmp::Reverse(at))).map(|(_, at)| at)
     }
 
-    /// Takes over what was typed into a draft of the same form.
-    pub fn take_draft(&mut self, draft: Form) {
+    /// Restores the input of a draft of the same form.
+    pub fn restore(&mut self, draft: Form) {
         for old in draft.fields {
             if let Some(field) = self.field_mut(old.id)
-                && field.keeps_draft()
+                && field.is_in_drafts()
             {
                 field.value = old.value;
                 field.touched = old.touched;
@@ -336,23 +274,30 @@ impl Form {
         self.fields.iter().any(|field| field.touched)
     }
 
-    /// Some typed lines cannot be sent yet.
+    /// Whether some typed lines cannot be sent yet.
     pub fn has_lines_left(&self) -> bool {
         self.fields.iter().flat_map(|field| &field.notes).any(|note| matches!(note, LineNote::Bad(_)))
     }
 
-    /// After an answer: keeps what was not done, with the words of what was refused.
-    pub fn keep_only(&mut self, left: Vec<(Job, Option<Problem>)>) {
+    /// Reduces the form to the jobs that were not done, with the messages of the refused ones.
+    pub fn keep_refused(&mut self, left: Vec<UndoneJob>) {
         self.sending = false;
-        match self.tag {
-            FormTag::NewTargets => targets::keep_only(self, &left),
-            FormTag::NewScan => scan::keep_only(self, &left),
-            _ => {}
-        }
-        if self.tag != FormTag::NewTargets
-            && let Some(problem) = left.into_iter().find_map(|(_, problem)| problem)
-        {
-            self.land(problem);
+        let shows_refusals = (self.kind.keep_refused)(self, &left);
+        let refusal = left.into_iter().find_map(|(_, problem)| problem);
+        if let Some(problem) = refusal.filter(|_| !shows_refusals) {
+            self.show_refusal(problem);
         }
     }
+}
+
+/// The message of a refusal with its details.
+pub(crate) fn message_of(problem: &Problem) -> String {
+    match &problem.details {
+        Some(details) => format!("{}: {details}", problem.message),
+        None => problem.message.clone(),
+    }
+}
+
+pub(crate) fn is_web_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -1,13 +1,12 @@
 //! Forms over the panes.
-
-use crate::dashboard::forms::{Form, FormData};
+use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
 
 impl Model {
-    /// Opens a form, with what was typed into the same one before it was closed.
+    /// Opens a form with the input of its draft.
     pub(crate) fn open_form(&mut self, mut form: Form) {
         if let Some(draft) = self.overlay.drafts.remove(&form.tag) {
-            form.take_draft(draft);
+            form.restore(draft);
         }
         self.overlay.modals.push(Modal::Form(Box::new(form)));
         self.check_form();
@@ -16,9 +15,8 @@ impl Model {
 
     /// Checks the form that has the keys; true when it can be sent.
     pub(crate) fn check_form(&mut self) -> bool {
-        let known = FormData { data: &self.data };
         match self.overlay.modals.last_mut() {
-            Some(Modal::Form(form)) => form.check(&known),
+            Some(Modal::Form(form)) => form.check(&self.data),
             _ => false,
         }
     }

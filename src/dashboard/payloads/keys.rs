@@ -2,11 +2,13 @@
 
 use crate::contract::{Logger, LoggerId, Shared, Stamp};
 use crate::dashboard::base::{Caught, Effect, FormTag, Pane, Scope, Tone};
-use crate::dashboard::forms::{Form, FormOpening};
+use crate::dashboard::input::Prefix;
 use crate::dashboard::input::action::{Action, PayloadAction};
-use crate::dashboard::input::{Context, KeyChord, Prefix};
+use crate::dashboard::input::context::Context;
+use crate::dashboard::input::key::KeyChord;
 use crate::dashboard::model::{Modal, Model, navigation};
 use crate::dashboard::palette::Many;
+use crate::dashboard::payloads::form;
 use crate::oob::lifetime::over;
 use crate::oob::{Payload, PayloadOrigin, PayloadRequest, PayloadShape, Token, UrlForm};
 use crate::text;
@@ -211,17 +213,14 @@ pub(crate) fn edit_last(model: &mut Model) {
 
 fn open_place(model: &mut Model, token: Token) {
     let Some(payload) = model.captures.oob.book.get(token).cloned() else { return };
-    let form = Form::open(FormOpening::Place(&payload), model.navigation.scope.workspace);
-    model.open_form(form);
+    model.open_form(form::open(&payload));
 }
 
 /// Keeps what the form says about a payload; it closes.
 pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
+    let Some(Modal::Form(form)) = model.overlay.modals.pop_if(|modal| matches!(modal, Modal::Form(_))) else { return };
     let FormTag::Place(token) = form.tag else { return };
-    let place = form.place();
-    change(model, &[token], |payload| place.clone().put(payload), effects);
-    model.overlay.modals.pop();
+    change(model, &[token], |payload| form::fill(&form, payload), effects);
     model.overlay.drafts.remove(&FormTag::Place(token));
     model.say(Tone::Good, format!("kept: payload {token}"));
 }

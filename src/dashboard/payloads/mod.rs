@@ -10,6 +10,7 @@
 
 pub mod commands;
 pub mod draw;
+pub mod form;
 pub mod keys;
 #[cfg(test)]
 mod signals_tests;

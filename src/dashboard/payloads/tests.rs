@@ -93,7 +93,7 @@ fn a_number_that_is_taken_makes_no_second_payload_of_one_token() {
 fn e_right_after_p_writes_down_where_it_went_and_later_it_is_the_panes_own_again() {
     let mut desk = Desk::new();
     desk.keys("3 p e");
-    assert!(desk.form().title.contains("Where payload aaaaaaaaaaab went"));
+    assert!(desk.form().title.contains("Placement of payload aaaaaaaaaaab"));
     let (kept, _) = planted(&desk.keys("'q' tab tab 'SSRF' ctrl-o"));
     let [payload] = &kept[..] else { panic!("{kept:?}") };
     assert_eq!((payload.parameter.as_str(), payload.technique.as_str(), payload.version), ("q", "SSRF", 1));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   data::snapshots ─┐
-//!   data::watch ─────┴─► draw (progress, time left, failures, detail)        form: forms/scan
+//!   data::watch ─────┴─► draw (progress, time left, failures, detail)        form
 //! ```
 //!
 //! Whether a scan is stalled is decided in `dashboard/data/watch.rs`. Starting, stopping and deleting scans is in
@@ -10,3 +10,4 @@
 
 pub mod commands;
 pub mod draw;
+pub mod form;

@@ -8,3 +8,4 @@
 
 pub mod draw;
 pub mod ending;
+pub mod form;

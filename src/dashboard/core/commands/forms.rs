@@ -5,10 +5,13 @@ use crate::contract::{ReportFormat, ReportSource, Risk};
 use crate::dashboard::base::Effect;
 use crate::dashboard::core::update::objects;
 use crate::dashboard::findings::{export as out, manual};
-use crate::dashboard::forms::{FieldId, Form, FormOpening};
+use crate::dashboard::forms::FieldId;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::model::{Modal, Model};
-use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use crate::dashboard::palette::Command;
+use crate::dashboard::palette::args::Args;
+use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
+use crate::dashboard::reports;
 
 /// The formats by name.
 const FORMATS: &[&str] = &["pdf", "html", "json", "csv", "xlsx", "docx"];
@@ -56,7 +59,7 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
         let ids = ids.into_iter().map(i64::from).collect();
         sets.insert(0, objects::id_set(model, &words, ReportSource::Findings, ids));
     }
-    model.open_form(Form::open(FormOpening::NewReport(sets), model.navigation.scope.workspace));
+    model.open_form(reports::form::open(sets));
     let known = |format: &str| ReportFormat::KNOWN.iter().position(|known| known.as_str() == format);
     let maker = maker.and_then(|maker| MAKERS.iter().position(|known| *known == maker));
     choose(model, FieldId::Format, format.and_then(known));

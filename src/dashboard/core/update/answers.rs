@@ -70,7 +70,7 @@ pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Proble
         Err(problem) => {
             model.overlay.modals.retain(|modal| matches!(modal, Modal::Setup(_) | Modal::Form(_)));
             if let Some(Modal::Form(form)) = model.overlay.modals.last_mut() {
-                form.land(problem.clone());
+                form.show_refusal(problem.clone());
             }
             for modal in &mut model.overlay.modals {
                 if let Modal::Setup(setup) = modal {

@@ -156,7 +156,7 @@ impl Model {
             JobState::Cancelled => Some((job, None)),
             _ => None,
         });
-        form.keep_only(left.collect());
+        form.keep_refused(left.collect());
         self.check_form();
     }
 

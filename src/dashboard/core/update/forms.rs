@@ -1,23 +1,25 @@
-//! Keys in forms, and in the first-start question; what is sent, and what comes of it.
+//! Keys in forms, and sending them.
 
-use crate::dashboard::base::{Batch, ConnectionChoice, Effect, FormTag, Tone};
-use crate::dashboard::forms::{FieldValue, Form, FormField, FormOpening};
+use crate::dashboard::base::{Batch, Effect, FormTag, Tone};
+use crate::dashboard::core::update::{lines, setup};
+use crate::dashboard::findings::{export, manual};
+use crate::dashboard::forms::{FieldValue, Form, FormField};
 use crate::dashboard::input::KeyEvent;
-use crate::dashboard::input::action::{
-    Action, EditAction, FormAction, ListAction, MoveAction, SetupAction, ViewAction,
-};
+use crate::dashboard::input::action::{Action, EditAction, FormAction, ViewAction};
 use crate::dashboard::model::{Help, Modal, Model};
+use crate::dashboard::payloads::keys as payloads;
+use crate::dashboard::reports;
 
 /// A key in a form.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
     match action {
         Some(Action::Edit(EditAction::Close)) => {
-            crate::dashboard::core::update::lines::close(model);
+            lines::close(model);
             return;
         }
         Some(Action::View(ViewAction::Help)) => return model.overlay.modals.push(Modal::Help(Help::default())),
-        // What was sent is not changed under way.
+        // The input does not change while the form is being sent.
         _ if form.sending => return,
         Some(Action::Form(FormAction::Send)) => return send(model, effects),
         Some(Action::Form(FormAction::Enter)) if form.focused().is_none() => return send(model, effects),
@@ -51,7 +53,7 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<FormAction>) {
             *touched = true;
         }
         (Some(FormAction::Enter), Some(_)) => form.walk(1),
-        // Any other key types, where the field is a text.
+        // Any other key types into a text field.
         (Some(_) | None, Some(FormField { value: FieldValue::Text(input), touched, .. })) => {
             *touched |= input.type_key(event);
         }
@@ -59,14 +61,14 @@ fn type_in(form: &mut Form, event: KeyEvent, action: Option<FormAction>) {
     }
 }
 
-/// To the next line of a field, from its last one to the next field; or back.
+/// Moves to the next line of a field, and from its last line to the next field; or back.
 fn walk(form: &mut Form, by: isize) {
     if !form.input().is_some_and(|input| input.walk_rows(by)) {
         form.walk(by);
     }
 }
 
-/// Text was pasted into the focused field, or edited elsewhere.
+/// Text was pasted into the focused field, or edited in $EDITOR.
 pub(crate) fn handle_typed(model: &mut Model) {
     if let Some(Modal::Form(form)) = model.overlay.modals.last_mut()
         && let Some(field) = form.fields.get_mut(form.at)
@@ -76,85 +78,36 @@ pub(crate) fn handle_typed(model: &mut Model) {
     model.check_form();
 }
 
-/// Sends the form, unless something in it cannot go.
+/// Sends the form, or focuses the first field with an error.
 fn send(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(Modal::Form(form)) = model.overlay.modals.last_mut() {
         form.tried = true;
         form.problem = None;
     }
-    if !model.check_form() {
-        if let Some(Modal::Form(form)) = model.overlay.modals.last_mut()
-            && let Some(at) = form.fields.iter().position(|field| field.shown && field.error.is_some())
-        {
-            form.at = at;
-        }
+    let can_send = model.check_form();
+    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
+    if !can_send {
+        let error = form.fields.iter().position(|field| field.shown && field.error.is_some());
+        form.at = error.unwrap_or(form.at);
         return;
     }
-    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else { return };
-    if let FormTag::Place(_) = form.tag {
-        return crate::dashboard::payloads::keys::keep(model, effects);
+    match form.tag {
+        FormTag::Place(_) => return payloads::keep(model, effects),
+        FormTag::ManualFinding(_) => return manual::keep(model, effects),
+        _ => {}
     }
-    if let FormTag::Own(_) = form.tag {
-        return crate::dashboard::findings::manual::keep(model, effects);
-    }
-    if let Some((format, ids)) = form.report_made_here() {
+    if let Some((format, ids)) = reports::form::local_report(form) {
         model.overlay.modals.pop();
         model.overlay.drafts.remove(&FormTag::NewReport);
-        if let Err(why) = crate::dashboard::findings::export::write(model, &ids, format, effects) {
-            model.say(Tone::Bad, why);
+        if let Err(problem) = export::write(model, &ids, format, effects) {
+            model.say(Tone::Bad, problem);
         }
         return;
     }
     form.sending = true;
     if form.tag == FormTag::Connect {
-        effects.push(Effect::Connect(form.hosted()));
-        // One choice at a time, also when the form is closed before the answer.
-        for modal in &mut model.overlay.modals {
-            if let Modal::Setup(setup) = modal {
-                setup.busy = Some("asking the service");
-            }
-        }
-        return;
+        return setup::connect(model, effects);
     }
-    let batch = Batch::new(form.verb(), Some(form.tag), form.jobs());
+    let batch = Batch::new(form.kind.verb, Some(form.tag), (form.kind.jobs)(form));
     model.begin(batch, effects);
-}
-
-/// A key at the first-start question.
-pub(crate) fn handle_setup(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
-    let Some(Modal::Setup(setup)) = model.overlay.modals.last_mut() else { return };
-    let chosen = match action {
-        Some(Action::View(ViewAction::Quit)) => return effects.push(Effect::Quit),
-        Some(Action::View(ViewAction::Help)) => return model.overlay.modals.push(Modal::Help(Help::default())),
-        _ if setup.busy.is_some() => return,
-        Some(Action::Move(MoveAction::Down)) => {
-            setup.at = (setup.at + 1).min(2);
-            return;
-        }
-        Some(Action::Move(MoveAction::Up)) => {
-            setup.at = setup.at.saturating_sub(1);
-            return;
-        }
-        Some(Action::Setup(answer)) => match answer {
-            SetupAction::Here => 0,
-            SetupAction::Hosted => 1,
-            SetupAction::Demo => 2,
-        },
-        Some(Action::List(ListAction::In)) => setup.at,
-        // The question has no other actions.
-        Some(_) | None => return,
-    };
-    setup.at = chosen;
-    setup.problem = None;
-    match chosen {
-        0 => {
-            setup.busy = Some("starting the service on this machine");
-            effects.push(Effect::Connect(ConnectionChoice::Here));
-        }
-        1 => model.open_form(Form::open(FormOpening::Connect, None)),
-        _ => {
-            setup.busy = Some("making the demo world");
-            effects.push(Effect::Connect(ConnectionChoice::Demo));
-        }
-    }
 }

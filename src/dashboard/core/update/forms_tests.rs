@@ -96,7 +96,7 @@ fn a_refusal_about_no_field_stands_over_the_form() {
 
 #[test]
 fn the_label_of_a_logger_follows_its_rule() {
-    for (typed, word) in [("a b", "' '"), ("probe", "unique"), ("x/y", "'/'")] {
+    for (typed, word) in [("a b", "' '"), ("probe", "already exists"), ("x/y", "'/'")] {
         let mut desk = Desk::new();
         desk.keys(&format!("5 h n '{typed}'"));
         let error = desk.form().field(FieldId::Label).unwrap().error.clone().unwrap_or_default();
@@ -119,7 +119,7 @@ fn sixty_pasted_lines_are_sixty_targets_four_at_a_time() {
     desk.keys("2 n");
     let lines: Vec<String> = (1..=60).map(|n| format!("127.0.0.{n}")).collect();
     desk.send(Msg::Paste(lines.join("\r\n")));
-    assert_eq!(desk.form().button, "Make 60 targets");
+    assert_eq!(desk.form().button, "Add 60 targets");
     let mut sent = desk.calls("ctrl-o");
     let mut made = Vec::new();
     while !sent.is_empty() {
@@ -143,12 +143,12 @@ fn each_line_is_checked_as_it_is_typed() {
     desk.keys("2 n 'a.test' enter 'a.test' enter 'T1.acme.test' enter '10.0.0.0/8' enter enter '10.1.1.1'");
     let notes = &desk.form().field(FieldId::Names).unwrap().notes;
     assert!(matches!(&notes[0], LineNote::Good(kind) if kind == "hostname"));
-    assert!(matches!(&notes[1], LineNote::Bad(why) if why.contains("twice")));
+    assert!(matches!(&notes[1], LineNote::Bad(why) if why.contains("duplicate")));
     assert!(matches!(&notes[2], LineNote::Bad(why) if why.contains("already exists")));
     assert!(matches!(&notes[3], LineNote::Bad(why) if why.contains("one address")));
     assert_eq!(notes[4], LineNote::Empty);
     assert!(matches!(&notes[5], LineNote::Good(kind) if kind == "ip address"));
-    assert_eq!(desk.form().button, "Make 2 targets");
+    assert_eq!(desk.form().button, "Add 2 targets");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn the_editor_gets_a_field_and_gives_it_back() {
     let mut desk = Desk::new();
     assert_eq!(desk.keys("2 n 'a.test' ctrl-x"), [Effect::Edit("a.test".into())]);
     desk.send(Msg::Edited(Ok("a.test\nb.test\n".into())));
-    assert_eq!(desk.form().button, "Make 2 targets");
+    assert_eq!(desk.form().button, "Add 2 targets");
 }
 
 #[test]

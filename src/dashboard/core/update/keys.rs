@@ -3,7 +3,7 @@
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::core::commands;
 use crate::dashboard::core::update::actions::handle_action;
-use crate::dashboard::core::update::{forms, lines, prompts};
+use crate::dashboard::core::update::{forms, lines, prompts, setup};
 use crate::dashboard::findings::decide::{menu_keys, rules_keys};
 use crate::dashboard::input::action::{Action, AppAction};
 use crate::dashboard::input::{Context, KeyChord, KeyEvent};
@@ -46,7 +46,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
         Some(Modal::Alerts(_)) => alerts::handle_key(model, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
-        Some(Modal::Setup(_)) => forms::handle_setup(model, action, effects),
+        Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),
         None => handle_pane_key(model, key, action, effects),
     }
 }

@@ -42,6 +42,7 @@ pub mod navigation;
 pub mod news;
 pub mod objects;
 pub mod prompts;
+pub mod setup;
 pub mod steps;
 
 use crate::contract::ScanId;

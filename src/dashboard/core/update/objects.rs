@@ -3,13 +3,14 @@
 
 use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, WordlistId};
 use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
-use crate::dashboard::captures::keys as captures;
+use crate::dashboard::captures::{keys as captures, loggers};
 use crate::dashboard::core::update::{deletions, steps};
 use crate::dashboard::findings::retest::keys as retest;
-use crate::dashboard::forms::{Form, FormOpening, IdSet};
+use crate::dashboard::forms::IdSet;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
+use crate::dashboard::{reports, scans, targets, workspaces};
 use crate::triage::CaseId;
 
 /// Carries out an action on what is under the cursor or marked.
@@ -58,17 +59,14 @@ fn replay(model: &mut Model) {
 /// `n`: what the pane lists.
 fn open_new(model: &mut Model) {
     match model.navigation.focus.pane {
-        Pane::Workspaces => model.open_form(Form::open(FormOpening::NewWorkspace, None)),
+        Pane::Workspaces => model.open_form(workspaces::form::create()),
         Pane::Targets => {
             let Some(workspace) = model.workspace() else { return no_workspace(model) };
-            let form = Form::open(FormOpening::NewTargets(&workspace.name), Some(workspace.id));
+            let form = targets::form::open(workspace.id, &workspace.name);
             model.open_form(form);
         }
         Pane::Scans => scan_targets(model),
-        Pane::Loggers => {
-            let form = Form::open(FormOpening::NewLogger, model.navigation.scope.workspace);
-            model.open_form(form);
-        }
+        Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
         Pane::Findings => crate::dashboard::findings::manual::open(model),
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model),
@@ -83,7 +81,7 @@ fn no_workspace(model: &mut Model) {
 fn edit_workspace(model: &mut Model) {
     let selected = model.lists.workspaces.selected;
     let workspace = selected.and_then(|id| model.data.workspaces.value()?.get(id));
-    let form = workspace.map(|workspace| Form::open(FormOpening::EditWorkspace(workspace), Some(workspace.id)));
+    let form = workspace.map(|workspace| workspaces::form::edit(workspace));
     match form {
         Some(form) => model.open_form(form),
         None => model.say(Tone::Plain, "nothing is selected here"),
@@ -120,7 +118,7 @@ fn scan_targets(model: &mut Model) {
         let words = format!("all {} marked, {} of them not shown", all.len(), chosen.hidden.len());
         sets.push((words, all));
     }
-    model.open_form(Form::open(FormOpening::NewScan(sets), Some(workspace)));
+    model.open_form(scans::form::open(sets, workspace));
 }
 
 /// The same scans once more: tool, target and parameters as the service echoed them, after a look at the form.
@@ -142,7 +140,7 @@ fn scan_again(model: &mut Model) {
 /// A report about what is marked, selected or shown.
 fn report(model: &mut Model) {
     let sets = report_sets(model);
-    model.open_form(Form::open(FormOpening::NewReport(sets), model.navigation.scope.workspace));
+    model.open_form(reports::form::open(sets));
 }
 
 /// What a report can be about from here, what is meant most likely first.
@@ -189,7 +187,7 @@ pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<
     let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
     let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
     let ids = ids.into_iter().map(|id| model.service_id(pane, id)).filter(|&id| id >= 0).collect();
-    IdSet { words: words.to_owned(), source, cases, ids }
+    IdSet { label: words.to_owned(), source, cases, ids }
 }
 
 /// `d`: reports and word lists into files.

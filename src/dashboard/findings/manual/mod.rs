@@ -1,12 +1,13 @@
 //! Findings of one's own: made by hand or from captured requests, changed, switched off.
 
+pub mod form;
 pub mod proof;
 #[cfg(test)]
 mod tests;
 
 use crate::contract::{Capture, Shared};
-use crate::dashboard::base::{Effect, FormTag, OwnOf, Pane, Tone};
-use crate::dashboard::forms::{Form, ManualFindingDraft as OwnDraft};
+use crate::dashboard::base::{Effect, FormTag, ManualFindingOrigin, Pane, Tone};
+use crate::dashboard::forms::ManualFindingDraft;
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::oob::out::raw;
@@ -18,7 +19,7 @@ use crate::triage::{Case, CaseId, Change, EventId, ManualFinding, ManualFindingS
 pub(crate) fn open(model: &mut Model) {
     let case = selected(model);
     let present = case.and_then(|case| own_state(model, *case.own.as_deref()?));
-    match present.map(|own| OwnDraft { id: Some(own.id), own: own.finding.clone(), others: Vec::new() }) {
+    match present.map(|own| ManualFindingDraft { id: Some(own.id), finding: own.finding.clone(), others: Vec::new() }) {
         Some(draft) => open_form(model, draft),
         None => open_new(model),
     }
@@ -26,8 +27,8 @@ pub(crate) fn open(model: &mut Model) {
 
 /// A new one about the target at hand.
 pub(crate) fn open_new(model: &mut Model) {
-    let own = ManualFinding { target: target(model), ..ManualFinding::default() };
-    open_form(model, OwnDraft { own, ..OwnDraft::default() });
+    let finding = ManualFinding { target: target(model), ..ManualFinding::default() };
+    open_form(model, ManualFindingDraft { finding, ..ManualFindingDraft::default() });
 }
 
 /// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.
@@ -42,16 +43,16 @@ pub(crate) fn open_from_captures(model: &mut Model) {
     // One empty line between two; a request without a body ends with one of its own.
     let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
-    let mut own = ManualFinding {
+    let mut finding = ManualFinding {
         evidence: evidence.join("\n\n").into(),
         captures: captures.map(Shared::from).collect(),
         target: target_of(model, &chosen),
         ..ManualFinding::default()
     };
-    proof::tell(&mut own, &chosen, &model.captures.oob.book, model.connection.clock_offset);
+    proof::tell(&mut finding, &chosen, &model.captures.oob.book, model.connection.clock_offset);
     let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
-    open_form(model, OwnDraft { id: None, own, others });
+    open_form(model, ManualFindingDraft { id: None, finding, others });
 }
 
 /// The target that requests tell of themselves, else that of the chip.
@@ -62,21 +63,27 @@ fn target_of(model: &Model, chosen: &[CaptureRecord]) -> Shared {
     told.or_else(chip).unwrap_or_default()
 }
 
-fn open_form(model: &mut Model, draft: OwnDraft) {
+fn open_form(model: &mut Model, draft: ManualFindingDraft) {
     if model.findings.triage.writer.is_none() {
         return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
     }
-    let of = draft.of();
-    if matches!(of, OwnOf::Captures(_)) && !model.overlay.drafts.contains_key(&FormTag::Own(of)) {
+    let of = form::origin(&draft);
+    if matches!(of, ManualFindingOrigin::Captures(_)) && !model.overlay.drafts.contains_key(&FormTag::ManualFinding(of))
+    {
         tell_of_others(model);
     }
-    model.open_form(Form::open(crate::dashboard::forms::FormOpening::Own(draft), model.navigation.scope.workspace));
+    model.open_form(form::open(draft));
 }
 
 /// Drafts of other captures are not lost, but not brought back here: their text is not about these.
 fn tell_of_others(model: &mut Model) {
-    let drafts = model.overlay.drafts.iter().filter(|(tag, _)| matches!(tag, FormTag::Own(OwnOf::Captures(_))));
-    let captures = drafts.filter_map(|(_, form)| Some(form.subject.own.as_ref()?.own.captures.len())).next_back();
+    let drafts = model
+        .overlay
+        .drafts
+        .iter()
+        .filter(|(tag, _)| matches!(tag, FormTag::ManualFinding(ManualFindingOrigin::Captures(_))));
+    let captures =
+        drafts.filter_map(|(_, form)| Some(form.subject.manual.as_ref()?.finding.captures.len())).next_back();
     if let Some(captures) = captures {
         let about = plural(captures, "other captured request");
         model.say(Tone::Plain, format!("a draft about {about} is kept: it comes back when n is pressed on the same"));
@@ -129,7 +136,7 @@ pub(crate) fn ask_off(model: &mut Model) {
 pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
     let tag = form.tag;
-    let Some((id, own)) = form.own() else { return };
+    let Some((id, own)) = form::finding(form) else { return };
     let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
         return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
     };
@@ -139,7 +146,7 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
-    if !matches!(tag, FormTag::Own(OwnOf::Finding(_))) {
+    if !matches!(tag, FormTag::ManualFinding(ManualFindingOrigin::Finding(_))) {
         model.lists.findings.want(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }

@@ -1,54 +1,56 @@
-//! Targets, one or many: a line each, checked as it is typed.
+//! The form of new targets: one per line, each line checked while it is typed.
 
-use crate::client::Problem;
-use crate::contract::{NewTarget, TargetType};
+use crate::contract::{NewTarget, TargetType, WorkspaceId};
 use crate::dashboard::base::{Call, FormTag, Job};
-use crate::dashboard::forms::{FieldId, Form, FormData, FormField, LineNote};
+use crate::dashboard::data::Data;
+use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, LineNote, UndoneJob, message_of};
 use crate::text::plural;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// New targets.
-pub(crate) fn open(workspace: &str) -> Form {
+static KIND: FormKind = FormKind { check, jobs, keep_refused, ..FormKind::new("add") };
+
+pub(crate) fn open(workspace: WorkspaceId, name: &str) -> Form {
     let fields = vec![
-        FormField::lines(FieldId::Names, "Targets", "").with_help("a host name, an IP address or a URL; one a line"),
-        FormField::line(FieldId::Description, "Description", "").with_help("for all of them; may be empty"),
+        FormField::lines(FieldId::Names, "Targets", "").with_help("host name, IP address or URL; one per line"),
+        FormField::line(FieldId::Description, "Description", "").with_help("of all of them; optional"),
     ];
-    Form::new(FormTag::NewTargets, format!("New targets in {workspace}"), "Make them", fields)
+    let title = format!("New targets in {name}");
+    Form::new(FormTag::NewTargets, &KIND, title, "Add", fields).in_workspace(Some(workspace))
 }
 
-/// Notes what is to be said of each line; problems when no line can go, or a line cannot.
-pub(crate) fn check(form: &mut Form, known: &FormData<'_>) -> Vec<(FieldId, String)> {
-    let mut taken: BTreeSet<String> = known
-        .data
-        .targets
-        .value()
-        .map(|all| all.items().iter().map(|target| target.name.to_lowercase()).collect())
-        .unwrap_or_default();
-    let existing = taken.clone();
+/// Puts a note at each line. The form cannot be sent as long as no line can be a target.
+fn check(form: &mut Form, data: &Data) -> Vec<FieldProblem> {
+    let targets = data.targets.value().map(|all| all.items()).unwrap_or_default();
+    let existing: BTreeSet<String> = targets.iter().map(|target| target.name.to_lowercase()).collect();
+    let mut taken = existing.clone();
     let refused = std::mem::take(&mut form.refused_lines);
     let Some(field) = form.field_mut(FieldId::Names) else { return Vec::new() };
     let text = field.text();
     field.notes = text.lines().map(|line| note(line.trim(), &refused, &existing, &mut taken)).collect();
-    let good = field.notes.iter().filter(|note| matches!(note, LineNote::Good(_) | LineNote::Refused(_))).count();
+    let good = field.notes.iter().filter(|note| can_be_sent(note)).count();
     let bad = field.notes.iter().filter(|note| matches!(note, LineNote::Bad(_))).count();
     form.refused_lines = refused;
-    form.button = format!("Make {}", plural(good, "target"));
+    form.button = format!("Add {}", plural(good, "target"));
     form.summary = match bad {
         0 => Vec::new(),
-        1 => vec!["1 line cannot be a target and stays here.".to_owned()],
-        _ => vec![format!("{bad} lines cannot be targets and stay here.")],
+        1 => vec!["1 line is not a target and remains here.".to_owned()],
+        _ => vec![format!("{bad} lines are not targets and remain here.")],
     };
     match (good, bad) {
         (0, 0) => vec![(FieldId::Names, "name is required: at least one line".to_owned())],
-        (0, _) => vec![(FieldId::Names, "no line can be a target yet".to_owned())],
+        (0, _) => vec![(FieldId::Names, "no line is a target yet".to_owned())],
         _ => Vec::new(),
     }
 }
 
+fn can_be_sent(note: &LineNote) -> bool {
+    matches!(note, LineNote::Good(_) | LineNote::Refused(_))
+}
+
 fn note(
     line: &str,
-    refused: &std::collections::BTreeMap<String, String>,
+    refused: &BTreeMap<String, String>,
     existing: &BTreeSet<String>,
     taken: &mut BTreeSet<String>,
 ) -> LineNote {
@@ -60,16 +62,16 @@ fn note(
         return LineNote::Bad("target already exists".to_owned());
     }
     match kind(line) {
-        Err(why) => LineNote::Bad(why),
-        Ok(_) if !taken.insert(name) => LineNote::Bad("twice in this list".to_owned()),
+        Err(reason) => LineNote::Bad(reason),
+        Ok(_) if !taken.insert(name) => LineNote::Bad("duplicate line".to_owned()),
         Ok(kind) => match refused.get(line) {
-            Some(words) => LineNote::Refused(words.clone()),
+            Some(message) => LineNote::Refused(message.clone()),
             None => LineNote::Good(kind.as_str().replace('_', " ")),
         },
     }
 }
 
-/// Equal for lines that the service would take for the same target; the service decides in the end.
+/// Equal for lines that the service probably treats as the same target.
 fn canonical(line: &str) -> String {
     let text = line.trim().to_lowercase();
     match url::Url::parse(&text) {
@@ -78,7 +80,7 @@ fn canonical(line: &str) -> String {
     }
 }
 
-/// Which of the three forms a line is, or what to write instead (`service.md`, Workspaces and targets).
+/// The type of target that a line is, or what to write instead (`service.md`, Workspaces and targets).
 fn kind(line: &str) -> Result<TargetType, String> {
     let lower = line.to_lowercase();
     if lower.starts_with("http://") || lower.starts_with("https://") {
@@ -95,7 +97,7 @@ fn kind(line: &str) -> Result<TargetType, String> {
         return Ok(TargetType::IpAddress);
     }
     if line.split_once('/').is_some_and(|(host, bits)| host.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok()) {
-        return Err("one address a target, not a network".to_owned());
+        return Err("one address per target, not a network".to_owned());
     }
     if let Some((host, port)) = line.rsplit_once(':')
         && port.parse::<u16>().is_ok()
@@ -115,7 +117,7 @@ fn is_name(name: &str) -> bool {
         let inside = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
         !label.is_empty() && label.chars().all(inside) && !label.starts_with('-') && !label.ends_with('-')
     };
-    // The last label of a name is never a number: that would be a broken address.
+    // The last label of a name is never a number: such a text is a malformed address.
     let number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
     name.len() <= 253
         && (name == "localhost" || name.contains('.'))
@@ -123,40 +125,37 @@ fn is_name(name: &str) -> bool {
         && !name.rsplit('.').next().is_some_and(number)
 }
 
-/// A call for each line that can go.
-pub(crate) fn jobs(form: &Form) -> Vec<Job> {
+/// One call for each line that can be sent.
+fn jobs(form: &Form) -> Vec<Job> {
     let Some(field) = form.field(FieldId::Names) else { return Vec::new() };
-    let description = Some(form.text(FieldId::Description)).filter(|text| !text.is_empty());
+    let (description, workspace_id) = (form.filled(FieldId::Description), form.subject.workspace);
     let text = field.text();
-    let lines = text.lines().zip(&field.notes);
-    lines
-        .filter(|(_, note)| matches!(note, LineNote::Good(_) | LineNote::Refused(_)))
-        .map(|(line, _)| {
-            let name = line.trim().to_owned();
-            let (description, workspace_id) = (description.clone(), form.subject.workspace);
-            Job::new(name.clone(), Call::CreateTarget(NewTarget { name, description, workspace_id }))
-        })
-        .collect()
+    let lines = text.lines().zip(&field.notes).filter(|(_, note)| can_be_sent(note));
+    let job = |(line, _): (&str, &LineNote)| {
+        let name = line.trim().to_owned();
+        let target = NewTarget { name: name.clone(), description: description.clone(), workspace_id };
+        Job::new(format!("target {name}"), Call::CreateTarget(target))
+    };
+    lines.map(job).collect()
 }
 
-/// Keeps the lines that could not go or were refused, these with the server's words.
-pub(crate) fn keep_only(form: &mut Form, left: &[(Job, Option<Problem>)]) {
-    let Some(field) = form.field_mut(FieldId::Names) else { return };
-    let text = field.text();
-    let stays = |line: &str, note: &LineNote| {
-        matches!(note, LineNote::Bad(_)) || left.iter().any(|(job, _)| job.about == line.trim())
+/// Keeps the lines that could not be sent or were refused, with the messages of the service.
+fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
+    let name_of = |job: &Job| match &job.call {
+        Call::CreateTarget(target) => target.name.clone(),
+        _ => String::new(),
     };
-    let kept: Vec<&str> =
-        text.lines().zip(&field.notes).filter(|(line, note)| stays(line, note)).map(|(line, _)| line).collect();
-    field.set_text(&kept.join("\n"));
-    form.refused_lines = left
-        .iter()
-        .filter_map(|(job, problem)| {
-            let problem = problem.as_ref()?;
-            let details = problem.details.as_deref().map(|more| format!(": {more}")).unwrap_or_default();
-            Some((job.about.clone(), format!("{}{details}", problem.message)))
-        })
-        .collect();
+    let Some(field) = form.field_mut(FieldId::Names) else { return true };
+    let text = field.text();
+    let is_left = |line: &str, note: &LineNote| {
+        matches!(note, LineNote::Bad(_)) || left.iter().any(|(job, _)| name_of(job) == line.trim())
+    };
+    let lines = text.lines().zip(&field.notes).filter(|(line, note)| is_left(line, note));
+    let lines: Vec<&str> = lines.map(|(line, _)| line).collect();
+    field.set_text(&lines.join("\n"));
+    let refused = left.iter().filter_map(|(job, problem)| Some((name_of(job), message_of(problem.as_ref()?))));
+    form.refused_lines = refused.collect();
+    true
 }
 
 #[cfg(test)]
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_is_told_what_it_is_or_what_to_write() {
+    fn line_has_its_type_or_a_correction() {
         for (line, expected) in [
             ("shop.acme.test", "hostname"),
             ("localhost", "hostname"),
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn one_target_under_two_spellings_is_one() {
+    fn two_spellings_of_a_target_are_equal() {
         assert_eq!(canonical("HTTP://Shop.test:80"), canonical("http://shop.test/"));
         assert_eq!(canonical("Shop.Test."), canonical("shop.test"));
     }

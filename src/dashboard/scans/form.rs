@@ -1,50 +1,60 @@
-//! A scan, of one target or of every marked one, with every field of `POST /scans`.
+//! The form of new scans, of one target or of every marked one, with every field of `POST /scans`.
 
-use crate::client::Problem;
-use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, SCAN_MINUTES, Shared, TargetId, Tool};
+use crate::contract::scan::SCAN_MINUTES;
+use crate::contract::{NewScan, RedirectLevel, ReportCallback, ReportFormat, Shared, TargetId, Tool, WorkspaceId};
 use crate::dashboard::base::{AT_ONCE, Call, FormTag, Job};
-use crate::dashboard::forms::{FieldId, FieldValue, Form, FormField};
+use crate::dashboard::data::Data;
+use crate::dashboard::forms::{FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url};
 use crate::text::plural;
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
+
+static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), jobs, keep_refused, ..FormKind::new("start") };
 
 /// The tools of the choice; any other id can be typed.
 const TOOLS: [Tool; 3] = [Tool::WEBSITE, Tool::PORTS, Tool::TLS];
 const SCAN_TYPES: [&str; 3] = ["light", "deep", "custom"];
-const PORTS: [&str; 3] = ["the most common", "a range", "a list"];
+const PORTS: [&str; 3] = ["most common", "range", "list"];
 const TOPS: [&str; 4] = ["10", "100", "1000", "5000"];
-/// Ways to give `tool_params`.
+/// Choices of the parameters.
 const AS_FIELDS: usize = 0;
 const AS_JSON: usize = 1;
 /// Choices of the VPN field.
 const NO_VPN: usize = 1;
 const A_VPN: usize = 2;
 
-/// Groups of targets the form can be about, each with its words for the choice; a typed name is always possible.
-pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>) -> Form {
-    let mut options: Vec<String> = sets.iter().map(|(words, _)| words.clone()).collect();
-    options.push("a name typed below".to_owned());
+/// Groups of targets, each with its label for the choice; a target name can always be typed.
+pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>, workspace: WorkspaceId) -> Form {
+    let mut options: Vec<String> = sets.iter().map(|(label, _)| label.clone()).collect();
+    options.push("the name below".to_owned());
     let tools = TOOLS.iter().map(|tool| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
     let redirects = RedirectLevel::KNOWN.iter().map(|level| level.as_str());
     let same_domain = RedirectLevel::KNOWN.iter().position(|level| *level == RedirectLevel::SameDomain);
     let fields = vec![
         FormField::choice(FieldId::Targets, "Targets", options, 0),
-        FormField::line(FieldId::TargetName, "Target", "").with_help("a host name, an IP address or a URL"),
-        FormField::choice(FieldId::Tool, "Tool", tools.chain(["another, by its id".to_owned()]), 0),
+        FormField::line(FieldId::TargetName, "Target", "").with_help("host name, IP address or URL"),
+        FormField::choice(FieldId::Tool, "Tool", tools.chain(["other, by id".to_owned()]), 0),
         FormField::line(FieldId::ToolId, "Tool id", "").with_help("an integer, such as 350"),
-        FormField::choice(FieldId::Params, "Parameters", ["as fields", "as JSON", "none: the tool's own"], AS_FIELDS),
+        FormField::choice(
+            FieldId::Params,
+            "Parameters",
+            ["as fields", "as JSON", "none: defaults of the tool"],
+            AS_FIELDS,
+        ),
         FormField::choice(FieldId::ScanType, "Scan type", SCAN_TYPES, 0),
         FormField::choice(FieldId::Ports, "Ports", PORTS, 0),
         FormField::choice(FieldId::PortTop, "How many", TOPS, 1),
         FormField::line(FieldId::PortRange, "From-to", "1-65535").with_help("1 to 65535, such as 1-1024"),
         FormField::line(FieldId::PortList, "Ports", "").with_help("such as 22, 80, 8000-8010"),
-        FormField::line(FieldId::RequestsPerSecond, "Requests/s", "").with_help("at most; empty: the service's pace"),
+        FormField::line(FieldId::RequestsPerSecond, "Requests/s", "")
+            .with_help("maximum; empty: default of the service"),
         FormField::lines(FieldId::ParamsJson, "tool_params", "{}").with_help("a JSON object; ctrl-x opens the editor"),
         FormField::choice(FieldId::RedirectLevel, "Redirects", redirects, same_domain.unwrap_or(0)),
         FormField::line(FieldId::MaxScanTime, "Time limit", "").with_help("1 to 1440 minutes; empty: 1440"),
-        FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even where it redirects"),
-        FormField::choice(FieldId::Vpn, "VPN", ["the workspace's", "none", "a profile"], 0),
-        FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("its UUID"),
-        FormField::line(FieldId::CallbackUrl, "Report to", "").with_help("a URL that gets the report; empty: nobody"),
+        FormField::toggle(FieldId::OriginalUrl, "Original URL", false).with_help("scan it even if it redirects"),
+        FormField::choice(FieldId::Vpn, "VPN", ["of the workspace", "none", "profile"], 0),
+        FormField::line(FieldId::VpnUuid, "VPN profile", "").with_help("UUID"),
+        FormField::line(FieldId::CallbackUrl, "Report to", "").with_help("URL that receives the report; optional"),
         FormField::choice(
             FieldId::CallbackFormat,
             "Report as",
@@ -52,12 +62,12 @@ pub(crate) fn open(sets: Vec<(String, Vec<(TargetId, Shared)>)>) -> Form {
             2,
         ),
     ];
-    let mut form = Form::new(FormTag::NewScan, "New scan", "Start 1 scan", fields);
+    let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields).in_workspace(Some(workspace));
     form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
     form
 }
 
-/// The targets chosen; none when a name is typed.
+/// The chosen targets; none when a name is typed.
 fn targets(form: &Form) -> &[(TargetId, Shared)] {
     form.subject.target_sets.get(form.choice(FieldId::Targets)).map(Vec::as_slice).unwrap_or_default()
 }
@@ -73,7 +83,7 @@ fn tool(form: &Form) -> Option<i64> {
     }
 }
 
-/// Shows the fields that the choices call for, and says what sending makes.
+/// Shows the fields that the choices need, and summarises what sending does.
 fn arrange(form: &mut Form) {
     let typed_tool = form.choice(FieldId::Tool) >= TOOLS.len();
     form.show(FieldId::TargetName, names_target(form));
@@ -84,7 +94,7 @@ fn arrange(form: &mut Form) {
     form.show(FieldId::ScanType, fields && known != Some(Tool::TLS));
     let custom = form.choice(FieldId::ScanType) == 2;
     form.show(FieldId::Ports, fields && known == Some(Tool::PORTS) && custom);
-    let ports = form.field(FieldId::Ports).is_some_and(|field| field.shown);
+    let ports = form.is_shown(FieldId::Ports);
     for (place, id) in [FieldId::PortTop, FieldId::PortRange, FieldId::PortList].into_iter().enumerate() {
         form.show(id, ports && form.choice(FieldId::Ports) == place);
     }
@@ -97,119 +107,98 @@ fn arrange(form: &mut Form) {
     form.title = match (one, scans) {
         (Some(name), 1) => format!("Scan {name}"),
         (Some(_), _) => format!("Scan {scans} targets"),
-        (None, _) => "Scan a target by its name".to_owned(),
+        (None, _) => "Scan a target by name".to_owned(),
     };
     form.summary = match scans {
-        1 => vec!["This makes 1 scan.".to_owned()],
-        _ => vec![format!("This makes {scans} scans; the calls go out {AT_ONCE} at a time.")],
+        1 => vec!["Starts 1 scan.".to_owned()],
+        _ => vec![format!("Starts {scans} scans, {AT_ONCE} calls at a time.")],
     };
 }
 
-/// What is wrong with it, in the API's words and limits.
-pub(crate) fn check(form: &mut Form) -> Vec<(FieldId, String)> {
+/// The problems, with the field names and limits of the API.
+fn check(form: &mut Form) -> Vec<FieldProblem> {
     arrange(form);
-    let mut wrong = Vec::new();
-    let mut say = |id, words: &str| wrong.push((id, words.to_owned()));
+    let mut problems = Vec::new();
+    let mut add = |id, problem: &str| problems.push((id, problem.to_owned()));
     if names_target(form) && form.text(FieldId::TargetName).is_empty() {
-        say(FieldId::TargetName, "target_name is required");
+        add(FieldId::TargetName, "target_name is required");
     }
     if tool(form).is_none() {
-        say(FieldId::ToolId, "tool_id is an integer");
+        add(FieldId::ToolId, "tool_id is an integer");
     }
-    let minutes = form.text(FieldId::MaxScanTime);
-    if !minutes.is_empty() && !minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes)) {
-        say(FieldId::MaxScanTime, "max_scan_time is 1 to 1440 minutes");
+    let is_allowed = |minutes: &String| minutes.parse().is_ok_and(|minutes| SCAN_MINUTES.contains(&minutes));
+    if !form.filled(FieldId::MaxScanTime).is_none_or(|minutes| is_allowed(&minutes)) {
+        add(FieldId::MaxScanTime, "max_scan_time is 1 to 1440 minutes");
     }
     if form.choice(FieldId::Vpn) == A_VPN && form.text(FieldId::VpnUuid).is_empty() {
-        say(FieldId::VpnUuid, "vpn_profile_uuid is required for a profile");
+        add(FieldId::VpnUuid, "vpn_profile_uuid is required for a profile");
     }
-    let callback = form.text(FieldId::CallbackUrl);
-    if !callback.is_empty() && !is_web_url(&callback) {
-        say(FieldId::CallbackUrl, "report_callback takes an http or https URL");
+    if !form.filled(FieldId::CallbackUrl).is_none_or(|url| is_web_url(&url)) {
+        add(FieldId::CallbackUrl, "report_callback is an http or https URL");
     }
-    if let Err((id, words)) = params(form) {
-        say(id, &words);
+    if let Err((id, problem)) = params(form) {
+        add(id, &problem);
     }
-    wrong
-}
-
-/// Whether a text is an http or https URL.
-pub(crate) fn is_web_url(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    problems
 }
 
 /// The `tool_params`, from the fields or the JSON.
-fn params(form: &Form) -> Result<Option<Json>, (FieldId, String)> {
+fn params(form: &Form) -> Result<Option<Json>, FieldProblem> {
     match form.choice(FieldId::Params) {
         AS_FIELDS => params_of_fields(form),
         AS_JSON => {
-            let bad = |words: String| (FieldId::ParamsJson, words);
-            let value: Json = serde_json::from_str(&form.text(FieldId::ParamsJson))
-                .map_err(|error| bad(format!("tool_params is no JSON: {error}")))?;
-            if !value.is_object() {
-                return Err(bad("tool_params is a JSON object".to_owned()));
-            }
-            Ok(Some(value))
+            let object: Result<Map<String, Json>, _> = serde_json::from_str(&form.text(FieldId::ParamsJson));
+            let params = object.map(|params| Some(Json::Object(params)));
+            params.map_err(|error| (FieldId::ParamsJson, format!("tool_params is not a JSON object: {error}")))
         }
         _ => Ok(None),
     }
 }
 
-fn params_of_fields(form: &Form) -> Result<Option<Json>, (FieldId, String)> {
+fn params_of_fields(form: &Form) -> Result<Option<Json>, FieldProblem> {
     let mut params = Map::new();
-    let shown = |id| form.field(id).is_some_and(|field| field.shown);
-    if shown(FieldId::ScanType) {
+    if form.is_shown(FieldId::ScanType) {
         params.insert("scan_type".to_owned(), json!(SCAN_TYPES[form.choice(FieldId::ScanType)]));
     }
-    if shown(FieldId::PortTop) {
+    if form.is_shown(FieldId::PortTop) {
         params.insert("port_top".to_owned(), json!(TOPS[form.choice(FieldId::PortTop)]));
     }
-    if shown(FieldId::PortRange) {
-        let (start, end) = port_range(&form.text(FieldId::PortRange)).map_err(|words| (FieldId::PortRange, words))?;
+    if form.is_shown(FieldId::PortRange) {
+        let (start, end) =
+            port_range(&form.text(FieldId::PortRange)).map_err(|problem| (FieldId::PortRange, problem))?;
         params.insert("port_range".to_owned(), json!({"start_port": start, "end_port": end}));
     }
-    if shown(FieldId::PortList) {
-        let ports = port_list(&form.text(FieldId::PortList)).map_err(|words| (FieldId::PortList, words))?;
+    if form.is_shown(FieldId::PortList) {
+        let ports = port_list(&form.text(FieldId::PortList)).map_err(|problem| (FieldId::PortList, problem))?;
         params.insert("port_list".to_owned(), json!(ports));
     }
-    let pace = form.text(FieldId::RequestsPerSecond);
-    if !pace.is_empty() {
-        let bad = || (FieldId::RequestsPerSecond, "requests_per_second is an integer from 1 on".to_owned());
-        let pace: u32 = pace.parse().ok().filter(|&pace| pace > 0).ok_or_else(bad)?;
-        params.insert("requests_per_second".to_owned(), json!(pace));
+    if let Some(rate) = form.filled(FieldId::RequestsPerSecond) {
+        let problem = || (FieldId::RequestsPerSecond, "requests_per_second is an integer of at least 1".to_owned());
+        let rate: u32 = rate.parse().ok().filter(|&rate| rate > 0).ok_or_else(problem)?;
+        params.insert("requests_per_second".to_owned(), json!(rate));
     }
     Ok((!params.is_empty()).then_some(Json::Object(params)))
 }
 
 fn port(text: &str) -> Result<u16, String> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|&port| port > 0)
-        .ok_or_else(|| format!("{:?} is no port from 1 to 65535", text.trim()))
+    let port = text.trim().parse().ok().filter(|&port| port > 0);
+    port.ok_or_else(|| format!("{:?} is not a port from 1 to 65535", text.trim()))
 }
 
 fn port_range(text: &str) -> Result<(u16, u16), String> {
     let (start, end) = text.split_once('-').ok_or("port_range is two ports, such as 1-1024")?;
     let (start, end) = (port(start)?, port(end)?);
     if start > end {
-        return Err("port_range: the first port is above the last".to_owned());
+        return Err("port_range: the first port is higher than the last".to_owned());
     }
     Ok((start, end))
 }
 
 fn port_list(text: &str) -> Result<Vec<u16>, String> {
-    let mut ports = std::collections::BTreeSet::new();
+    let mut ports = BTreeSet::new();
     for item in text.split([',', ' ', '\n']).map(str::trim).filter(|item| !item.is_empty()) {
-        match item.contains('-') {
-            true => {
-                let (start, end) = port_range(item)?;
-                ports.extend(start..=end);
-            }
-            false => {
-                ports.insert(port(item)?);
-            }
-        }
+        let (start, end) = if item.contains('-') { port_range(item)? } else { (port(item)?, port(item)?) };
+        ports.extend(start..=end);
     }
     if ports.is_empty() {
         return Err("port_list needs at least one port".to_owned());
@@ -217,20 +206,19 @@ fn port_list(text: &str) -> Result<Vec<u16>, String> {
     Ok(ports.into_iter().collect())
 }
 
-/// A call for each target.
-pub(crate) fn jobs(form: &Form) -> Vec<Job> {
-    let text = |id| Some(form.text(id)).filter(|text| !text.is_empty());
+/// One call for each target.
+fn jobs(form: &Form) -> Vec<Job> {
     let level = RedirectLevel::KNOWN.get(form.choice(FieldId::RedirectLevel)).cloned();
     let scan = NewScan {
         tool_id: tool(form).unwrap_or_default(),
         workspace_id: form.subject.workspace,
         vpn_profile_uuid: match form.choice(FieldId::Vpn) {
             NO_VPN => Some(None),
-            A_VPN => Some(text(FieldId::VpnUuid)),
+            A_VPN => Some(form.filled(FieldId::VpnUuid)),
             _ => None,
         },
-        max_scan_time: text(FieldId::MaxScanTime).and_then(|minutes| minutes.parse().ok()),
-        report_callback: text(FieldId::CallbackUrl).map(|url| {
+        max_scan_time: form.filled(FieldId::MaxScanTime).and_then(|minutes| minutes.parse().ok()),
+        report_callback: form.filled(FieldId::CallbackUrl).map(|url| {
             let format = ReportFormat::KNOWN.get(form.choice(FieldId::CallbackFormat));
             ReportCallback { url, format: format.map(|format| format.as_str().to_owned()) }
         }),
@@ -240,7 +228,7 @@ pub(crate) fn jobs(form: &Form) -> Vec<Job> {
         ..NewScan::default()
     };
     if names_target(form) {
-        let target_name = text(FieldId::TargetName);
+        let target_name = form.filled(FieldId::TargetName);
         let about = format!("scan of {}", target_name.clone().unwrap_or_default());
         return vec![Job::new(about, Call::StartScan(NewScan { target_name, ..scan }))];
     }
@@ -251,14 +239,14 @@ pub(crate) fn jobs(form: &Form) -> Vec<Job> {
     targets(form).iter().map(of).collect()
 }
 
-/// After some were refused, the form is about these.
-pub(crate) fn keep_only(form: &mut Form, left: &[(Job, Option<Problem>)]) {
+/// Reduces the chosen targets to those whose scan was not started.
+fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
     let at = form.choice(FieldId::Targets);
-    let refused = |id: TargetId| {
+    let is_left = |id: TargetId| {
         left.iter().any(|(job, _)| matches!(&job.call, Call::StartScan(scan) if scan.target_id == Some(id)))
     };
     if let Some(set) = form.subject.target_sets.get_mut(at) {
-        set.retain(|(id, _)| refused(*id));
+        set.retain(|(id, _)| is_left(*id));
         let count = set.len();
         if let Some(FormField { value: FieldValue::Choice { options, .. }, .. }) = form.field_mut(FieldId::Targets)
             && let Some(option) = options.get_mut(at)
@@ -266,6 +254,7 @@ pub(crate) fn keep_only(form: &mut Form, left: &[(Job, Option<Problem>)]) {
             *option = format!("{count} not started");
         }
     }
+    false
 }
 
 #[cfg(test)]
@@ -274,7 +263,7 @@ mod tests {
 
     fn form(sets: &[i64]) -> Form {
         let targets = sets.iter().map(|&id| (TargetId(id), Shared::from(format!("t{id}")))).collect();
-        let mut form = open(vec![("the marked".to_owned(), targets)]);
+        let mut form = open(vec![("marked".to_owned(), targets)], WorkspaceId(3));
         check(&mut form);
         form
     }
@@ -294,22 +283,22 @@ mod tests {
     }
 
     #[test]
-    fn sixty_targets_make_sixty_scans_of_one_form() {
+    fn sixty_targets_start_sixty_scans() {
         let ids: Vec<i64> = (1..=60).collect();
         let form = form(&ids);
         assert_eq!((form.button.as_str(), bodies(&form).len()), ("Start 60 scans", 60));
     }
 
     #[test]
-    fn the_defaults_of_the_form_are_a_light_website_scan() {
+    fn default_form_starts_a_light_website_scan() {
         assert_eq!(
             bodies(&form(&[7]))[0],
-            json!({"tool_id":170,"target_id":7,"redirect_level":"same_domain","tool_params":{"scan_type":"light"}})
+            json!({"tool_id":170,"target_id":7,"workspace_id":3,"redirect_level":"same_domain","tool_params":{"scan_type":"light"}})
         );
     }
 
     #[test]
-    fn every_field_of_the_contract_can_be_sent() {
+    fn full_form_sends_every_field_of_the_contract() {
         let mut form = form(&[7]);
         choose(&mut form, FieldId::Tool, 1);
         choose(&mut form, FieldId::ScanType, 2);
@@ -325,7 +314,6 @@ mod tests {
         ] {
             form.field_mut(id).unwrap().set_text(text);
         }
-        form.subject.workspace = Some(crate::contract::WorkspaceId(3));
         assert_eq!(check(&mut form), []);
         assert_eq!(
             bodies(&form)[0],
@@ -336,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_name_and_typed_params_are_sent_as_typed() {
+    fn typed_name_and_params_are_sent_unchanged() {
         let mut form = form(&[7]);
         choose(&mut form, FieldId::Targets, 1);
         choose(&mut form, FieldId::Params, AS_JSON as isize);
@@ -345,13 +333,13 @@ mod tests {
         choose(&mut form, FieldId::Vpn, NO_VPN as isize);
         assert_eq!(
             bodies(&form)[0],
-            json!({"tool_id":170,"target_name":"127.0.0.1","vpn_profile_uuid":null,
+            json!({"tool_id":170,"target_name":"127.0.0.1","workspace_id":3,"vpn_profile_uuid":null,
                 "redirect_level":"same_domain","tool_params":{"scan_type":"deep"}})
         );
     }
 
     #[test]
-    fn what_cannot_go_is_said_at_its_field() {
+    fn invalid_input_is_reported_at_its_field() {
         for (id, text) in [
             (FieldId::MaxScanTime, "0"),
             (FieldId::MaxScanTime, "1441"),

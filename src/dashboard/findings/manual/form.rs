@@ -1,0 +1,100 @@
+//! The form of a manual finding: written by hand, or with captured requests as evidence.
+
+use crate::contract::{Risk, Shared};
+use crate::dashboard::base::{FormTag, ManualFindingOrigin};
+use crate::dashboard::data::Data;
+use crate::dashboard::forms::{FieldId, FieldProblem, Form, FormField, FormKind, ManualFindingDraft};
+use crate::text::plural;
+use crate::triage::EventId;
+use crate::triage::event::ManualFinding;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+static KIND: FormKind = FormKind { check: |form, _: &Data| check(form), ..FormKind::new("save") };
+
+/// Where a draft comes from. The order of its captures does not matter.
+pub(crate) fn origin(draft: &ManualFindingDraft) -> ManualFindingOrigin {
+    if let Some(id) = draft.id {
+        return ManualFindingOrigin::Finding(id);
+    }
+    if draft.finding.captures.is_empty() {
+        return ManualFindingOrigin::New;
+    }
+    let mut hasher = DefaultHasher::new();
+    draft.finding.captures.iter().collect::<BTreeSet<_>>().hash(&mut hasher);
+    ManualFindingOrigin::Captures(hasher.finish())
+}
+
+pub(crate) fn open(draft: ManualFindingDraft) -> Form {
+    let finding = &draft.finding;
+    let risk = Risk::DOWN.iter().position(|&risk| risk == finding.risk).unwrap_or(0);
+    let port = if finding.port > 0 { finding.port.to_string() } else { String::new() };
+    let others = draft.others.iter().map(|(_, other)| other.name.to_string());
+    let into = std::iter::once("a new finding".to_owned()).chain(others);
+    let mut fields = vec![
+        FormField::choice(FieldId::Into, "Add to", into, 0),
+        FormField::line(FieldId::Name, "Name", &finding.name).with_help("headline of the finding"),
+        FormField::choice(FieldId::Risk, "Risk", Risk::DOWN.map(Risk::as_str), risk),
+        FormField::line(FieldId::TargetName, "Target", &finding.target).with_help("host name, IP address or URL"),
+        FormField::line(FieldId::Port, "Port", &port).with_help("1 to 65535; optional"),
+        FormField::line(FieldId::Class, "Class", &finding.class).with_help("such as SSRF; empty: the name"),
+        FormField::lines(FieldId::Text, "Text", &finding.text).with_help("ctrl-x opens the editor"),
+        FormField::lines(FieldId::Evidence, "Evidence", &finding.evidence),
+    ];
+    fields[0].shown = !draft.others.is_empty();
+    let title = match draft.id {
+        Some(_) => format!("Manual finding: {}", finding.name),
+        None => "New manual finding".to_owned(),
+    };
+    let mut form = Form::new(FormTag::ManualFinding(origin(&draft)), &KIND, title, "Save", fields);
+    form.subject.manual = Some(Box::new(draft));
+    form
+}
+
+fn check(form: &mut Form) -> Vec<FieldProblem> {
+    let is_addition = form.choice(FieldId::Into) > 0;
+    for id in [FieldId::Name, FieldId::Risk, FieldId::TargetName, FieldId::Port, FieldId::Class, FieldId::Text] {
+        form.show(id, !is_addition);
+    }
+    let captures = form.subject.manual.as_ref().map_or(0, |draft| draft.finding.captures.len());
+    form.summary = vec!["Saved on this machine; reports of the service exclude it.".to_owned()];
+    if captures > 0 {
+        form.summary.push(format!("Evidence: {}.", plural(captures, "captured request")));
+    }
+    if is_addition {
+        return Vec::new();
+    }
+    let required = [(FieldId::Name, "name"), (FieldId::TargetName, "target")].into_iter();
+    let missing = required.filter(|(id, _)| form.text(*id).is_empty());
+    let mut problems: Vec<FieldProblem> = missing.map(|(id, name)| (id, format!("{name} is required"))).collect();
+    let is_port = |port: &String| port.parse().is_ok_and(|port: u32| (1..=65_535).contains(&port));
+    if !form.filled(FieldId::Port).is_none_or(|port| is_port(&port)) {
+        problems.push((FieldId::Port, "port is a number from 1 to 65535".to_owned()));
+    }
+    problems
+}
+
+/// The finding as typed, and the id of the one that it changes.
+pub(crate) fn finding(form: &Form) -> Option<(Option<EventId>, ManualFinding)> {
+    let draft = form.subject.manual.as_ref()?;
+    let text = |id: FieldId| Shared::from(form.field(id).map(FormField::text).unwrap_or_default().trim());
+    let evidence = text(FieldId::Evidence);
+    let captures = draft.finding.captures.clone();
+    if let Some((id, other)) = form.choice(FieldId::Into).checked_sub(1).and_then(|at| draft.others.get(at)) {
+        let gap = if other.evidence.is_empty() || evidence.is_empty() { "" } else { "\n\n" };
+        let evidence = format!("{}{gap}{evidence}", other.evidence).into();
+        let captures = [other.captures.clone(), captures].concat();
+        return Some((Some(*id), ManualFinding { evidence, captures, ..other.clone() }));
+    }
+    let finding = ManualFinding {
+        name: text(FieldId::Name),
+        risk: Risk::DOWN.get(form.choice(FieldId::Risk)).copied().unwrap_or_default(),
+        target: text(FieldId::TargetName),
+        class: text(FieldId::Class),
+        text: text(FieldId::Text),
+        evidence,
+        port: text(FieldId::Port).parse().unwrap_or(0),
+        captures,
+    };
+    Some((draft.id, finding))
+}

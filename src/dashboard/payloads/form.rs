@@ -1,0 +1,30 @@
+//! The form that records where a payload was placed.
+
+use crate::contract::Shared;
+use crate::dashboard::base::FormTag;
+use crate::dashboard::forms::{FieldId, Form, FormField, FormKind};
+use crate::oob::Payload;
+
+static KIND: FormKind = FormKind::new("save");
+
+pub(crate) fn open(payload: &Payload) -> Form {
+    let fields = vec![
+        FormField::info(FieldId::BaseUrl, "Payload", payload.url.as_str()),
+        FormField::line(FieldId::Parameter, "Parameter", &payload.parameter)
+            .with_help("or header, such as q or Referer"),
+        FormField::line(FieldId::TargetName, "Target", &payload.target),
+        FormField::line(FieldId::Technique, "Technique", &payload.technique).with_help("such as SSRF, XXE, blind XSS"),
+        FormField::lines(FieldId::Note, "Note", &payload.note).with_help("ctrl-x opens the editor"),
+    ];
+    let title = format!("Placement of payload {}", payload.token);
+    Form::new(FormTag::Place(payload.token), &KIND, title, "Save", fields)
+}
+
+/// Writes the input into a payload.
+pub(crate) fn fill(form: &Form, payload: &mut Payload) {
+    let text = |id: FieldId| Shared::from(form.text(id).as_str());
+    payload.parameter = text(FieldId::Parameter);
+    payload.target = text(FieldId::TargetName);
+    payload.technique = text(FieldId::Technique);
+    payload.note = text(FieldId::Note);
+}
