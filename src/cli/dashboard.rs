@@ -1,14 +1,14 @@
 //! `scandeck`: the dashboard on the configured service, or with the first-start question.
 //!
 //! ```text
-//!   flags, environment, file ─► Config ─► key ─► client ─► check ─► runtime::run ─► one line about what goes on
-//!                                 └─ nothing configured: the dashboard asks, `connect` carries the answer out
+//!   flags, environment, file ─► Config ─► key ─► client ─► check ─► runtime::run ─► one line about running work
+//!                                 └─ nothing configured: the dashboard asks, `connector` opens the chosen service
 //! ```
 //!
-//! Whatever is wrong before the screen opens is said in two lines, what and what to do, with exit code 1.
+//! An error before the screen opens is printed on two lines, cause and remedy, with exit code 1.
 
-use super::advised::Advised;
-use super::from_bundle;
+use super::error::CliError;
+use super::{from_bundle, headless};
 use crate::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind, Problem};
 use crate::config::{Config, ConfigError, Connection, Environment, FirstStartChoice, Flags, ServiceName};
 use crate::dashboard::base::{ConnectionChoice, Session};
@@ -20,66 +20,34 @@ use clap::Args;
 use futures::FutureExt;
 use secrecy::SecretString;
 use std::io::{IsTerminal, Write, stdin, stdout};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Options of the dashboard.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DashboardArgs {
-    /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
-    ///
-    /// Its key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// File with the API key, readable by its owner only
-    #[arg(long, value_name = "FILE")]
-    pub api_key_file: Option<PathBuf>,
-    /// Profile of the configuration file
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
-    /// Workspace to begin in, by name or id
-    #[arg(long, value_name = "NAME|ID")]
-    pub workspace: Option<String>,
-    /// Show what the bundle of this workspace told, without a service; decisions made there are kept
+    #[command(flatten)]
+    flags: Flags,
+    /// Show the bundle of this workspace without a service; decisions are saved
     #[arg(long, value_name = "WORKSPACE", conflicts_with = "workspace")]
-    pub from_bundle: Option<String>,
-    /// Turn every action off that changes something
-    #[arg(long)]
-    pub read_only: bool,
-    /// Allow plain http to other machines; the key travels in the clear
-    #[arg(long)]
-    pub insecure_http: bool,
-    /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    from_bundle: Option<String>,
 }
 
 /// Shows the dashboard.
 ///
 /// # Errors
-/// When the output is no terminal, the configuration is wrong, or the service cannot be used.
+/// When the output is not a terminal, the configuration is invalid, or the service is not usable.
 pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
-        let hint = "run it in one; `scandeck demo --plain` shows the same in plain lines";
-        return Err(Advised::new("the dashboard needs a terminal", hint).into());
+        let hint = "run it in a terminal; `scandeck demo --plain` prints plain lines";
+        return Err(CliError::new("the dashboard needs a terminal", hint).into());
     }
     let environment = Environment::of_process();
     runtime::log::begin(&environment.state_dir());
-    let flags = Flags {
-        base_url: args.base_url,
-        api_key_file: args.api_key_file,
-        profile: args.profile,
-        workspace: args.workspace,
-        read_only: args.read_only,
-        insecure_http: args.insecure_http,
-        config: args.config,
-    };
-    let config = Config::load(&flags, &environment).map_err(Advised::from)?;
+    let config = Config::load(&args.flags, &environment)?;
     let opening = match &args.from_bundle {
         Some(name) => DashboardStart::On(Box::new(from_bundle::open(&config, &environment, name)?)),
-        None => match open(&config, &environment).await.map_err(Advised::from)? {
+        None => match open(&config, &environment).await.map_err(CliError::from)? {
             Some(connected) => DashboardStart::On(Box::new(connected)),
             None => DashboardStart::Ask(None),
         },
@@ -88,36 +56,39 @@ pub async fn run(args: DashboardArgs) -> anyhow::Result<ExitCode> {
     show(opening, connector(config, environment), notify_command).await
 }
 
-/// Shows the dashboard on a service, and says at the end what goes on.
+/// Shows the dashboard on a service, and prints at the end which work continues.
 ///
 /// # Errors
-/// When the terminal cannot be taken over.
+/// When the terminal is not usable.
 pub async fn show(
     opening: DashboardStart,
     connect: Connector,
     notify_command: Vec<String>,
 ) -> anyhow::Result<ExitCode> {
     let shown = runtime::run(opening, connect, notify_command, CancellationToken::new()).await;
-    let mut left = shown.context("the terminal cannot be used")?;
-    let goes_on = farewell(&left);
-    end_world(left.keep_alive.take()).await?;
-    // The terminal may be gone; then nobody reads this.
-    let _ = writeln!(stdout(), "{goes_on}");
+    let left = shown.context("cannot use the terminal")?;
+    let summary = exit_summary(&left);
+    #[cfg(feature = "service")]
+    if let Some(Ok(world)) = left.keep_alive.map(|world| world.downcast::<crate::demo::DemoWorld>()) {
+        world.end().await?;
+    }
+    // The terminal may be closed already.
+    let _ = writeln!(stdout(), "{summary}");
     Ok(match left.signal {
         None => ExitCode::SUCCESS,
         Some(signal) => ExitCode::from(128 + u8::try_from(signal).unwrap_or(0)),
     })
 }
 
-/// The service the configuration names, or nothing when it names none.
+/// Opens the configured service; `None` if nothing is configured.
 async fn open(config: &Config, environment: &Environment) -> Result<Option<Connected>, Problem> {
     match &config.connection {
         Connection::Ask => Ok(None),
         Connection::Local => local(config, environment).await.map(Some),
         Connection::Remote { base, key } => {
-            let key = key.read().await.map_err(|error| config_problem(&error))?;
-            let memory = memory(config, environment, &config.service_at(base), base);
-            // Where something is known, it is shown at once; the screen tells what is wrong with the service.
+            let key = key.read().await?;
+            let memory = cached_memory(config, environment, &config.service_at(base), base);
+            // With cached lists the screen opens at once and shows the state of the service itself.
             let client = match memory.has_cached_lists() {
                 true => Client::new(ClientSettings::new(base.clone(), key))?,
                 false => checked(base.clone(), key).await?,
@@ -127,46 +98,40 @@ async fn open(config: &Config, environment: &Environment) -> Result<Option<Conne
     }
 }
 
-/// A client whose address and key are good.
+/// A client whose base URL and key were checked.
 pub(super) async fn checked(base: BaseUrl, key: SecretString) -> Result<Client, Problem> {
     let shown = base.to_string();
     let client = Client::new(ClientSettings::new(base, key))?;
-    // Many services answer a path they do not know with a 404 in JSON; only this API lists workspaces there too.
-    let checking = async {
+    // Many services answer an unknown path with 404 in JSON; only this API lists workspaces too.
+    let check = async {
         client.check().await?;
         client.list_workspaces().await
     };
-    match checking.await {
+    match check.await {
         Ok(_) => Ok(client),
         Err(error) => Err(unusable(&shown, &error)),
     }
 }
 
-/// What is wrong with a service, by name.
 fn unusable(base: &str, error: &Error) -> Problem {
-    let what = match error.kind {
-        ErrorKind::Unauthorized => "the API key is not accepted by",
-        ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "this is not the API:",
+    let state = match error.kind {
+        ErrorKind::Unauthorized => "API key rejected by",
+        ErrorKind::NotThisApi | ErrorKind::Decode | ErrorKind::NotFound => "not a service of this API:",
         ErrorKind::Connect | ErrorKind::Timeout => "no connection to",
         ErrorKind::Tls => "no trusted connection to",
-        _ => "there is trouble with",
+        _ => "request failed at",
     };
     let hint = match error.kind {
-        ErrorKind::NotFound => "check the base URL: host, port, and what stands before /api/v2".to_owned(),
+        ErrorKind::NotFound => crate::client::NOT_THIS_API_HINT.to_owned(),
         _ => error.hint(),
     };
     let problem = Problem::from(error);
-    Problem { message: format!("{what} {base}: {}", problem.message), hint: Some(hint), ..problem }
+    Problem { message: format!("{state} {base}: {}", problem.message), hint: Some(hint), ..problem }
 }
 
-fn memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
-    let state = environment.state_dir();
-    Memory {
-        directory: state.of_service(service),
-        cache: Some(state.cached_lists(service, &base.to_string())),
-        who: config.user.clone(),
-        keep_days: config.keep_days,
-    }
+fn cached_memory(config: &Config, environment: &Environment, service: &ServiceName, base: &BaseUrl) -> Memory {
+    let cache = environment.state_dir().cached_lists(service, &base.to_string());
+    Memory { cache: Some(cache), ..headless::session::memory(environment, config, service) }
 }
 
 fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Connected {
@@ -182,7 +147,7 @@ fn connected(client: Client, config: &Config, name: &str, memory: Memory) -> Con
     Connected { source: ConnectionSource::Service(client), session, memory, note: None, keep_alive: None }
 }
 
-/// Carries out the answers to the first-start question.
+/// Opens the service that is chosen at the first start.
 fn connector(config: Config, environment: Environment) -> Connector {
     let shared = Arc::new((config, environment));
     Arc::new(move |choice| {
@@ -192,32 +157,23 @@ fn connector(config: Config, environment: Environment) -> Connector {
             match choice {
                 ConnectionChoice::Here => {
                     let connected = local(config, environment).await?;
-                    remember(environment, &FirstStartChoice::Here, None)?;
+                    environment.state_dir().remember(&FirstStartChoice::Here, None)?;
                     Ok(connected)
                 }
                 ConnectionChoice::Hosted { base_url, key } => {
-                    let base = BaseUrl::parse(&base_url, config.insecure_http)
-                        .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
+                    let base = BaseUrl::parse(&base_url, config.insecure_http).map_err(ConfigError::from)?;
                     let key = SecretString::from(key.0.trim().to_owned());
                     let client = checked(base.clone(), key.clone()).await?;
-                    remember(environment, &FirstStartChoice::Hosted { base_url: base.to_string() }, Some(&key))?;
-                    let name = base.host().to_owned();
-                    let memory = memory(config, environment, &ServiceName::At(base.to_string()), &base);
-                    Ok(connected(client, config, &name, memory))
+                    let choice = FirstStartChoice::Hosted { base_url: base.to_string() };
+                    environment.state_dir().remember(&choice, Some(&key))?;
+                    let memory = cached_memory(config, environment, &ServiceName::At(base.to_string()), &base);
+                    Ok(connected(client, config, base.host(), memory))
                 }
-                ConnectionChoice::Demo => world().await,
+                ConnectionChoice::Demo => demo().await,
             }
         }
         .boxed()
     })
-}
-
-fn remember(environment: &Environment, answer: &FirstStartChoice, key: Option<&SecretString>) -> Result<(), Problem> {
-    environment.state_dir().remember(answer, key).map_err(|error| config_problem(&error))
-}
-
-fn config_problem(error: &ConfigError) -> Problem {
-    Problem::local(error.to_string()).with_hint(error.hint())
 }
 
 #[cfg(feature = "service")]
@@ -225,33 +181,30 @@ async fn local(config: &Config, environment: &Environment) -> Result<Connected, 
     let service = runtime::local::find_or_start(&environment.state_dir().service_dir())
         .await
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
-    let memory = memory(config, environment, &ServiceName::Local, &service.base);
+    let memory = cached_memory(config, environment, &ServiceName::Local, &service.base);
     let client = checked(service.base, service.key).await?;
     Ok(Connected { note: service.note, ..connected(client, config, "local", memory) })
 }
 
 #[cfg(not(feature = "service"))]
 async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
-    Err(Problem::local("this program was built without the local service")
-        .with_hint("give --base-url, or build it with the feature `service`"))
+    Err(Problem::local("this build has no local service").with_hint("set --base-url, or build with feature `service`"))
 }
 
 #[cfg(feature = "service")]
-async fn world() -> Result<Connected, Problem> {
-    let world = crate::demo::DemoWorld::start(crate::demo::Tempo::Watched)
-        .await
-        .map_err(|error| Problem::local(format!("{error:#}")))?;
-    Ok(on_world(world))
+async fn demo() -> Result<Connected, Problem> {
+    let world = crate::demo::DemoWorld::start(crate::demo::Tempo::Watched).await;
+    Ok(on_demo(world.map_err(|error| Problem::local(format!("{error:#}")))?))
 }
 
 #[cfg(not(feature = "service"))]
-async fn world() -> Result<Connected, Problem> {
-    Err(Problem::local("this program was built without the demo").with_hint("build it with the feature `service`"))
+async fn demo() -> Result<Connected, Problem> {
+    Err(Problem::local("this build has no demo").with_hint("build with feature `service`"))
 }
 
-/// The dashboard's view of a demo's world, which ends with the dashboard.
+/// The connection to a demo, which ends with the dashboard.
 #[cfg(feature = "service")]
-pub fn on_world(world: crate::demo::DemoWorld) -> Connected {
+pub fn on_demo(world: crate::demo::DemoWorld) -> Connected {
     let session = Session {
         name: "demo".to_owned(),
         base_url: world.base_url.clone(),
@@ -264,48 +217,33 @@ pub fn on_world(world: crate::demo::DemoWorld) -> Connected {
         workspace: Some(world.workspace.to_string()),
         ..Session::default()
     };
-    // Beside the world's own data: what is decided about it ends with it.
+    // In the directory of the demo, so that its decisions are deleted with it.
     let who = Environment::of_process().login;
     let memory = Memory { directory: world.memory(), cache: None, who, keep_days: None };
     let source = ConnectionSource::Service(world.client.clone());
     Connected { source, session, memory, note: None, keep_alive: Some(Box::new(world)) }
 }
 
-/// Ends the demo's world, if that is what was kept.
-#[cfg(feature = "service")]
-async fn end_world(keep_alive: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<()> {
-    match keep_alive.map(|world| world.downcast::<crate::demo::DemoWorld>()) {
-        Some(Ok(world)) => world.end().await,
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(feature = "service"))]
-async fn end_world(_: Option<Box<dyn std::any::Any + Send>>) -> anyhow::Result<()> {
-    Ok(())
-}
-
-/// One line about what goes on without the dashboard.
-fn farewell(left: &DashboardExit) -> String {
+/// One line about the work that continues without the dashboard.
+fn exit_summary(left: &DashboardExit) -> String {
     let Some(session) = &left.session else { return "nothing was started".to_owned() };
     if session.demo {
-        return "the demo's world is gone, and nothing of it was kept".to_owned();
+        return "demo ended; all its data was deleted".to_owned();
     }
     if session.bundled {
-        return "nothing was asked of a service; what was decided is kept".to_owned();
+        return "decisions saved; nothing was sent to a service".to_owned();
     }
-    let scans = counted(left.active_scans, "scan");
-    let loggers = counted(left.loggers, "logger");
+    let (scans, loggers) = (counted(left.active_scans, "active scan"), counted(left.loggers, "logger"));
     match session.name.as_str() {
-        "local" => format!(
-            "the local service goes on with {scans} under way and {loggers} (`scandeck status`, `scandeck stop`)"
-        ),
-        name => format!("{name} goes on with {scans} under way and {loggers}"),
+        "local" => {
+            format!("the local service continues with {scans} and {loggers} (`scandeck status`, `scandeck stop`)")
+        }
+        name => format!("{name} continues with {scans} and {loggers}"),
     }
 }
 
-fn counted(number: usize, what: &str) -> String {
-    if number == 0 { format!("no {what}") } else { plural(number, what) }
+fn counted(number: usize, noun: &str) -> String {
+    if number == 0 { format!("no {noun}s") } else { plural(number, noun) }
 }
 
 #[cfg(test)]
@@ -318,20 +256,20 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_says_what_goes_on() {
-        let local = farewell(&left("local", false, 2, 1));
-        assert!(local.contains("2 scans under way and 1 logger") && local.contains("scandeck stop"), "{local}");
-        assert!(farewell(&left("prod", false, 0, 0)).contains("no scan under way and no logger"));
-        assert!(farewell(&left("demo", true, 2, 1)).contains("gone"));
+    fn exit_summary_names_running_work() {
+        let local = exit_summary(&left("local", false, 2, 1));
+        assert!(local.contains("2 active scans and 1 logger") && local.contains("scandeck stop"), "{local}");
+        assert!(exit_summary(&left("prod", false, 0, 0)).contains("no active scans and no loggers"));
+        assert!(exit_summary(&left("demo", true, 2, 1)).contains("deleted"));
         let mut bundled = left("bundle", false, 2, 0);
         bundled.session.as_mut().unwrap().bundled = true;
-        assert!(farewell(&bundled).contains("what was decided is kept"));
+        assert!(exit_summary(&bundled).contains("decisions saved"));
     }
 
     #[tokio::test]
-    async fn what_is_wrong_with_a_service_is_told_by_name() {
-        let refused = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
-        let problem = checked(refused, "k".to_owned().into()).await.unwrap_err();
+    async fn unreachable_service_is_named_with_a_hint() {
+        let base = BaseUrl::parse("http://127.0.0.1:1", false).unwrap();
+        let problem = checked(base, "k".to_owned().into()).await.unwrap_err();
         assert!(problem.message.contains("no connection to http://127.0.0.1:1/api/v2"), "{problem}");
         assert!(problem.hint.is_some());
     }

@@ -1,36 +1,36 @@
-//! `scandeck --from-bundle NAME`: the dashboard on what a bundle told, where there is no service to be reached.
+//! `scandeck --from-bundle NAME`: the dashboard on an imported bundle, without a service.
 //!
-//! The bundle must have been taken up (`scandeck unbundle`): its decisions are in the store then, and those made here
-//! join them. Nothing is asked and nothing at a service changed.
+//! `scandeck unbundle` has imported the decisions of the bundle; new decisions are added to them. Nothing is sent to a
+//! service.
 
-use super::advised::Advised;
+use super::error::CliError;
 use super::headless::bundles;
+use super::headless::session::memory;
 use crate::config::{Config, Environment};
 use crate::contract::workspace::is_same_name;
 use crate::dashboard::base::Session;
-use crate::dashboard::runtime::{Connected, ConnectionSource, Memory};
+use crate::dashboard::runtime::{Connected, ConnectionSource};
 use crate::text;
 
-/// The dashboard's view of a bundle, by the name of its workspace in any case.
+/// Opens a bundle by the name of its workspace, in any case.
 ///
 /// # Errors
-/// When no such bundle was taken up for the service in question.
-pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, Advised> {
-    let directory = environment.state_dir().of_service(&config.service());
-    let memory = Memory { directory, cache: None, who: config.user.clone(), keep_days: config.keep_days };
+/// When no bundle of this workspace was imported for the configured service.
+pub fn open(config: &Config, environment: &Environment, name: &str) -> Result<Connected, CliError> {
+    let memory = memory(environment, config, &config.service());
     let mut all = bundles::all(&memory);
     let Some(at) = all.iter().position(|bundle| is_same_name(&bundle.manifest.workspace, name)) else {
         let names: Vec<_> = all.iter().map(|bundle| text::clean(&bundle.manifest.workspace)).collect();
-        let there = if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
-        let what = format!("no bundle of a workspace {name:?} was taken up here");
-        return Err(Advised::new(what, format!("`scandeck unbundle FILE` takes one up{there}")));
+        let others = if names.is_empty() { String::new() } else { format!("; bundles: {}", names.join(", ")) };
+        let message = format!("bundle of workspace {name:?} not found");
+        return Err(CliError::new(message, format!("`scandeck unbundle FILE` imports a bundle{others}")));
     };
     let bundle = all.swap_remove(at);
     let session = Session {
         name: "bundle".to_owned(),
         read_only: true,
         bundled: true,
-        // Its decisions find their findings only under what they were made with.
+        // The decisions find their findings only with the alias of the bundle.
         alias: bundle.manifest.alias.clone(),
         ..Session::default()
     };

@@ -39,6 +39,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use budget::{Lane, RateBudget};
+pub(crate) use error::NOT_THIS_API_HINT;
 pub use error::{Error, ErrorKind};
 pub use findings::FindingQuery;
 pub use problem::Problem;

@@ -1,4 +1,4 @@
-//! Findings: one row an identity, with what was decided.
+//! Findings: one row per identity, with decisions.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Desk;
 use crate::service::runner::{finding, tested, typical_events};
 
-/// A target scanned so many times by a scan with two findings.
+/// A desk with a target that was scanned `times` times, with two findings each.
 pub async fn scanned(times: usize) -> Desk {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
@@ -23,7 +23,7 @@ pub async fn scanned(times: usize) -> Desk {
 }
 
 #[tokio::test]
-async fn each_finding_is_listed_once_whatever_the_number_of_scans() {
+async fn finding_of_two_scans_is_listed_once() {
     let desk = scanned(2).await;
     let once = desk.json(&["findings", "list"]).await;
     assert_eq!(once.as_array().unwrap().len(), 2, "{once}");
@@ -45,7 +45,7 @@ async fn each_finding_is_listed_once_whatever_the_number_of_scans() {
 }
 
 #[tokio::test]
-async fn a_finding_goes_by_the_id_of_any_occurrence_or_its_fingerprint() {
+async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
     let desk = scanned(2).await;
     let once = desk.json(&["findings", "list"]).await;
     let fingerprint = once[0]["fingerprint"].as_str().unwrap();
@@ -56,38 +56,38 @@ async fn a_finding_goes_by_the_id_of_any_occurrence_or_its_fingerprint() {
         assert_eq!(shown["fingerprint"], fingerprint, "{id}");
     }
     desk.run(&["findings", "show", "99999"]).await.refused(1, "404");
-    desk.run(&["findings", "show", "x"]).await.refused(1, "no finding");
-    // Ids of one's own findings are negative.
+    desk.run(&["findings", "show", "x"]).await.refused(1, "not found");
+    // Ids of manual findings are negative.
     desk.run(&["findings", "show", "-679"]).await.refused(1, "404");
-    desk.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "no finding \"-679\"");
+    desk.run(&["findings", "decide", "-679", "--verdict", "fixed"]).await.refused(1, "finding \"-679\" not found");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn what_is_decided_stands_in_every_later_command_and_over_a_new_scan() {
+async fn decision_remains_after_a_new_scan() {
     let desk = scanned(1).await;
     let worst = desk.json(&["findings", "list"]).await[0]["id"].to_string();
     let decide = ["findings", "decide", &worst, "--verdict", "false_positive"];
     desk.run(&[&decide[..], &["--reason", "will_not_fix"]].concat()).await.refused(2, "not_reproducible");
     let more = ["--reason", "not_reproducible", "--note", "see 114", "--tag", "q4", "--severity", "low"];
-    let told = desk.json(&[&decide[..], &more].concat()).await;
-    assert_eq!((&told[0]["verdict"], &told[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));
-    assert!(told[0]["decided_by"].as_str().unwrap().contains('@'), "{told}");
+    let decided = desk.json(&[&decide[..], &more].concat()).await;
+    assert_eq!((&decided[0]["verdict"], &decided[0]["reason"]), (&"false_positive".into(), &"not_reproducible".into()));
+    assert!(decided[0]["decided_by"].as_str().unwrap().contains('@'), "{decided}");
 
     let scan = desk.world.scan(1).await;
     desk.world.runner.finish_scans(1);
     desk.world.until_status(scan, "finished").await;
     let kept = desk.json(&["findings", "list", "--query", "verdict:false_positive tag:q4 severity:low"]).await;
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["notes"][0]["text"]), (1, &"see 114".into()));
-    assert_ne!(kept[0]["id"].to_string(), worst, "the new scan gave it a new id");
+    assert_ne!(kept[0]["id"].to_string(), worst, "the new scan has another id");
     let left = desk.json(&["findings", "list", "--query", "is:undecided"]).await;
     assert_eq!(left.as_array().unwrap().len(), 1);
-    desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "no finding");
+    desk.run(&["findings", "decide", "99999", "--verdict", "fixed"]).await.refused(1, "not found");
     desk.run(&["findings", "decide", "--verdict", "fixed"]).await.refused(2, "ID|FINGERPRINT");
     desk.world.stop().await;
 }
 
-/// The service finds the same kind on two targets.
+/// A desk with a finding of the same class on two targets.
 async fn same_on_two_targets() -> (Desk, [String; 2]) {
     let desk = scanned(1).await;
     let other = desk.world.target("127.0.0.2").await;
@@ -100,7 +100,7 @@ async fn same_on_two_targets() -> (Desk, [String; 2]) {
 }
 
 #[tokio::test]
-async fn reason_and_note_are_those_of_the_last_decision_on_the_class_unless_said() {
+async fn reason_and_note_default_to_the_last_decision_on_the_class() {
     let (desk, [first, second]) = same_on_two_targets().await;
     let decide = |id: &str, more: &[&str]| -> Vec<String> {
         let args = [&["findings", "decide", id, "--verdict", "false_positive"], more].concat();
@@ -122,22 +122,22 @@ async fn reason_and_note_are_those_of_the_last_decision_on_the_class_unless_said
 }
 
 #[tokio::test]
-async fn all_that_match_are_decided_in_one_batch() {
+async fn decide_with_query_decides_all_matching_findings() {
     let desk = scanned(1).await;
     let until = ["--verdict", "risk_accepted", "--until", "2999-01-31", "--reason", "deferred"];
-    let told = desk.json(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
-    let rows = told.as_array().unwrap();
+    let decided = desk.json(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
+    let rows = decided.as_array().unwrap();
     assert!(
         rows.len() == 2 && rows.iter().all(|row| row["until"] == "2999-01-31" && row["undecided"] == false),
-        "{told}"
+        "{decided}"
     );
     let again = desk.run(&[&["findings", "decide", "--query", "risk>=info"][..], &until].concat()).await;
-    assert!(again.code == 0 && again.err.contains("it all stands already"), "{again:?}");
+    assert!(again.code == 0 && again.err.contains("unchanged"), "{again:?}");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn every_form_is_written_to_a_pipe_or_a_file() {
+async fn export_writes_every_format_to_a_pipe_or_a_file() {
     let desk = scanned(1).await;
     for (format, words) in [
         ("csv", "fingerprint"),
@@ -160,14 +160,14 @@ async fn every_form_is_written_to_a_pipe_or_a_file() {
     desk.world.stop().await;
 }
 
-/// The directory of the one service that something is kept about.
-fn kept_in(home: &Path) -> PathBuf {
+/// The data directory of the only service.
+fn service_directory(home: &Path) -> PathBuf {
     let mut services = std::fs::read_dir(home.join(".local/state/scandeck/of")).unwrap();
     services.next().unwrap().unwrap().path()
 }
 
 #[tokio::test]
-async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
+async fn retest_of_the_dashboard_appears_in_list_and_export() {
     let desk = scanned(1).await;
     let worst = desk.json(&["findings", "list"]).await[0].clone();
     assert_eq!(worst["retest"], Value::Null);
@@ -196,7 +196,7 @@ async fn what_a_retest_of_the_dashboard_saw_is_in_what_the_command_writes() {
         }],
         ..Retest::default()
     };
-    let mut store = Store::open(&kept_in(desk.home.path())).await.unwrap().store;
+    let mut store = Store::open(&service_directory(desk.home.path())).await.unwrap().store;
     let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let value = serde_json::to_string(&retest).unwrap();
     store.put_setting(KEPT_AS, &workspace, &value).await.unwrap();

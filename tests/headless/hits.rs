@@ -1,4 +1,4 @@
-//! What payloads brought in, without a screen: told from the archive, longer than captures are kept, and taken along.
+//! Hits of payloads: counted in the archive, kept longer than captures, and part of bundles.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use scandeck::contract::{Capture, CaptureId, LoggerId};
 use scandeck::oob::{ArchivedCapture, Hit, Payload, RowRange, Store, Token};
 use serde_json::{Value, json};
 
-use super::hunt::{Told, logger};
+use super::hunt::{MockService, logger};
 use super::triage::holds;
 use super::{Ended, command, run};
 
-/// A service whose logger was called by a payload of `told` long ago and just now, and once by nobody known.
-async fn called() -> (Told, String) {
-    let told = Told::new(json!([logger(1, "hunt", 9)])).await;
-    let new = told.run(&["payloads", "new", "--logger", "hunt", "--json"]).await;
+/// A service with an old and a new capture of one payload, and two captures without a payload; and the token.
+async fn service_with_hits() -> (MockService, String) {
+    let service = MockService::new(json!([logger(1, "hunt", 9)])).await;
+    let new = service.run(&["payloads", "new", "--logger", "hunt", "--json"]).await;
     let made: Value = serde_json::from_str(&new.out).unwrap_or_else(|error| panic!("{error}: {new:?}"));
     let token = made[0]["token"].as_str().unwrap().to_owned();
     let capture = |id: i64, query: &str, date: String| json!({"id": id, "request_method": "GET", "url_params": query, "request_date": date});
@@ -27,8 +27,8 @@ async fn called() -> (Told, String) {
         capture(3, &carries, now.clone()),
         capture(4, "a=NEW", now),
     ];
-    told.answers("/http_loggers/1/data", 200, json!({ "requests": requests })).await;
-    (told, token)
+    service.mock("/http_loggers/1/data", 200, json!({ "requests": requests })).await;
+    (service, token)
 }
 
 fn json_of(ended: &Ended) -> Value {
@@ -36,39 +36,39 @@ fn json_of(ended: &Ended) -> Value {
     serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
-async fn hits(told: &Told) -> Value {
-    json_of(&told.run(&["payloads", "list", "--json"]).await)[0]["hits"].clone()
+async fn hits(service: &MockService) -> Value {
+    json_of(&service.run(&["payloads", "list", "--json"]).await)[0]["hits"].clone()
 }
 
 #[tokio::test]
-async fn captures_older_than_kept_leave_the_newer_stay_and_so_do_all_hits() {
-    let (told, token) = called().await;
+async fn captures_older_than_keep_days_are_deleted_and_hits_remain() {
+    let (service, token) = service_with_hits().await;
     let ids = async || {
-        let list = json_of(&told.run(&["captures", "list", "--json"]).await);
+        let list = json_of(&service.run(&["captures", "list", "--json"]).await);
         list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids().await, [1, 2, 3, 4]);
-    assert_eq!(hits(&told).await, 2);
-    let config = told.home.path().join(".config/scandeck");
+    assert_eq!(hits(&service).await, 2);
+    let config = service.home.path().join(".config/scandeck");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "[captures]\nkeep_days = 30\n").unwrap();
-    let list = told.run(&["captures", "list"]).await;
-    assert!(list.err.contains("2 captures left the archive"), "{list:?}");
-    assert_eq!(ids().await, [3, 4], "nor are they taken again while the service has them");
-    assert_eq!(hits(&told).await, 2);
-    let one = &json_of(&told.run(&["payloads", "list", "--json", "--query", "is:hit"]).await)[0];
+    let list = service.run(&["captures", "list"]).await;
+    assert!(list.err.contains("2 captures deleted: older than keep_days"), "{list:?}");
+    assert_eq!(ids().await, [3, 4], "not archived again while the service has them");
+    assert_eq!(hits(&service).await, 2);
+    let one = &json_of(&service.run(&["payloads", "list", "--json", "--query", "is:hit"]).await)[0];
     assert_eq!((&one["token"], &one["first_hit"]), (&json!(token), &json!("2020-02-02 12:00:00")));
-    assert_eq!(told.run(&["payloads", "list", "--query", "is:waiting"]).await.out, "");
+    assert_eq!(service.run(&["payloads", "list", "--query", "is:waiting"]).await.out, "");
 }
 
 #[tokio::test]
-async fn hits_go_along_in_a_bundle_and_a_purge_leaves_none() {
-    let (told, token) = called().await;
-    assert_eq!(hits(&told).await, 2);
-    let made = told.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
+async fn hits_are_bundled_and_purged() {
+    let (service, token) = service_with_hits().await;
+    assert_eq!(hits(&service).await, 2);
+    let made = service.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("1 payload, 2 hits, 4 captures"), "{made:?}");
-    // The capture of 2020 is not there any more, the hit is.
-    let bundle = std::fs::read_to_string(told.home.path().join("w.bundle")).unwrap();
+    // A bundle without the old capture still has its hit.
+    let bundle = std::fs::read_to_string(service.home.path().join("w.bundle")).unwrap();
     let without: Vec<&str> = bundle.lines().filter(|line| !line.contains("\"id\":1,\"ip")).collect();
     assert_eq!(without.len() + 1, bundle.lines().count());
     let lines = without.join("\n").replace("\"lines\":7", "\"lines\":6");
@@ -90,19 +90,19 @@ async fn hits_go_along_in_a_bundle_and_a_purge_leaves_none() {
 }
 
 #[tokio::test]
-async fn a_bundle_brings_the_payload_of_a_capture_that_was_here_before() {
-    let (told, token) = called().await;
-    assert_eq!(hits(&told).await, 2);
-    told.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
-    let bundle = std::fs::read_to_string(told.home.path().join("w.bundle")).unwrap();
-    // What a colleague has who saw nothing of it: the payload alone.
+async fn imported_payload_is_recognised_in_an_earlier_capture() {
+    let (service, token) = service_with_hits().await;
+    assert_eq!(hits(&service).await, 2);
+    service.run(&["bundle", "--workspace", "Acme", "-o", "w.bundle"]).await;
+    let bundle = std::fs::read_to_string(service.home.path().join("w.bundle")).unwrap();
+    // A bundle with the payload alone, of a colleague without the captures.
     let payload: Vec<&str> = bundle.lines().filter(|line| line.starts_with("{\"payload\"")).collect();
     let manifest = bundle.lines().next().unwrap().replace("\"lines\":7", "\"lines\":1");
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("p.bundle"), format!("{manifest}\n{}\n", payload[0])).unwrap();
     let there = async |args: &[&str]| {
         let mut command = command(elsewhere.path(), args);
-        run(command.env("SCANDECK_BASE_URL", told.server.uri()).env("SCANDECK_API_KEY", "k")).await
+        run(command.env("SCANDECK_BASE_URL", service.server.uri()).env("SCANDECK_API_KEY", "k")).await
     };
     let known = ["captures", "list", "--known"];
     assert_eq!(there(&["captures", "list", "--json"]).await.code, 0);
@@ -113,8 +113,8 @@ async fn a_bundle_brings_the_payload_of_a_capture_that_was_here_before() {
     assert_eq!(there(&known).await.out.lines().count(), 3);
 }
 
-/// An archive of this service with a payload that so many captures carry, of which nobody looked for any.
-async fn behind(directory: &Path, captures: i64) -> Store {
+/// An archive with a payload and captures with its token that were not searched yet.
+async fn unsearched_archive(directory: &Path, captures: i64) -> Store {
     let mut store = Store::open(directory).await.unwrap().store;
     let payload = Payload { token: Token::of(7), workspace: "Acme".into(), ..Payload::default() };
     store.plant(&[Arc::new(payload)]).await.unwrap();
@@ -128,28 +128,28 @@ async fn behind(directory: &Path, captures: i64) -> Store {
 }
 
 #[tokio::test]
-async fn only_what_asks_for_hits_waits_until_the_archive_is_looked_through() {
-    let told = Told::new(json!([])).await;
-    assert_eq!(told.run(&["captures", "list"]).await.code, 0);
-    let of = told.home.path().join(".local/state/scandeck/of");
+async fn only_payload_lists_wait_for_the_search_of_the_archive() {
+    let service = MockService::new(json!([])).await;
+    assert_eq!(service.run(&["captures", "list"]).await.code, 0);
+    let of = service.home.path().join(".local/state/scandeck/of");
     let directory = std::fs::read_dir(of).unwrap().flatten().next().unwrap().path();
-    let mut store = behind(&directory, 3_500).await;
-    let list = told.run(&["captures", "list", "--json"]).await;
+    let mut store = unsearched_archive(&directory, 3_500).await;
+    let list = service.run(&["captures", "list", "--json"]).await;
     assert_eq!(json_of(&list).as_array().unwrap().len(), 3_500);
     assert!(store.is_behind().await.unwrap());
-    let payloads = told.run(&["payloads", "list", "--json"]).await;
+    let payloads = service.run(&["payloads", "list", "--json"]).await;
     assert_eq!(json_of(&payloads)[0]["hits"], 3_500);
-    assert!(payloads.err.contains("looked through for payloads, once") && !store.is_behind().await.unwrap());
-    assert_eq!(told.run(&["payloads", "list"]).await.err, "");
+    assert!(payloads.err.contains("searching the archive for payloads, once") && !store.is_behind().await.unwrap());
+    assert_eq!(service.run(&["payloads", "list"]).await.err, "");
 }
 
 #[tokio::test]
-async fn hits_of_an_archive_that_can_only_be_read_are_counted_from_its_captures_where_nobody_did() {
+async fn read_only_archive_counts_hits_from_its_captures() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join(".local/state/scandeck/of/local");
-    behind(&directory, 3).await.close().await;
+    unsearched_archive(&directory, 3).await.close().await;
     std::fs::remove_file(directory.join("captures-opening.lock")).unwrap();
-    // In the place of a read-only file system, which no test may make.
+    // Like a read-only file system, which a test cannot create.
     std::fs::create_dir(directory.join("captures-opening.lock")).unwrap();
     let list = run(&mut command(home.path(), &["payloads", "list", "--json"])).await;
     assert!(list.err.contains("is read-only"), "{list:?}");
@@ -157,7 +157,7 @@ async fn hits_of_an_archive_that_can_only_be_read_are_counted_from_its_captures_
 }
 
 #[tokio::test]
-async fn hits_alone_are_bundled_and_taken_up_too() {
+async fn bundle_with_hits_alone_is_imported() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join(".local/state/scandeck/of/local");
     let mut store = Store::open(&directory).await.unwrap().store;

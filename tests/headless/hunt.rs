@@ -1,4 +1,4 @@
-//! Out-of-band without a screen: payloads made and recorded, requests archived, recognised, waited for and written out.
+//! Out-of-band commands: create payloads, archive and recognise captures, watch and export them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{Desk, Ended, command, run};
 
-/// A desk with a logger, and a target that requests what it is given.
+/// A desk with a logger and a practice target that requests given URLs.
 pub struct Range {
     pub desk: Desk,
     pub practice: Practice,
@@ -29,11 +29,11 @@ impl Range {
         Self { desk, practice, client: Client::builder().no_proxy().build().unwrap(), _stop: stop.drop_guard() }
     }
 
-    /// The target is given this, and requests it.
-    async fn plant(&self, way: &str, payload: &str) {
-        let mut url: url::Url = format!("{}/{way}", self.practice.fetch_url()).parse().unwrap();
+    /// Plants a payload in the practice target, which requests it.
+    async fn plant(&self, mode: &str, payload: &str) {
+        let mut url: url::Url = format!("{}/{mode}", self.practice.fetch_url()).parse().unwrap();
         url.query_pairs_mut().append_pair("url", payload).append_pair("seconds", "0");
-        assert!(self.client.get(url).send().await.unwrap().status().is_success(), "{way} {payload}");
+        assert!(self.client.get(url).send().await.unwrap().status().is_success(), "{mode} {payload}");
     }
 }
 
@@ -42,7 +42,7 @@ fn texts<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_service() {
+async fn hits_name_the_payload_line_and_remain_without_the_service() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;
     let new = ["payloads", "new", "--logger", "hunt", "--count", "40", "--technique", "SSRF", "-o", "urls.txt"];
@@ -50,14 +50,14 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
     let lines = std::fs::read_to_string(desk.home.path().join("urls.txt")).unwrap();
     assert_eq!(lines.lines().collect::<Vec<_>>(), texts(&made, "url"));
     assert_eq!((&made[39]["number"], &made[39]["id"]), (&40.into(), &made[39]["token"]));
-    let ways = ["plain", "path", "later", "unfurl", "upper", "twice", "json", "plain"];
-    for (way, line) in ways.into_iter().zip(lines.lines()) {
-        range.plant(way, line).await;
+    let modes = ["plain", "path", "later", "unfurl", "upper", "twice", "json", "plain"];
+    for (mode, line) in modes.into_iter().zip(lines.lines()) {
+        range.plant(mode, line).await;
     }
-    desk.world.until("/http_loggers", |all| all[0]["num_requests"] == ways.len()).await;
+    desk.world.until("/http_loggers", |all| all[0]["num_requests"] == modes.len()).await;
 
     let watched = desk.json(&["captures", "watch", "--known", "--since", "5m", "--timeout", "20s"]).await;
-    assert_eq!(watched.as_array().unwrap().len(), ways.len(), "{watched}");
+    assert_eq!(watched.as_array().unwrap().len(), modes.len(), "{watched}");
     let hit = desk.json(&["payloads", "list", "--hit"]).await;
     let numbers: Vec<i64> = hit.as_array().unwrap().iter().map(|one| one["number"].as_i64().unwrap()).collect();
     assert_eq!(numbers, (1..=8).collect::<Vec<i64>>(), "{hit}");
@@ -71,7 +71,7 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
     let table = desk.does(&["captures", "list", "--known"]).await;
     assert!((1..=8).all(|number| table.contains(&format!("#{number} urls.txt"))), "{table}");
 
-    // Cleared, deleted, gone: what was seen is here.
+    // The captures remain after a clear, a deletion, and without the service.
     let known = ["captures", "list", "--known", "--json"];
     let before = desk.does(&known).await;
     let id = desk.json(&["loggers", "list"]).await[0]["id"].to_string();
@@ -83,11 +83,11 @@ async fn every_hit_of_many_payloads_names_its_line_and_nothing_is_lost_with_the_
     range.desk.world.stop().await;
     let alone = run(&mut alone).await;
     assert_eq!((alone.code, alone.out.as_str()), (0, before.as_str()));
-    assert!(alone.err.contains("the service is not reached"), "{alone:?}");
+    assert!(alone.err.contains("service not reachable"), "{alone:?}");
 }
 
 #[tokio::test]
-async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
+async fn clear_and_delete_archive_unread_captures() {
     let desk = Desk::new().await;
     let visitor = Client::builder().no_proxy().build().unwrap();
     let (here, other) = ("1", desk.does(&["workspaces", "create", "Other"]).await);
@@ -99,15 +99,16 @@ async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
             visitor.get(format!("{url}?from={label}")).send().await.unwrap();
         }
     }
-    let told = async |args: &[&str], what: &str| {
+    let reports = async |args: &[&str], words: &str| {
         let ended = desk.run(args).await;
-        assert!(ended.code == 0 && ended.err.contains(what), "{args:?}: {ended:?}");
+        assert!(ended.code == 0 && ended.err.contains(words), "{args:?}: {ended:?}");
     };
-    told(&["loggers", "clear", "cleared", "--yes"], "cleared logger cleared: 1 request, archived").await;
-    told(&["loggers", "clear", "cleared", "--yes"], "cleared logger cleared: nothing was recorded").await;
-    told(&["loggers", "delete", "deleted", "--yes"], "deleted logger deleted: 2 requests, all archived").await;
-    desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "there is no logger \"deleted\"");
-    told(&["workspaces", "delete", other.trim(), "--yes"], "deleted workspace Other: 3 requests, all archived").await;
+    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: 1 request, archived").await;
+    reports(&["loggers", "clear", "cleared", "--yes"], "logger cleared cleared: nothing was recorded").await;
+    reports(&["loggers", "delete", "deleted", "--yes"], "logger deleted deleted: 2 requests, all archived").await;
+    desk.run(&["loggers", "delete", "deleted", "--yes"]).await.refused(1, "logger \"deleted\" not found");
+    reports(&["workspaces", "delete", other.trim(), "--yes"], "workspace Other deleted: 3 requests, all archived")
+        .await;
     let mut alone = desk.command(&["captures", "list", "--json"]);
     desk.world.stop().await;
     let kept = run(&mut alone).await;
@@ -118,7 +119,7 @@ async fn what_was_cleared_or_deleted_before_anybody_read_it_is_archived() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_archived_is_not_cleared_and_the_way_to_clear_it_all_the_same_is_told() {
+async fn failed_archive_prevents_clear_and_names_the_api_call() {
     let desk = Desk::new().await;
     let id = desk.does(&["loggers", "create", "hunt"]).await;
     let url = desk.json(&["loggers", "show", "hunt"]).await["handler_url"].as_str().unwrap().to_owned();
@@ -130,7 +131,7 @@ async fn what_cannot_be_archived_is_not_cleared_and_the_way_to_clear_it_all_the_
     {
         let mut command = desk.command(&["loggers", verb, "hunt", "--yes"]);
         let ended = run(command.env("XDG_STATE_HOME", nowhere.join("x"))).await;
-        ended.refused(1, "not done, since what was captured cannot be archived");
+        ended.refused(1, "not done: captures cannot be archived");
         let ended = run(&mut command).await;
         assert!(ended.err.contains(&format!("or without archiving: `scandeck api DELETE {call}`")), "{ended:?}");
     }
@@ -139,7 +140,7 @@ async fn what_cannot_be_archived_is_not_cleared_and_the_way_to_clear_it_all_the_
 }
 
 #[tokio::test]
-async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_when_none_comes() {
+async fn watch_ends_at_the_first_match_or_with_code_3_after_the_timeout() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;
     let [first, second] = [
@@ -149,7 +150,7 @@ async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_
     range.plant("plain", first.trim()).await;
     let nothing = ["captures", "watch", "--timeout", "1s"];
     let ended = desk.run(&[&nothing[..], &["--query", "method:POST", "--since", "5m"]].concat()).await;
-    ended.refused(3, "nothing came in time");
+    ended.refused(3, "no matching request before the timeout");
     let token = first.trim().split("?t=").nth(1).unwrap();
     let hit = desk.json(&["captures", "watch", "--payload", token, "--since", "5m", "--timeout", "20s"]).await;
     assert_eq!(texts(&hit, "payload"), [token]);
@@ -158,7 +159,7 @@ async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_
         1
     );
 
-    // What came before it began is not waited for, what comes then is.
+    // Without --since only new requests match.
     let mut watch = desk.command(&["captures", "watch", "--known", "--timeout", "30s", "--json"]);
     let watching = tokio::spawn(async move { run(&mut watch).await });
     while !watching.is_finished() {
@@ -173,7 +174,7 @@ async fn a_watch_ends_with_the_first_request_that_matches_and_with_another_code_
 }
 
 #[tokio::test]
-async fn a_capture_is_shown_and_written_for_other_tools() {
+async fn capture_is_shown_and_exported_in_every_form() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;
     let svg =
@@ -205,10 +206,10 @@ async fn a_capture_is_shown_and_written_for_other_tools() {
 }
 
 #[tokio::test]
-async fn a_payload_needs_a_logger_that_there_is_and_a_number_that_makes_sense() {
+async fn invalid_logger_count_or_shape_is_rejected() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;
-    desk.run(&["payloads", "new", "--logger", "gone"]).await.refused(1, "there are: hunt");
+    desk.run(&["payloads", "new", "--logger", "gone"]).await.refused(1, "loggers: hunt");
     desk.run(&["payloads", "new", "--logger", "hunt", "--count", "0"]).await.refused(2, "--count");
     desk.run(&["payloads", "new", "--logger", "hunt", "--shape", "round"]).await.refused(2, "plain, schemeless");
     desk.run(&["captures", "watch", "--timeout", "soon"]).await.refused(2, "90s, 10m");
@@ -216,21 +217,21 @@ async fn a_payload_needs_a_logger_that_there_is_and_a_number_that_makes_sense() 
     range.desk.world.stop().await;
 }
 
-/// A service that gives these answers, and a home that knows nothing.
-pub struct Told {
+/// A mocked service and an empty home directory.
+pub struct MockService {
     pub server: MockServer,
     pub home: tempfile::TempDir,
 }
 
-impl Told {
+impl MockService {
     pub async fn new(loggers: Value) -> Self {
-        let told = Self { server: MockServer::start().await, home: tempfile::tempdir().unwrap() };
-        told.answers("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
-        told.answers("/http_loggers", 200, loggers).await;
-        told
+        let service = Self { server: MockServer::start().await, home: tempfile::tempdir().unwrap() };
+        service.mock("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
+        service.mock("/http_loggers", 200, loggers).await;
+        service
     }
 
-    pub async fn answers(&self, at: &str, status: u16, data: Value) {
+    pub async fn mock(&self, at: &str, status: u16, data: Value) {
         let body = if status == 200 { json!({"data": data}) } else { json!({"status": status, "message": "no"}) };
         let body = ResponseTemplate::new(status).set_body_json(body);
         Mock::given(path(format!("/api/v2{at}"))).respond_with(body).mount(&self.server).await;
@@ -248,40 +249,40 @@ pub fn logger(id: i64, label: &str, active_days: i64) -> Value {
 }
 
 #[tokio::test]
-async fn what_one_logger_told_is_kept_when_the_next_does_not_answer() {
+async fn captures_of_one_logger_remain_when_the_next_one_fails() {
     let all = json!([logger(1, "one", 9), logger(2, "two", 9)]);
-    let told = Told::new(all.clone()).await;
+    let service = MockService::new(all.clone()).await;
     let capture =
         json!({"id": 7, "request_method": "GET", "url_params": "a=KEPT", "request_date": "2026-11-21 12:00:00"});
-    told.answers("/http_loggers/1/data", 200, json!({"requests": [capture]})).await;
-    told.answers("/http_loggers/2/data", 403, json!(null)).await;
-    told.run(&["captures", "list"]).await.refused(1, "403");
+    service.mock("/http_loggers/1/data", 200, json!({"requests": [capture]})).await;
+    service.mock("/http_loggers/2/data", 403, json!(null)).await;
+    service.run(&["captures", "list"]).await.refused(1, "403");
 
-    // Cleared meanwhile, and the other deleted while it is read.
-    told.server.reset().await;
-    told.answers("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
-    told.answers("/http_loggers", 200, all).await;
-    told.answers("/http_loggers/1/data", 200, json!({"requests": []})).await;
-    told.answers("/http_loggers/2/data", 404, json!(null)).await;
-    let list = told.run(&["captures", "list"]).await;
+    // In the meantime one logger was cleared; the other is deleted during the read.
+    service.server.reset().await;
+    service.mock("/workspaces", 200, json!([{"id": 1, "name": "Acme"}])).await;
+    service.mock("/http_loggers", 200, all).await;
+    service.mock("/http_loggers/1/data", 200, json!({"requests": []})).await;
+    service.mock("/http_loggers/2/data", 404, json!(null)).await;
+    let list = service.run(&["captures", "list"]).await;
     assert!(list.code == 0 && list.out.contains("a=KEPT"), "{list:?}");
 }
 
 #[tokio::test]
-async fn a_payload_is_of_a_logger_that_records_and_of_one_alone() {
+async fn new_payload_needs_one_recording_logger() {
     let labels = [(1, "old", 0), (2, "old", 9), (3, "twice", 9), (4, "twice", 9), (5, "over", 0), (6, "\u{1b}[31m", 9)];
     let loggers: Vec<Value> = labels.into_iter().map(|(id, label, days)| logger(id, label, days)).collect();
-    let told = Told::new(json!(loggers)).await;
+    let service = MockService::new(json!(loggers)).await;
     let new = async |logger: &str| {
-        told.run(&["payloads", "new", "--logger", logger, "--json", "-o", &format!("{logger}.txt")]).await
+        service.run(&["payloads", "new", "--logger", logger, "--json", "-o", &format!("{logger}.txt")]).await
     };
     let live = new("old").await;
     assert!(live.code == 0 && live.out.contains("\"logger\": 2"), "{live:?}");
     new("twice").await.refused(2, "3 (Acme), 4 (Acme)");
     assert_eq!(new("3").await.code, 0);
-    let planted = std::fs::read(told.home.path().join("3.txt")).unwrap();
-    new("3").await.refused(1, "3.txt is there already");
-    assert_eq!(std::fs::read(told.home.path().join("3.txt")).unwrap(), planted);
+    let planted = std::fs::read(service.home.path().join("3.txt")).unwrap();
+    new("3").await.refused(1, "3.txt exists already");
+    assert_eq!(std::fs::read(service.home.path().join("3.txt")).unwrap(), planted);
     new("over").await.refused(1, "its days are over");
     new("1").await.refused(1, "its days are over");
     let odd = new("6").await;
@@ -289,15 +290,15 @@ async fn a_payload_is_of_a_logger_that_records_and_of_one_alone() {
 }
 
 #[tokio::test]
-async fn what_a_bundle_brought_is_told_where_there_is_no_service_at_all() {
+async fn imported_bundle_is_listed_without_a_service() {
     let range = Range::new("hunt").await;
     let desk = &range.desk;
     desk.does(&["targets", "add", "127.0.0.1"]).await;
     let payload = desk.does(&["payloads", "new", "--logger", "hunt", "--target", "shop.test"]).await;
     range.plant("plain", payload.trim()).await;
     let by_target = ["captures", "list", "--json", "--query", "target:127.0.0.1 target:shop"];
-    let told = desk.does(&by_target).await;
-    assert!(told.contains("\"label\": \"hunt\""), "{told}");
+    let listed = desk.does(&by_target).await;
+    assert!(listed.contains("\"label\": \"hunt\""), "{listed}");
     assert_eq!(desk.does(&["captures", "list", "--query", "target:127.0.0.2"]).await, "");
     let workspace = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     desk.does(&["bundle", "--workspace", &workspace, "-o", "w.bundle"]).await;
@@ -308,8 +309,8 @@ async fn what_a_bundle_brought_is_told_where_there_is_no_service_at_all() {
     let bundle = desk.home.path().join("w.bundle");
     assert_eq!(alone(&["unbundle", bundle.to_str().unwrap()]).await.code, 0);
     let list = alone(&by_target).await;
-    assert_eq!((list.code, list.out.as_str()), (0, told.as_str()), "{list:?}");
-    assert!(list.err.contains("no service is configured, and none runs here; what is archived here is told"));
+    assert_eq!((list.code, list.out.as_str()), (0, listed.as_str()), "{list:?}");
+    assert!(list.err.contains("no service is configured, and none runs here; showing archived captures"));
     let har = alone(&["captures", "export", "--format", "har", "-o", "hits.har"]).await;
     assert!(har.code == 0 && har.err.contains("1 captured request in hits.har"), "{har:?}");
     let payloads = alone(&["payloads", "list", "--hit"]).await;

@@ -1,4 +1,4 @@
-//! The commands without a screen: the real binary on the real service, read as a script reads it, through pipes.
+//! Headless commands: the real binary with the real service, read through pipes as a script does.
 
 pub mod findings;
 mod hits;
@@ -17,13 +17,13 @@ use tokio::process::Command;
 
 use crate::service::TestService;
 
-/// A service, and a person's home that knows nothing.
+/// A service and an empty home directory.
 pub struct Desk {
     pub world: TestService,
     pub home: TempDir,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: i32,
@@ -36,12 +36,11 @@ impl Desk {
         Self { world: TestService::new().await, home: tempfile::tempdir().unwrap() }
     }
 
-    /// Runs a command to its end.
     pub async fn run(&self, args: &[&str]) -> Ended {
         run(&mut self.command(args)).await
     }
 
-    /// A command with address and key in its environment.
+    /// A command with base URL and key in its environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.home.path(), args);
         command.env("SCANDECK_BASE_URL", &self.world.base).env("SCANDECK_API_KEY", &self.world.key);
@@ -63,7 +62,7 @@ impl Desk {
 }
 
 impl Ended {
-    /// Asserts exit code, what is said on standard error, and that nothing stands on standard output.
+    /// Asserts the exit code, words of standard error, and an empty standard output.
     #[track_caller]
     pub fn refused(&self, code: i32, words: &str) {
         assert_eq!((self.code, self.out.as_str()), (code, ""), "{self:?}");
@@ -71,7 +70,7 @@ impl Ended {
     }
 }
 
-/// The program with a home of its own and nothing else of this machine's configuration.
+/// The program with this home and without any configuration of the machine.
 pub fn command(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scandeck"));
     command.args(args).stdin(Stdio::null()).current_dir(home).env("HOME", home).env("TZ", "UTC").kill_on_drop(true);
@@ -86,7 +85,7 @@ pub async fn run(command: &mut Command) -> Ended {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let ended = Ended { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) };
     for stream in [&ended.out, &ended.err] {
-        assert!(!stream.contains(|c: char| c.is_control() && c != '\n'), "controls in a pipe: {stream:?}");
+        assert!(!stream.contains(|c: char| c.is_control() && c != '\n'), "control characters in a pipe: {stream:?}");
     }
     ended
 }

@@ -1,4 +1,4 @@
-//! Workspaces, targets, reports, loggers, word lists, any call: each endpoint once, as a script uses it.
+//! Workspaces, targets, reports, loggers, word lists, raw calls: each endpoint once, as a script uses it.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,7 +9,7 @@ use crate::service::TestService;
 use crate::service::runner::typical_events;
 
 #[tokio::test]
-async fn workspaces_are_made_edited_and_deleted() {
+async fn workspace_is_created_edited_and_deleted() {
     let desk = Desk::new().await;
     let id = desk.does(&["workspaces", "create", "Acme", "--description", "SOW 114"]).await;
     let id = id.trim();
@@ -21,22 +21,22 @@ async fn workspaces_are_made_edited_and_deleted() {
     assert!(table.lines().next().unwrap().contains("NAME") && table.contains("Acme external"), "{table}");
     let named = desk.json(&["workspaces", "list", "--workspace", "acme EXTERNAL"]).await;
     assert_eq!(named.as_array().unwrap().len(), 1);
-    desk.run(&["targets", "list", "--workspace", "nowhere"]).await.refused(1, "there are: ");
-    desk.run(&["workspaces", "delete", id]).await.refused(2, "the workspace Acme external with 0 targets");
+    desk.run(&["targets", "list", "--workspace", "nowhere"]).await.refused(1, "workspaces: ");
+    desk.run(&["workspaces", "delete", id]).await.refused(2, "workspace Acme external with 0 targets");
     desk.does(&["workspaces", "delete", id, "--yes"]).await;
     desk.run(&["workspaces", "show", id]).await.refused(1, "404");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn targets_go_by_name_or_id() {
+async fn target_is_found_by_name_or_id() {
     let desk = Desk::new().await;
     let ids = desk.does(&["targets", "add", "127.0.0.1", "http://localhost:8080/shop"]).await;
     assert_eq!(ids.lines().count(), 2);
     let urls = desk.json(&["targets", "list", "--type", "url"]).await;
     assert_eq!(urls[0]["name"], "http://localhost:8080/shop");
     assert_eq!(desk.json(&["targets", "show", "127.0.0.1"]).await["id"].to_string(), ids.lines().next().unwrap());
-    desk.run(&["targets", "show", "nowhere.test"]).await.refused(1, "there is no target");
+    desk.run(&["targets", "show", "nowhere.test"]).await.refused(1, "not found");
     desk.run(&["targets", "delete", "127.0.0.1"]).await.refused(2, "--yes");
     desk.does(&["targets", "delete", "127.0.0.1", "--yes"]).await;
     assert_eq!(desk.json(&["targets", "list"]).await.as_array().unwrap().len(), 1);
@@ -44,7 +44,7 @@ async fn targets_go_by_name_or_id() {
 }
 
 #[tokio::test]
-async fn a_report_is_asked_for_waited_for_and_saved() {
+async fn report_is_created_awaited_and_saved() {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
     let scan = desk.world.scan(desk.world.target("127.0.0.1").await).await;
@@ -72,7 +72,7 @@ async fn a_report_is_asked_for_waited_for_and_saved() {
 }
 
 #[tokio::test]
-async fn loggers_tell_what_they_captured() {
+async fn logger_lists_its_captures_and_is_cleared() {
     let desk = Desk::new().await;
     let id = desk.does(&["loggers", "create", "ssrf-shop"]).await;
     let id = id.trim();
@@ -94,7 +94,7 @@ async fn loggers_tell_what_they_captured() {
 }
 
 #[tokio::test]
-async fn word_lists_are_read_whole_and_a_predefined_one_stays() {
+async fn word_list_is_printed_and_a_predefined_one_not_deleted() {
     let desk = Desk::new().await;
     let all = desk.json(&["wordlists", "list"]).await;
     let id = all[0]["id"].to_string();
@@ -108,21 +108,21 @@ async fn word_lists_are_read_whole_and_a_predefined_one_stays() {
 }
 
 #[tokio::test]
-async fn any_call_can_be_made_below_the_base_url_only() {
+async fn api_command_calls_only_below_the_base_url() {
     let desk = Desk::new().await;
     let made = desk.does(&["api", "POST", "/workspaces", "--form", "name=By hand"]).await;
     assert!(made.contains("created_id"), "{made}");
     let listed = desk.does(&["api", "get", "/api/v2/scans", "--query", "limit=1", "--query", "workspace_id=1"]).await;
     assert_eq!(listed.trim(), r#"{"data":[]}"#);
     desk.run(&["api", "POST", "/scans", "--body", "{}"]).await.refused(1, "tool_id");
-    desk.run(&["api", "POST", "/scans", "--body", "{"]).await.refused(2, "no JSON");
-    desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(1, "no path");
-    desk.run(&["api", "GET", "/../../openapi.json"]).await.refused(1, "no path");
+    desk.run(&["api", "POST", "/scans", "--body", "{"]).await.refused(2, "not JSON");
+    desk.run(&["api", "GET", ".evil.test/scans"]).await.refused(1, "not a path");
+    desk.run(&["api", "GET", "/../../openapi.json"]).await.refused(1, "not a path");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn a_read_only_profile_reads_and_changes_nothing() {
+async fn read_only_profile_rejects_every_change() {
     let desk = Desk::new().await;
     let config = desk.home.path().join("config.toml");
     let key = desk.home.path().join("key");
@@ -152,7 +152,7 @@ async fn a_read_only_profile_reads_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn without_configuration_the_local_service_is_meant_if_one_runs() {
+async fn running_local_service_is_used_without_configuration() {
     let home = tempfile::tempdir().unwrap();
     let list = async || run(&mut command(home.path(), &["workspaces", "list", "--json"])).await;
     list().await.refused(1, "no service is configured");
@@ -166,7 +166,7 @@ async fn without_configuration_the_local_service_is_meant_if_one_runs() {
 }
 
 #[tokio::test]
-async fn errors_are_two_lines_on_standard_error() {
+async fn error_is_printed_on_two_lines_of_stderr() {
     let desk = Desk::new().await;
     let mut wrong = desk.command(&["workspaces", "list"]);
     let ended = run(wrong.env("SCANDECK_API_KEY", "wrong")).await;

@@ -1,4 +1,4 @@
-//! Scans: started, waited for, judged.
+//! Scans: start, watch, fail a build, compare.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::service::runner::{finding, tested, typical_events};
 const START: [&str; 5] = ["scans", "start", "--tool", "70", "--target"];
 
 #[tokio::test]
-async fn a_scan_is_started_looked_at_and_stopped() {
+async fn scan_is_started_shown_stopped_and_deleted() {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
     let id = desk.does(&[&START[..], &["127.0.0.1", "--max-scan-time", "5"]].concat()).await;
@@ -21,7 +21,7 @@ async fn a_scan_is_started_looked_at_and_stopped() {
     assert_eq!((&shown["tool_name"], &shown["target_name"]), (&json!("Port Scanner"), &json!("127.0.0.1")));
     assert!(
         shown.as_object().unwrap().keys().position(|key| key == "tool_name") > Some(10),
-        "ours come after: {shown}"
+        "added fields come last: {shown}"
     );
     let raw = desk.does(&["scans", "raw", id]).await;
     assert!(raw.contains("GET http://127.0.0.1/ 200\n"), "{raw}");
@@ -42,7 +42,7 @@ async fn a_scan_is_started_looked_at_and_stopped() {
 }
 
 #[tokio::test]
-async fn waiting_ends_with_what_became_of_the_scan() {
+async fn wait_exits_with_4_unless_the_scan_finishes() {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
     let wait = [&START[..], &["127.0.0.1", "--wait"]].concat();
@@ -56,12 +56,12 @@ async fn waiting_ends_with_what_became_of_the_scan() {
     assert_eq!(late.code, 4, "{late:?}");
     let watched = desk.run(&["scans", "watch", finished.out.trim(), late.out.trim(), "--json"]).await;
     assert_eq!(watched.code, 4, "{watched:?}");
-    desk.run(&["scans", "watch"]).await.refused(1, "no scan is under way");
+    desk.run(&["scans", "watch"]).await.refused(1, "no active scans");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn a_build_fails_for_what_is_still_undecided() {
+async fn fail_on_exits_with_3_for_matching_findings() {
     let desk = Desk::new().await;
     desk.world.runner.set_events(typical_events());
     let fail_on = async |query: &str| {
@@ -80,7 +80,7 @@ async fn a_build_fails_for_what_is_still_undecided() {
 }
 
 #[tokio::test]
-async fn two_scans_are_compared_finding_by_finding() {
+async fn diff_compares_the_findings_of_two_scans() {
     let desk = Desk::new().await;
     let target = desk.world.target("127.0.0.1").await;
     let scan = async |events| {

@@ -1,17 +1,17 @@
-//! What is kept on this machine: decisions out and in as JSON lines.
+//! Data on this machine: decisions as JSON lines, bundles, purge.
 
 use std::path::Path;
 
 use super::findings::scanned;
 use super::{Desk, Ended, run};
 
-/// Runs a command on the service of a desk, with another state directory.
+/// Runs a command with the service of a desk and another state directory.
 async fn elsewhere(desk: &Desk, state: &Path, args: &[&str]) -> Ended {
     run(desk.command(args).env("XDG_STATE_HOME", state)).await
 }
 
-/// Decides about both findings, with a note that no other text holds.
-async fn decides(desk: &Desk) {
+/// Decides on both findings, with a unique note.
+async fn decide_both(desk: &Desk) {
     let all = desk.json(&["findings", "list"]).await;
     let id = |at: usize| all[at]["id"].to_string();
     desk.does(&["findings", "decide", &id(0), "--verdict", "confirmed", "--note", "MARK-of-ann"]).await;
@@ -19,9 +19,9 @@ async fn decides(desk: &Desk) {
 }
 
 #[tokio::test]
-async fn decisions_go_to_another_machine_as_lines_and_twice_is_once() {
+async fn exported_decisions_are_imported_once() {
     let desk = scanned(1).await;
-    decides(&desk).await;
+    decide_both(&desk).await;
     desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
     let lines = std::fs::read_to_string(desk.home.path().join("d.jsonl")).unwrap();
     assert_eq!(desk.does(&["triage", "export"]).await, lines);
@@ -29,7 +29,7 @@ async fn decisions_go_to_another_machine_as_lines_and_twice_is_once() {
     let first = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--json"]).await;
     assert!(first.out.contains("\"taken\": 3"), "{first:?}");
     let again = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!(again.out, "0 events taken, 3 known already, 0 lines bad\n");
+    assert_eq!(again.out, "0 events imported, 3 known already, 0 lines invalid\n");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     let list = ["findings", "list", "--json"];
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, desk.does(&list).await);
@@ -37,15 +37,15 @@ async fn decisions_go_to_another_machine_as_lines_and_twice_is_once() {
 }
 
 #[tokio::test]
-async fn a_workspace_goes_by_its_name_in_any_case_or_its_id_and_one_that_is_not_known_is_no_empty_backup() {
+async fn export_finds_workspace_by_name_or_id_and_rejects_unknown_ones() {
     let desk = scanned(1).await;
-    decides(&desk).await;
+    decide_both(&desk).await;
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let lines = desk.does(&["triage", "export"]).await;
     let other = format!(" {} ", name.to_uppercase());
     assert_eq!(desk.does(&["triage", "export", "--workspace", &other]).await, lines);
     let unknown = ["triage", "export", "--workspace", "nowhere", "-o", "d.jsonl"];
-    desk.run(&unknown).await.refused(1, &format!("something is kept about: {name}"));
+    desk.run(&unknown).await.refused(1, &format!("workspaces with data: {name}"));
     assert!(!desk.home.path().join("d.jsonl").exists());
 
     let (state, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -53,36 +53,36 @@ async fn a_workspace_goes_by_its_name_in_any_case_or_its_id_and_one_that_is_not_
     cached_lists(state.path(), [&name, "Lab"]);
     desk.does(&["triage", "export", "-o", "d.jsonl"]).await;
     let lines_there = desk.home.path().join("d.jsonl");
-    // Of no service that answers: what is kept beside the local one.
+    // Without a reachable service: the data of the local one.
     let here = async |args: &[&str]| run(super::command(home.path(), args).env("XDG_STATE_HOME", state.path())).await;
     assert_eq!(here(&["triage", "import", lines_there.to_str().unwrap()]).await.code, 0);
     assert_eq!(here(&["triage", "export", "--workspace", "1"]).await.out, lines);
     let made = here(&["bundle", "--workspace", &other, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
-    here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "something is kept about");
+    here(&["bundle", "--workspace", "nowhere", "-o", "n.bundle"]).await.refused(1, "workspaces with data");
     desk.world.stop().await;
 }
 
 #[tokio::test]
-async fn a_bad_line_is_told_with_its_number_and_the_rest_is_taken_unless_strict() {
+async fn invalid_line_is_reported_and_skipped_unless_strict() {
     let desk = scanned(1).await;
-    decides(&desk).await;
+    decide_both(&desk).await;
     let lines = desk.does(&["triage", "export"]).await;
     let mut bytes = lines.clone().into_bytes();
     bytes.extend(b"{\"id\":7}\n\xff\xfe\n");
     std::fs::write(desk.home.path().join("d.jsonl"), bytes).unwrap();
     let other = tempfile::tempdir().unwrap();
     let strict = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl", "--strict"]).await;
-    strict.refused(1, "nothing was taken");
-    assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: it is no UTF-8"), "{strict:?}");
+    strict.refused(1, "nothing was imported");
+    assert!(strict.err.contains("d.jsonl:4: ") && strict.err.contains("d.jsonl:5: not UTF-8"), "{strict:?}");
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
     let taken = elsewhere(&desk, other.path(), &["triage", "import", "d.jsonl"]).await;
-    assert_eq!((taken.code, taken.out.as_str()), (0, "3 events taken, 0 known already, 2 lines bad\n"));
+    assert_eq!((taken.code, taken.out.as_str()), (0, "3 events imported, 0 known already, 2 lines invalid\n"));
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, lines);
     desk.world.stop().await;
 }
 
-/// Whether any file below a directory holds a word.
+/// Whether any file below a directory contains a word.
 pub fn holds(directory: &Path, word: &str) -> bool {
     let mut entries = std::fs::read_dir(directory).unwrap().flatten();
     entries.any(|entry| match entry.path() {
@@ -92,15 +92,15 @@ pub fn holds(directory: &Path, word: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_bundle_on_another_state_directory_shows_what_was_decided_also_without_the_service() {
+async fn imported_bundle_lists_decided_findings_without_the_service() {
     let desk = scanned(2).await;
-    decides(&desk).await;
+    decide_both(&desk).await;
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     desk.run(&["bundle", "-o", "w.bundle"]).await.refused(2, "--workspace");
     let made = desk.run(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
     assert!(made.code == 0 && made.err.contains("3 events"), "{made:?}");
     let bundle = std::fs::read_to_string(desk.home.path().join("w.bundle")).unwrap();
-    assert!(!bundle.contains(&desk.world.key), "no key leaves");
+    assert!(!bundle.contains(&desk.world.key), "the key is not exported");
 
     let other = tempfile::tempdir().unwrap();
     let cut: Vec<&str> = bundle.lines().collect();
@@ -109,9 +109,9 @@ async fn a_bundle_on_another_state_directory_shows_what_was_decided_also_without
     assert_eq!(elsewhere(&desk, other.path(), &["triage", "export"]).await.out, "");
 
     let taken = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(taken.code == 0 && taken.out.contains("3 events new here"), "{taken:?}");
+    assert!(taken.code == 0 && taken.out.contains("3 events imported"), "{taken:?}");
     let again = elsewhere(&desk, other.path(), &["unbundle", "w.bundle"]).await;
-    assert!(again.out.contains("0 events new here"), "{again:?}");
+    assert!(again.out.contains("0 events imported"), "{again:?}");
     let list = ["findings", "list", "--json"];
     let shown = desk.does(&list).await;
     assert_eq!(elsewhere(&desk, other.path(), &list).await.out, shown);
@@ -122,31 +122,31 @@ async fn a_bundle_on_another_state_directory_shows_what_was_decided_also_without
     alone.env("SCANDECK_BASE_URL", base).env("SCANDECK_API_KEY", key).env("XDG_STATE_HOME", other.path());
     let alone = run(&mut alone).await;
     assert_eq!((alone.code, alone.out.as_str()), (0, shown.as_str()), "{}", alone.err);
-    assert!(alone.err.contains("as it was bundled at"), "{}", alone.err);
+    assert!(alone.err.contains("showing the bundle of"), "{}", alone.err);
 }
 
 #[tokio::test]
-async fn a_purge_names_what_goes_waits_for_the_name_and_leaves_no_byte() {
+async fn purge_needs_the_name_and_leaves_no_data() {
     let desk = scanned(1).await;
-    decides(&desk).await;
+    decide_both(&desk).await;
     let name = desk.json(&["workspaces", "list"]).await[0]["name"].as_str().unwrap().to_owned();
     let state = tempfile::tempdir().unwrap();
     desk.does(&["bundle", "--workspace", &name, "-o", "w.bundle"]).await;
     assert_eq!(elsewhere(&desk, state.path(), &["unbundle", "w.bundle"]).await.code, 0);
     assert!(holds(state.path(), "MARK-of-ann"));
     let purge = ["purge", "--workspace", &name];
-    elsewhere(&desk, state.path(), &purge).await.refused(2, "this deletes for good: 3 events");
+    elsewhere(&desk, state.path(), &purge).await.refused(2, "not confirmed: delete 3 events");
     let wrong = [&purge[..], &["--yes-delete", "another"]].concat();
     elsewhere(&desk, state.path(), &wrong).await.refused(1, "nothing was deleted");
-    elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "nothing is kept about");
+    elsewhere(&desk, state.path(), &["purge", "--workspace", "nowhere"]).await.refused(1, "no data about");
     assert!(holds(state.path(), "MARK-of-ann"));
     let gone = elsewhere(&desk, state.path(), &[&purge[..], &["--yes-delete", &name]].concat()).await;
-    assert!(gone.code == 0 && gone.out.starts_with("gone: 3 events"), "{gone:?}");
+    assert!(gone.code == 0 && gone.out.starts_with("deleted: 3 events"), "{gone:?}");
     assert!(!holds(state.path(), "MARK-of-ann") && !holds(state.path(), "127.0.0.1"));
     desk.world.stop().await;
 }
 
-/// Lists as a dashboard leaves them, of two workspaces.
+/// Cached lists of two workspaces, as a dashboard writes them.
 fn cached_lists(state: &Path, names: [&str; 2]) -> std::path::PathBuf {
     use scandeck::contract::{Finding, Stamp, Workspace, WorkspaceId};
     use scandeck::dashboard::base::plan::Snapshot;
@@ -175,19 +175,19 @@ async fn purge_of_cached_workspace_creates_no_store() {
         let args = [&["purge", "--workspace"], args].concat();
         run(super::command(home.path(), &args).env("XDG_STATE_HOME", state.path())).await
     };
-    purge(&["nowhere"]).await.refused(1, "something is kept about: Acme, Lab");
-    purge(&["acme"]).await.refused(2, "this deletes for good: the last known data of Acme");
+    purge(&["nowhere"]).await.refused(1, "workspaces with data: Acme, Lab");
+    purge(&["acme"]).await.refused(2, "not confirmed: delete cached lists of Acme");
     assert!(holds(state.path(), "FOUND-in-Acme"));
     let gone = purge(&["1", "--yes-delete", "Acme"]).await;
-    assert_eq!((gone.code, gone.out.as_str()), (0, "gone: the last known data of Acme\n"), "{gone:?}");
+    assert_eq!((gone.code, gone.out.as_str()), (0, "deleted: cached lists of Acme\n"), "{gone:?}");
     assert!(!holds(state.path(), "Acme") && holds(state.path(), "FOUND-in-Lab"));
     assert!(!of.join("decisions.db").exists());
     assert_eq!(purge(&["Lab", "--yes-delete", "Lab"]).await.code, 0);
-    purge(&["Lab"]).await.refused(1, "nothing is kept about this service");
+    purge(&["Lab"]).await.refused(1, "no data about the service");
 
     let of = cached_lists(state.path(), ["Acme", "Lab"]);
     std::fs::write(of.join("last-known/workspaces.json"), "damaged").unwrap();
-    purge(&["Acme"]).await.refused(2, "last-known, which nobody can tell whose it is");
+    purge(&["Acme"]).await.refused(2, "last-known (unknown workspace)");
     assert_eq!(purge(&["Acme", "--yes-delete", "Acme"]).await.code, 0);
     assert!(!holds(state.path(), "FOUND-in"));
 }

@@ -127,7 +127,7 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     let (good, refused) = (world.base.clone(), format!("http://{elsewhere}"));
     let loggers = world.logger_base.clone();
     for (base, key, words, hint) in [
-        (good.as_str(), "wrong", "key is not accepted", "SCANDECK_API_KEY"),
+        (good.as_str(), "wrong", "key rejected", "SCANDECK_API_KEY"),
         (refused.as_str(), "k", "no connection to", "base URL"),
         (loggers.as_str(), "k", "not the API", "base URL"),
         ("10.1.2.3", "k", "scheme", "https://10.1.2.3"),

@@ -90,7 +90,7 @@ async fn hosted_service_is_checked_then_remembered_with_private_key_file() {
     first.keys(&world.base);
     first.keys("\twrong-");
     first.keys("\x0f");
-    first.until("not accepted").await;
+    first.until("key rejected").await;
     assert!(!home.path().join("state/scandeck/connection.toml").exists(), "a rejected connection is not remembered");
     assert!(!first.text().contains("wrong-"), "the key is masked");
     // The form still has the URL; backspaces delete the wrong key.

@@ -1,42 +1,45 @@
-//! Bundles that were taken up here: what the service told when they were made, for the time when it is not reached.
+//! Imported bundles: the lists of the service at the time of the bundle, for when the service is not reachable.
 
-use crate::cli::headless::HeadlessSession;
+use super::HeadlessSession;
 use crate::client::{Error, ErrorKind};
 use crate::dashboard::runtime::Memory;
 use crate::text;
 use crate::triage::Bundle;
 
-/// The bundles that stand in for a service that does not answer, of the workspaces in question.
+/// The bundles of the selected workspaces, as a replacement for a service that is not reachable.
 ///
 /// # Errors
-/// The error that came, where it is another than silence or no bundle was taken up.
-pub fn instead(session: &HeadlessSession, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
-    let Some(why) = silence(&error) else { return Err(error) };
-    let mut bundles = all(&session.memory);
-    bundles.retain(|bundle| session.means(&bundle.manifest.workspace));
-    if bundles.is_empty() {
-        return Err(error);
-    }
+/// The given error, if it has another cause or there is no bundle.
+pub fn replacement(session: &HeadlessSession, error: anyhow::Error) -> anyhow::Result<Vec<Bundle>> {
+    let bundles = selected(session);
+    let Some(cause) = unreachable(&error).filter(|_| !bundles.is_empty()) else { return Err(error) };
     for Bundle { manifest, .. } in &bundles {
         let (workspace, made) = (text::clean(&manifest.workspace), manifest.made);
-        eprintln!("scandeck: {why}; {workspace} as it was bundled at {made} UTC");
+        eprintln!("scandeck: {cause}; showing the bundle of {workspace} from {made} UTC");
     }
     Ok(bundles)
 }
 
-/// Why nothing answers, where this tells that.
-pub fn silence(error: &anyhow::Error) -> Option<&'static str> {
+/// The cause of an error that means that the service is not reachable.
+pub fn unreachable(error: &anyhow::Error) -> Option<&'static str> {
     match error.downcast_ref::<Error>()?.kind {
         ErrorKind::NotConfigured => Some("no service is configured, and none runs here"),
-        ErrorKind::Connect | ErrorKind::Timeout => Some("the service is not reached"),
+        ErrorKind::Connect | ErrorKind::Timeout => Some("service not reachable"),
         _ => None,
     }
 }
 
-/// All bundles that were taken up, by name. Files that cannot be read are left out: they stand in for something else.
+/// The imported bundles of the selected workspaces.
+pub fn selected(session: &HeadlessSession) -> Vec<Bundle> {
+    let mut bundles = all(&session.memory);
+    bundles.retain(|bundle| session.includes(&bundle.manifest.workspace));
+    bundles
+}
+
+/// All imported bundles by name, without unreadable files: a bundle only replaces a service.
 pub fn all(memory: &Memory) -> Vec<Bundle> {
     let files = std::fs::read_dir(&memory.directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let bundles = files.filter(|path| path.extension().is_some_and(|ending| ending == "bundle"));
+    let bundles = files.filter(|path| path.extension().is_some_and(|extension| extension == "bundle"));
     let mut all: Vec<Bundle> =
         bundles.filter_map(|path| Bundle::read(&std::fs::read_to_string(path).ok()?).ok()).collect();
     all.sort_by(|a, b| a.manifest.workspace.cmp(&b.manifest.workspace));

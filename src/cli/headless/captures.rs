@@ -1,4 +1,4 @@
-//! `scandeck captures`: list, show, export, watch. Captured requests as the archive has them, with the payloads in them.
+//! `scandeck captures`: list, show, export, watch. Captured requests from the archive, with the payloads in them.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -8,11 +8,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
 use super::archive::ArchiveReader;
-use super::print::stamp;
+use super::print::{cells, or_dash};
 use super::save::Destination;
-use super::watch::WatchPace;
-use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, save};
-use crate::cli::advised::Advised;
+use super::watch::{pause, poll_delays};
+use super::{HeadlessSession, PrintTable, ServiceArgs, bundles, exit, or_names, save};
+use crate::cli::error::CliError;
 use crate::contract::{CaptureId, Shared};
 use crate::oob::{CaptureFormat, CaptureRecord, PayloadBook, Token, out, request};
 use crate::query::{Query, QueryKind};
@@ -20,17 +20,11 @@ use crate::table::{RecognizedCapture, Rows};
 use crate::text;
 use crate::text::plural;
 
-/// `scandeck captures …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  scandeck captures list --known
-  scandeck captures show 118 --as curl
+#[command(after_help = "Example:
   scandeck captures export --format har --query 'technique:SSRF delay<1h' -o hits.har
-  scandeck captures watch --known --since 5m --timeout 10m && scandeck captures list --known
 
-What the loggers recorded is archived on this machine as it is read, beside what the dashboard archived, and told from
-there: clearing a logger or losing the service loses nothing that was seen. `--json` adds `logger`, `label` and
-`payload` to the fields of the contract: the token of the payload book in it, or null.")]
+`--json` adds `logger`, `label` and `payload` (token of the payload, or null) to the fields of the API.")]
 pub struct CapturesArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -40,273 +34,258 @@ pub struct CapturesArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum CapturesCommand {
-    /// Captured requests, oldest first
+    /// List captured requests, oldest first
+    #[command(after_help = "Example:\n  scandeck captures list --known --last 20")]
     List {
         #[command(flatten)]
-        which: CaptureChoice,
-        /// Only so many of them, the newest
+        choice: CaptureChoice,
+        /// Only the newest
         #[arg(long, value_name = "NUMBER")]
         last: Option<usize>,
     },
-    /// One
+    /// Show one captured request
+    #[command(after_help = "Example:\n  scandeck captures show 118 --as curl")]
     Show {
-        /// Its id
+        /// Capture id
         id: CaptureId,
-        /// Of this logger, by id or label, where several have such an id
+        /// Logger of the capture, if several loggers have this id
         #[arg(long, value_name = "ID|LABEL")]
         logger: Option<String>,
-        /// As what
+        /// Output form
         #[arg(long = "as", value_enum, default_value_t = As::Fields)]
         form: As,
     },
-    /// Writes them for other tools
+    /// Export captured requests for other tools
+    #[command(after_help = "Example:\n  scandeck captures export --format jsonl --known -o hits.jsonl")]
     Export {
         #[command(flatten)]
-        which: CaptureChoice,
+        choice: CaptureChoice,
         /// har, jsonl
-        #[arg(long, value_parser = format)]
+        #[arg(long, value_parser = |name: &str| or_names(CaptureFormat::named(name), &CaptureFormat::NAMES.join(", ")))]
         format: CaptureFormat,
         #[command(flatten)]
         to: Destination,
     },
-    /// Waits for a request that matches, prints it, and ends: 0 when one came, 3 when none did in time
-    Watch {
-        #[command(flatten)]
-        which: CaptureChoice,
-        /// Only with this payload
-        #[arg(long, value_name = "TOKEN")]
-        payload: Option<Token>,
-        /// What came so long before counts too, such as 5m
-        #[arg(long, value_name = "LENGTH", value_parser = length)]
-        since: Option<Duration>,
-        /// Waits no longer than this, such as 90s, 10m, 2h [default: for ever]
-        #[arg(long, value_name = "LENGTH", value_parser = length)]
-        timeout: Option<Duration>,
-    },
+    /// Wait for a matching request and print it; exit code 3 after a timeout
+    #[command(after_help = "Example:\n  scandeck captures watch --known --since 5m --timeout 10m")]
+    Watch(WatchArgs),
 }
 
-/// How one is shown.
+#[derive(Args, Clone, Debug)]
+struct WatchArgs {
+    #[command(flatten)]
+    choice: CaptureChoice,
+    /// Only requests with this payload
+    #[arg(long, value_name = "TOKEN")]
+    payload: Option<Token>,
+    /// Include requests of the last 5m, 2h, …
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    since: Option<Duration>,
+    /// Give up after 90s, 10m, 2h, … [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    timeout: Option<Duration>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum As {
-    /// Its fields; with --json as JSON
+    /// One field per line, or JSON with --json
     Fields,
-    /// As it may have gone over the wire
+    /// The HTTP request
     Raw,
-    /// A command that sends it again
+    /// A curl command that repeats the request
     Curl,
 }
 
-/// Which captures.
+/// Selects captures.
 #[derive(Args, Clone, Debug, Default)]
 struct CaptureChoice {
-    /// Only of this logger, by id or label
+    /// Only of this logger
     #[arg(long, value_name = "ID|LABEL")]
     logger: Option<String>,
-    /// Only those that match, in the query language of the dashboard
-    #[arg(long, value_name = "QUERY", value_parser = query)]
+    /// Only captures that match, in the query language of the dashboard
+    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Captures))]
     query: Option<Query>,
-    /// Only with a payload of the book
+    /// Only with a payload of the payload book
     #[arg(long)]
     known: bool,
 }
 
-fn query(text: &str) -> Result<Query, String> {
-    Query::parse(text, QueryKind::Captures).map_err(|error| error.to_string())
-}
-
-fn format(text: &str) -> Result<CaptureFormat, String> {
-    CaptureFormat::named(text).ok_or_else(|| CaptureFormat::NAMES.join(", "))
-}
-
-fn length(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     let seconds = crate::query::value::span(text).and_then(|seconds| u64::try_from(seconds).ok());
-    seconds.map(Duration::from_secs).ok_or_else(|| "a length of time is like 90s, 10m, 2h or 1h30m".to_owned())
+    or_names(seconds.map(Duration::from_secs), "expected 90s, 10m, 2h or 1h30m")
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses, and when the archive or a file cannot be read or written.
+/// Those of the service, and when the archive or a file cannot be read or written.
 pub async fn run(args: CapturesArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let mut archive = ArchiveReader::open(&session).await?;
-    archive.learn_targets(args.command.query()).await?;
-    let done = match args.command {
-        CapturesCommand::List { which, last } => {
-            let mut taken = which.of(archive.all().await?, &archive);
-            taken.drain(..taken.len().saturating_sub(last.unwrap_or(usize::MAX)));
-            told(&session, &archive.book, &taken)
+    archive.load_targets(args.command.query()).await?;
+    let mut code = ExitCode::SUCCESS;
+    match args.command {
+        CapturesCommand::List { choice, last } => {
+            let mut found = choice.select(archive.all().await?, &archive);
+            found.drain(..found.len().saturating_sub(last.unwrap_or(usize::MAX)));
+            print(&session, &archive.book, &found)?;
         }
-        CapturesCommand::Show { id, logger, form } => show(&session, &one(archive.all().await?, id, logger)?, form),
-        CapturesCommand::Export { which, format, to } => {
-            let taken = which.of(archive.all().await?, &archive);
-            to.write(session.out, format.written(&taken).as_bytes(), &plural(taken.len(), "captured request"))
+        CapturesCommand::Show { id, logger, form } => {
+            show(&session, &find(archive.all().await?, id, logger.as_deref())?, form)?;
         }
-        CapturesCommand::Watch { which, payload, since, timeout } => {
+        CapturesCommand::Export { choice, format, to } => {
+            let found = choice.select(archive.all().await?, &archive);
+            to.write(session.out, format.written(&found).as_bytes(), &plural(found.len(), "captured request"))?;
+        }
+        CapturesCommand::Watch(watch) => {
             session.client()?;
-            let hits = CaptureWatch { which, payload, since, timeout }.hits(&mut archive).await?;
-            let code = if hits.is_empty() { ExitCode::from(exit::TIMED_OUT) } else { ExitCode::SUCCESS };
-            if session.out.json || !hits.is_empty() {
-                told(&session, &archive.book, &hits)?;
-            } else {
-                eprintln!("scandeck: nothing came in time");
+            let found = watch.wait(&mut archive).await?;
+            if found.is_empty() {
+                code = ExitCode::from(exit::TIMED_OUT);
             }
-            archive.close().await;
-            return Ok(code);
+            if session.out.json || !found.is_empty() {
+                print(&session, &archive.book, &found)?;
+            } else {
+                eprintln!("scandeck: no matching request before the timeout");
+            }
         }
-    };
+    }
     archive.close().await;
-    done.map(|()| ExitCode::SUCCESS)
+    Ok(code)
 }
 
 impl CapturesCommand {
     fn query(&self) -> Option<&Query> {
         match self {
-            Self::List { which, .. } | Self::Export { which, .. } | Self::Watch { which, .. } => which.query.as_ref(),
+            Self::List { choice, .. } | Self::Export { choice, .. } | Self::Watch(WatchArgs { choice, .. }) => {
+                choice.query.as_ref()
+            }
             Self::Show { .. } => None,
         }
     }
 }
 
 impl CaptureChoice {
-    /// What is asked for among these.
-    fn of(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {
-        if let Some(logger) = &self.logger {
-            all.retain(|sent| is_of(sent, logger));
-        }
-        all.retain(|sent| !self.known || known(sent).is_some());
+    fn select(&self, mut all: Vec<CaptureRecord>, archive: &ArchiveReader<'_>) -> Vec<CaptureRecord> {
+        all.retain(|record| self.logger.as_ref().is_none_or(|logger| is_of(record, logger)));
+        all.retain(|record| !self.known || known_token(record).is_some());
         let Some(query) = &self.query else { return all };
-        let row = |at: usize| {
-            let CaptureRecord { capture, label, mentions, .. } = &all[at];
-            RecognizedCapture { capture, label, mentions }
-        };
-        let (rows, now): (Vec<RecognizedCapture>, i64) =
-            ((0..all.len()).map(row).collect(), Timestamp::now().as_second());
-        let taken = query.matches(&Rows { rows: &rows, others: &archive.known(BTreeMap::new()), now });
-        taken.rows().map(|at| all[at].clone()).collect()
+        let rows: Vec<RecognizedCapture> = all
+            .iter()
+            .map(|CaptureRecord { capture, label, mentions, .. }| RecognizedCapture { capture, label, mentions })
+            .collect();
+        let (others, now) = (&archive.with_hits(BTreeMap::new()), Timestamp::now().as_second());
+        query.matches(&Rows { rows: &rows, others, now }).rows().map(|at| all[at].clone()).collect()
     }
 }
 
-/// Waiting for a request.
-struct CaptureWatch {
-    which: CaptureChoice,
-    payload: Option<Token>,
-    since: Option<Duration>,
-    timeout: Option<Duration>,
-}
-
-impl CaptureWatch {
-    /// The first that come and match, together; none when the time is over.
-    async fn hits(&self, archive: &mut ArchiveReader<'_>) -> anyhow::Result<Vec<CaptureRecord>> {
-        let begun = Instant::now();
-        let mut pace = WatchPace::new(Duration::from_millis(100), Duration::from_secs(1));
-        let mut silent = false;
-        let mut came = match self.since {
-            Some(since) => lately(archive.all().await?, since),
+impl WatchArgs {
+    /// The first matching requests; none after the timeout.
+    async fn wait(&self, archive: &mut ArchiveReader<'_>) -> anyhow::Result<Vec<CaptureRecord>> {
+        let began = Instant::now();
+        let mut delays = poll_delays(Duration::from_millis(100), Duration::from_secs(1));
+        let mut is_reported = false;
+        let mut new = match self.since {
+            Some(since) => newer_than(archive.all().await?, since),
             None => {
-                archive.gather().await?;
+                archive.poll().await?;
                 Vec::new()
             }
         };
         loop {
-            let mut hits = self.which.of(came, archive);
-            hits.retain(|sent| self.payload.is_none_or(|token| carries(sent, token)));
-            let left = self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(begun.elapsed()));
-            if !hits.is_empty() || left.is_zero() {
-                return Ok(hits);
+            let mut found = self.choice.select(new, archive);
+            found.retain(|record| self.payload.is_none_or(|token| mentions(record, token)));
+            let left = self.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_sub(began.elapsed()));
+            if !found.is_empty() || left.is_zero() {
+                return Ok(found);
             }
-            // Once more after the last wait, however short that was.
-            let _ = tokio::time::timeout(left, pace.next()).await;
-            came = match archive.gather().await {
-                Ok(new) => {
-                    silent = false;
-                    new
-                }
-                Err(error) if bundles::silence(&error).is_some() => {
-                    if !std::mem::replace(&mut silent, true) {
-                        eprintln!("scandeck: {} (trying again)", text::clean(&format!("{error:#}")));
+            // Poll once more after the last delay, however short it was.
+            let _ = tokio::time::timeout(left, pause(&mut delays)).await;
+            let polled = archive.poll().await;
+            let is_silent = matches!(&polled, Err(error) if bundles::unreachable(error).is_some());
+            new = match polled {
+                Err(error) if is_silent => {
+                    if !is_reported {
+                        eprintln!("scandeck: {} (retrying)", text::clean(&format!("{error:#}")));
                     }
                     Vec::new()
                 }
-                Err(error) => return Err(error),
+                polled => polled?,
             };
+            is_reported = is_silent;
         }
     }
 }
 
-/// Those that came so long ago at the most.
-fn lately(all: Vec<CaptureRecord>, since: Duration) -> Vec<CaptureRecord> {
-    let oldest = Timestamp::now().as_second().saturating_sub(i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
-    all.into_iter().filter(|sent| sent.capture.request_date.is_some_and(|at| at.as_second() >= oldest)).collect()
+fn newer_than(all: Vec<CaptureRecord>, age: Duration) -> Vec<CaptureRecord> {
+    let oldest = Timestamp::now().as_second().saturating_sub(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+    all.into_iter().filter(|record| record.capture.request_date.is_some_and(|at| at.as_second() >= oldest)).collect()
 }
 
-fn is_of(sent: &CaptureRecord, logger: &str) -> bool {
-    sent.logger.to_string() == logger || *sent.label == *logger
+fn is_of(record: &CaptureRecord, logger: &str) -> bool {
+    record.logger.to_string() == logger || *record.label == *logger
 }
 
-fn known(sent: &CaptureRecord) -> Option<Token> {
-    sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
+fn known_token(record: &CaptureRecord) -> Option<Token> {
+    record.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
 }
 
-fn carries(sent: &CaptureRecord, token: Token) -> bool {
-    sent.mentions.iter().any(|mention| mention.token == token)
+fn mentions(record: &CaptureRecord, token: Token) -> bool {
+    record.mentions.iter().any(|mention| mention.token == token)
 }
 
-fn one(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<String>) -> anyhow::Result<CaptureRecord> {
-    let mut found: Vec<CaptureRecord> = all.into_iter().filter(|sent| sent.capture.id == id).collect();
-    if let Some(logger) = &logger {
-        found.retain(|sent| is_of(sent, logger));
-    }
-    let mut labels: Vec<&Shared> = found.iter().map(|sent| &sent.label).collect();
+fn find(all: Vec<CaptureRecord>, id: CaptureId, logger: Option<&str>) -> anyhow::Result<CaptureRecord> {
+    let is_match = |one: &CaptureRecord| one.capture.id == id && logger.is_none_or(|logger| is_of(one, logger));
+    let mut found: Vec<CaptureRecord> = all.into_iter().filter(is_match).collect();
+    let mut labels: Vec<&Shared> = found.iter().map(|record| &record.label).collect();
     labels.sort();
     labels.dedup();
     if labels.len() > 1 {
         let labels: Vec<&str> = labels.iter().map(|label| label.as_str()).collect();
-        let hint = format!("say whose with --logger: {}", labels.join(", "));
-        return Err(Advised::usage(format!("several loggers have a capture {id}"), hint).into());
+        let hint = format!("name one with --logger: {}", labels.join(", "));
+        return Err(CliError::usage(format!("several loggers have a capture {id}"), hint).into());
     }
-    // A service may give an id twice, after a clear: the later one is meant.
-    let unknown = || Advised::new(format!("there is no capture {id}"), "`scandeck captures list` shows them");
-    Ok(found.pop().ok_or_else(unknown)?)
+    // A service may reuse an id after a clear: the newest capture is the right one.
+    let not_found = || CliError::new(format!("capture {id} not found"), "`scandeck captures list` lists captures");
+    Ok(found.pop().ok_or_else(not_found)?)
 }
 
-fn show(session: &HeadlessSession, sent: &CaptureRecord, form: As) -> anyhow::Result<()> {
+fn show(session: &HeadlessSession, record: &CaptureRecord, form: As) -> anyhow::Result<()> {
     match form {
-        As::Fields => return session.out.single(&out::value(sent)),
-        As::Raw => session.out.outside(out::raw(sent).as_bytes()),
+        As::Fields => return session.out.single(&out::value(record)),
+        As::Raw => session.out.outside(out::raw(record).as_bytes()),
         As::Curl => {
-            let body = || request::body(&sent.capture);
-            let file = out::body_file(sent).map(|name| save::beside_others(&name, &body())).transpose()?;
+            let body = || request::body(&record.capture);
+            let file = out::body_file(record).map(|name| save::numbered_file(&name, &body())).transpose()?;
             if let Some(name) = &file {
-                eprintln!("scandeck: its body is in {name}");
+                eprintln!("scandeck: body saved to {name}");
             }
-            session.out.line(&out::curl(sent, file.as_deref()));
+            session.out.line(&out::curl(record, file.as_deref()));
         }
     }
     Ok(())
 }
 
-fn told(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -> anyhow::Result<()> {
+fn print(session: &HeadlessSession, book: &PayloadBook, all: &[CaptureRecord]) -> anyhow::Result<()> {
     let values: Vec<_> = all.iter().map(out::value).collect();
     session.out.list(&values, || table(book, all))
 }
 
 fn table(book: &PayloadBook, all: &[CaptureRecord]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"]);
-    for sent in all {
-        let capture = &sent.capture;
-        let payload = known(sent).and_then(|token| book.get(token));
+    let header = ["ID", "TIME", "LOGGER", "METHOD", "FROM", "REQUEST", "PAYLOAD", "PLANTED"];
+    PrintTable::of(header, all, |record| {
+        let capture = &record.capture;
+        let payload = known_token(record).and_then(|token| book.get(token));
         let query = if capture.url_params.is_empty() { String::new() } else { format!("?{}", capture.url_params) };
-        table.row([
-            capture.id.to_string(),
-            stamp(capture.request_date),
-            sent.label.to_string(),
-            capture.request_method.to_string(),
-            capture.ip_address.to_string(),
+        cells![
+            capture.id,
+            or_dash(capture.request_date),
+            record.label,
+            capture.request_method,
+            capture.ip_address,
             format!("{}{query}", capture.path.as_deref().unwrap_or_default()),
             payload.map(|payload| payload.token.to_string()).unwrap_or_default(),
             payload.map(|payload| payload.place()).unwrap_or_default(),
-        ]);
-    }
-    table
+        ]
+    })
 }

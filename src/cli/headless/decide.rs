@@ -1,4 +1,4 @@
-//! `scandeck findings decide`: says about findings what a verdict key says.
+//! `scandeck findings decide`: sets verdict, reason, note, severity and tags of findings.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -7,139 +7,127 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::rows::{FindingRows, today};
-use super::{HeadlessSession, decisions, findings};
-use crate::cli::advised::Advised;
+use super::{HeadlessSession, decisions, findings, or_names};
+use crate::cli::error::CliError;
 use crate::contract::{Risk, Shared};
 use crate::export::ExportRow;
-use crate::query::Query;
+use crate::query::{Query, QueryKind};
 use crate::text;
 use crate::triage::{DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict};
 
-/// Options of `scandeck findings decide`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
+#[command(after_help = "Example:
   scandeck findings decide 4711 --verdict false_positive --reason not_reproducible --note \"see ticket 114\"
-  scandeck findings decide --query 'class:tls-expired target:*.lab.test' --verdict risk_accepted --until 2027-01-31
 
-Decisions stay on this machine, beside the service. An accepted risk holds 90 days unless --until says otherwise.
-The note is that of the last decision on the same class, the reason too where it fits the verdict, unless given;
-`--reason none` and `--note ''` leave them out. The dashboard shows them at once, and its u takes them back.")]
+Without --reason and --note, those of the last decision on the same class are reused; `none` and '' leave them empty.
+An accepted risk expires after 90 days without --until.")]
 pub struct DecideArgs {
-    /// Which: ids at the service, of any occurrence, or fingerprints
+    /// Finding ids of any occurrence, or fingerprints
     #[arg(value_name = "ID|FINGERPRINT", required_unless_present = "query", allow_negative_numbers = true)]
     ids: Vec<String>,
-    /// Which: all that match
-    #[arg(long, value_name = "QUERY", value_parser = super::rows::query, conflicts_with = "ids")]
+    /// All findings that match
+    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings),
+          conflicts_with = "ids")]
     query: Option<Query>,
     /// open, in_review, confirmed, false_positive, risk_accepted, not_applicable, fixed, duplicate
-    #[arg(long, value_name = "VERDICT", value_parser = verdict,
+    #[arg(long, value_name = "VERDICT",
+          value_parser = |name: &str| or_names(Verdict::named(name), &Verdict::ALL.map(Verdict::as_str).join(", ")),
           required_unless_present_any = ["note", "severity", "tag", "untag"])]
     verdict: Option<Verdict>,
-    /// Why, as a code that belongs to the verdict, such as not_reproducible or will_not_fix; or none
+    /// Reason of the verdict, such as not_reproducible or will_not_fix; or none
     #[arg(long, value_name = "REASON", value_parser = reason, requires = "verdict")]
     reason: Option<DraftValue<Reason>>,
-    /// Added to the notes; an empty one is none
+    /// Note to add; empty for none
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Last day it holds
+    /// Last day of the decision
     #[arg(long, value_name = "YYYY-MM-DD", requires = "verdict")]
     until: Option<Date>,
-    /// A severity of one's own: critical, high, medium, low, info; `scanner` goes back to the scanner's
+    /// Severity override: critical, high, medium, low, info; `scanner` removes it
     #[arg(long, value_name = "RISK", value_parser = severity)]
     severity: Option<DraftValue<Risk>>,
-    /// Puts a tag on; may be said again
+    /// Add a tag; repeatable
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Takes a tag off; may be said again
+    /// Remove a tag; repeatable
     #[arg(long, value_name = "TAG")]
     untag: Vec<String>,
-    /// What it duplicates
+    /// Original of the duplicate
     #[arg(long, value_name = "ID|FINGERPRINT", required_if_eq("verdict", "duplicate"), allow_negative_numbers = true)]
     duplicate_of: Option<String>,
 }
 
-fn verdict(text: &str) -> Result<Verdict, String> {
-    let names = || Verdict::ALL.map(Verdict::as_str).join(", ");
-    Verdict::named(text).ok_or_else(names)
-}
-
 fn reason(text: &str) -> Result<DraftValue<Reason>, String> {
-    let names = || format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
-    if text == "none" { Ok(DraftValue::Empty) } else { Reason::named(text).map(DraftValue::Set).ok_or_else(names) }
+    if text == "none" {
+        return Ok(DraftValue::Empty);
+    }
+    let names = format!("{} or none", Reason::ALL.map(Reason::as_str).join(", "));
+    or_names(Reason::named(text).map(DraftValue::Set), &names)
 }
 
 fn severity(text: &str) -> Result<DraftValue<Risk>, String> {
-    let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
-    match named {
-        Some(risk) => Ok(DraftValue::Set(risk)),
-        None if text == "scanner" => Ok(DraftValue::Empty),
-        None => Err("critical, high, medium, low, info or scanner".to_owned()),
+    if text == "scanner" {
+        return Ok(DraftValue::Empty);
     }
+    let named = Risk::DOWN.into_iter().find(|risk| risk.as_str() == text);
+    or_names(named.map(DraftValue::Set), "critical, high, medium, low, info or scanner")
 }
 
-/// Decides.
+/// Writes the decisions.
 ///
 /// # Errors
-/// When a finding is unknown, the reason is none of the verdict's, or the decision cannot be kept.
+/// When a finding does not exist, the reason does not fit the verdict, or the decisions cannot be saved.
 pub async fn run(session: &HeadlessSession, args: DecideArgs) -> anyhow::Result<ExitCode> {
     if let (Some(verdict), Some(DraftValue::Set(reason))) = (args.verdict, args.reason)
         && !verdict.reasons().contains(&reason)
     {
         let names: Vec<&str> = verdict.reasons().iter().map(|reason| reason.as_str()).collect();
-        let hint = if names.is_empty() {
-            "leave --reason out".to_owned()
-        } else {
-            format!("take one of: {}", names.join(", "))
+        let hint = match names.is_empty() {
+            true => "remove --reason".to_owned(),
+            false => format!("reasons: {}", names.join(", ")),
         };
-        return Err(Advised::usage(format!("{reason} is no reason for {verdict}"), hint).into());
+        return Err(CliError::usage(format!("{reason} is not a reason for {verdict}"), hint).into());
     }
     let rows = FindingRows::load(session).await?;
-    let chosen = chosen(&rows, &args)?;
+    let selected = select(&rows, &args)?;
     let draft = draft(&rows, args)?;
     let defaults = DecisionDefaults::of(rows.state());
     let mut changes = Vec::new();
-    for row in &chosen {
-        let said = |verdict| defaults.last(rows.state(), &row.workspace, row.case.class(), verdict);
-        let last = draft.verdict.and_then(said);
+    for row in &selected {
+        let earlier = |verdict| defaults.last(rows.state(), &row.workspace, row.case.class(), verdict);
+        let last = draft.verdict.and_then(earlier);
         for change in draft.changes(&row.case, &row.assessment, last.as_ref(), today()) {
             changes.push((row.workspace.clone(), Subject::Finding((*row.case.identity).clone()), change));
         }
     }
-    if changes.is_empty() {
-        eprintln!(
-            "scandeck: nothing to say: {}",
-            match chosen.len() {
-                0 => "no finding matches",
-                _ => "it all stands already",
-            }
-        );
-    } else {
-        decisions::write(&session.memory, rows.state(), changes).await?;
+    match (changes.is_empty(), selected.is_empty()) {
+        (false, _) => decisions::write(&session.memory, rows.state(), changes).await?,
+        (true, true) => eprintln!("scandeck: no finding matches"),
+        (true, false) => eprintln!("scandeck: unchanged: all findings have this decision already"),
     }
-    told(session, &chosen).await?;
+    print(session, &selected).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {
-    let mut chosen: Vec<ExportRow> = match &args.query {
-        Some(query) => rows.that(query),
-        None => args.ids.iter().map(|id| known(rows, id).cloned()).collect::<anyhow::Result<_>>()?,
+fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {
+    let mut selected: Vec<ExportRow> = match &args.query {
+        Some(query) => rows.matching(query),
+        None => args.ids.iter().map(|id| find(rows, id).cloned()).collect::<anyhow::Result<_>>()?,
     };
-    // The same finding in two workspaces has one key: decided twice it would contradict itself.
+    // A finding of two workspaces has one key: two decisions would be a conflict.
     let mut keys = HashSet::new();
-    chosen.retain(|row| keys.insert(row.case.key()));
-    Ok(chosen)
+    selected.retain(|row| keys.insert(row.case.key()));
+    Ok(selected)
 }
 
-fn known<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
-    let unknown = || Advised::new(format!("there is no finding {id:?}"), "`scandeck findings list` shows them");
-    Ok(rows.all.iter().find(|row| findings::is_named(row, id)).ok_or_else(unknown)?)
+fn find<'a>(rows: &'a FindingRows, id: &str) -> anyhow::Result<&'a ExportRow> {
+    Ok(rows.all.iter().find(|row| findings::is_named(row, id)).ok_or_else(|| findings::not_found(id))?)
 }
 
 fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     let shared = |texts: Vec<String>| texts.iter().map(|text| Shared::from(text.trim())).collect();
     let duplicate_of: Option<FindingKey> = match &args.duplicate_of {
-        Some(id) => Some(known(rows, id)?.case.key()),
+        Some(id) => Some(find(rows, id)?.case.key()),
         None => None,
     };
     Ok(Draft {
@@ -158,19 +146,15 @@ fn draft(rows: &FindingRows, args: DecideArgs) -> anyhow::Result<Draft> {
     })
 }
 
-/// The findings as they stand now.
-async fn told(session: &HeadlessSession, chosen: &[ExportRow]) -> anyhow::Result<()> {
-    let rows = FindingRows::load(session).await?;
-    let now: Vec<ExportRow> = rows
-        .all
-        .into_iter()
-        .filter(|row| chosen.iter().any(|one| (one.case.key(), &one.workspace) == (row.case.key(), &row.workspace)))
-        .collect();
-    let shown: Vec<_> = now.iter().map(crate::export::json::row).collect();
+/// Prints the findings with their new decisions.
+async fn print(session: &HeadlessSession, selected: &[ExportRow]) -> anyhow::Result<()> {
+    let mut rows = FindingRows::load(session).await?.all;
+    let is_same = |a: &ExportRow, b: &ExportRow| (a.case.key(), &a.workspace) == (b.case.key(), &b.workspace);
+    rows.retain(|row| selected.iter().any(|one| is_same(one, row)));
     if !session.out.json {
-        eprintln!("{}", text::plural(now.len(), "finding"));
+        eprintln!("{}", text::plural(rows.len(), "finding"));
     }
-    session.out.list(&shown, || findings::table(&now))
+    findings::print(session, &rows)
 }
 
 #[cfg(test)]
@@ -188,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_that_two_workspaces_have_is_decided_once() {
+    fn finding_of_two_workspaces_is_selected_once() {
         let mut world = World::new();
         world.scan(1);
         world.found(1, "csp", "");
@@ -200,7 +184,7 @@ mod tests {
         let mut rows = FindingRows::default();
         rows.all = vec![row("acme"), row("lab")];
         let args = Line::parse_from(["decide", "--query", "port:443", "--verdict", "confirmed"]).args;
-        let chosen = chosen(&rows, &args).unwrap();
-        assert_eq!(chosen.iter().map(|row| row.workspace.as_str()).collect::<Vec<_>>(), ["acme"]);
+        let selected = select(&rows, &args).unwrap();
+        assert_eq!(selected.iter().map(|row| row.workspace.as_str()).collect::<Vec<_>>(), ["acme"]);
     }
 }

@@ -1,89 +1,87 @@
-//! The decisions kept beside the service: read for every list of findings, written by `findings decide`.
+//! The decisions about a service on this machine.
 
-use crate::cli::advised::Advised;
+use crate::cli::error::CliError;
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::runtime::Memory;
 use crate::text;
-use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoreError, StoredSettings, Subject, TriageState};
+use crate::triage::{Change, EventWriter, OpenedDecisions, Store, StoredSettings, Subject, TriageState};
 
-/// What was decided, and the settings. Where nothing was ever kept nothing is made.
+/// Reads decisions and settings. Does not create a missing store.
 ///
 /// # Errors
-/// When the file cannot be read: a list that shows everything as open would be wrong.
+/// When the store is unreadable: a list that shows every finding as open would be wrong.
 pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSettings)> {
-    if !memory.directory.join("decisions.db").exists() {
+    if !exists(memory) {
         return Ok(Default::default());
     }
     let (mut store, state) = open(memory).await?;
-    let settings = store.settings().await.map_err(advised)?;
+    let settings = store.settings().await?;
     store.close().await;
     Ok((state, settings))
 }
 
-/// Opens the store, which is made where there is none, and says what a person should know about it.
+/// Whether there is a store of decisions.
+pub fn exists(memory: &Memory) -> bool {
+    memory.directory.join("decisions.db").exists()
+}
+
+/// Opens or creates the store, and prints its notes.
 ///
 /// # Errors
-/// When it cannot be opened or made.
+/// When the store cannot be opened or created.
 pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
-    let OpenedDecisions { store, events, notes } = Store::open(&memory.directory).await.map_err(advised)?;
-    for note in notes {
-        eprintln!("scandeck: {}", text::clean(&note));
-    }
+    let OpenedDecisions { store, events, notes } = Store::open(&memory.directory).await?;
+    print_notes(&notes);
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await?;
     Ok((store, state))
 }
 
-/// Writes these changes as one batch of one person; returns how many there are. They replace what was known when they
-/// were made.
+/// Writes changes as one batch of one person. They replace the decisions in `known`.
 ///
 /// # Errors
-/// When the file cannot be written; nothing of the batch is kept then.
+/// When the store cannot be written; then none of the changes is stored.
 pub async fn write(
     memory: &Memory,
     known: &TriageState,
     changes: Vec<(Shared, Subject, Change)>,
-) -> anyhow::Result<usize> {
-    let (mut store, state) = writable(memory).await?;
+) -> anyhow::Result<()> {
+    let (mut store, state) = open_writable(memory).await?;
     let mut writer =
         EventWriter { who: memory.who.as_str().into(), instance: rand::random(), ..EventWriter::default() };
     let events = writer.write_batch((Stamp(jiff::Timestamp::now()), state.clock() + 1), known, changes);
-    store.record(&events).await.map_err(advised)?;
+    store.record(&events).await?;
     store.close().await;
-    Ok(events.len())
+    Ok(())
 }
 
-/// Opens the store to write into it.
+/// Opens the store for writing.
 ///
 /// # Errors
-/// When it cannot be written.
-pub async fn writable(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
+/// When the store is read-only.
+pub async fn open_writable(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
     let (store, state) = open(memory).await?;
     if !store.is_writable() {
-        return Err(Advised::new(
-            format!("decisions cannot be kept: {} is read-only", store.file().display()),
-            "make it writable, or set XDG_STATE_HOME",
-        )
-        .into());
+        let message = format!("decisions not saved: {} is read-only", store.file().display());
+        return Err(CliError::new(message, "make it writable, or set XDG_STATE_HOME").into());
     }
     Ok((store, state))
 }
 
-/// Opens the archive of captures and payloads, which is made where there is none, and says what a person should know
-/// about it.
+/// Opens or creates the archive of captures and payloads, and prints its notes.
 ///
 /// # Errors
-/// When it cannot be opened or made.
-pub async fn archive(memory: &Memory) -> anyhow::Result<crate::oob::Store> {
-    let opened = crate::oob::Store::open(&memory.directory).await.map_err(advised)?;
-    for note in opened.notes {
-        eprintln!("scandeck: {}", text::clean(&note));
-    }
+/// When the archive cannot be opened or created.
+pub async fn open_archive(memory: &Memory) -> anyhow::Result<crate::oob::Store> {
+    let opened = crate::oob::Store::open(&memory.directory).await?;
+    print_notes(&opened.notes);
     Ok(opened.store)
 }
 
-/// With what to do about it.
-pub fn advised(error: StoreError) -> Advised {
-    Advised::new(&error, error.hint())
+/// Prints the notes of a store that was opened.
+pub fn print_notes(notes: &[String]) {
+    for note in notes {
+        eprintln!("scandeck: {}", text::clean(note));
+    }
 }
 
 #[cfg(test)]
@@ -93,20 +91,20 @@ mod tests {
     use crate::triage::{Decision, FindingKey, Verdict};
 
     #[tokio::test]
-    async fn what_somebody_else_said_meanwhile_is_a_conflict_and_not_replaced_unseen() {
+    async fn concurrent_decisions_are_a_conflict_until_one_replaces_both() {
         let temp = tempfile::tempdir().unwrap();
         let memory =
             |who: &str| Memory { directory: temp.path().to_owned(), cache: None, who: who.to_owned(), keep_days: None };
-        let says = async |who: &str, known: &TriageState, verdict: Verdict| {
+        let decide = async |who: &str, known: &TriageState, verdict: Verdict| {
             let change = Change::Decide(Decision { verdict, ..Decision::default() });
             write(&memory(who), known, vec![("acme".into(), finding(1), change)]).await.unwrap();
             read(&memory(who)).await.unwrap().0
         };
-        let nothing = TriageState::default();
-        says("bo", &nothing, Verdict::Confirmed).await;
-        let both = says("ann", &nothing, Verdict::FalsePositive).await;
+        let empty = TriageState::default();
+        decide("bo", &empty, Verdict::Confirmed).await;
+        let both = decide("ann", &empty, Verdict::FalsePositive).await;
         assert_eq!(both.heads(FindingKey(1)).len(), 2);
-        let settled = says("ann", &both, Verdict::Confirmed).await;
+        let settled = decide("ann", &both, Verdict::Confirmed).await;
         assert_eq!(settled.heads(FindingKey(1)).len(), 1);
     }
 }

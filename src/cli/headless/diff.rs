@@ -1,30 +1,34 @@
-//! `scandeck scans diff`: what a later scan saw of what an earlier one told.
+//! `scandeck scans diff`: compares the findings of two scans.
 
 use serde_json::Value;
 
+use super::print::cells;
 use super::rows::FindingRows;
 use super::{HeadlessSession, PrintTable};
-use crate::cli::advised::Advised;
-use crate::contract::{Risk, ScanId};
+use crate::cli::error::CliError;
+use crate::contract::ScanId;
 use crate::export;
 use crate::export::ExportRow;
 use crate::triage::{ComparedFinding, compare};
 
-/// Compares two scans; without the second the last finished one before it, of the same target and tool.
+/// Compares two scans; without the second one, with the last finished scan before it of the same target and tool.
 ///
 /// # Errors
-/// When a scan is unknown or there is none to compare with, and those of the calls.
+/// When a scan does not exist or has no earlier scan, and those of the service.
 pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: bool) -> anyhow::Result<()> {
     let workspace = session.client()?.get_scan(a).await?.workspace_id;
     let rows = FindingRows::load_one(session, workspace).await?;
-    let unknown =
-        |id| Advised::new(format!("scan {id} is not among those of its workspace"), "compare scans of one workspace");
-    let first = rows.scan(a).ok_or_else(|| unknown(a))?;
+    let find = |id: ScanId| {
+        let not_found =
+            || CliError::new(format!("scan {id} is in another workspace"), "compare scans of one workspace");
+        rows.scans.items().iter().find(|scan| scan.id == id).ok_or_else(not_found)
+    };
+    let first = find(a)?;
     let second = match b {
-        Some(b) => rows.scan(b).ok_or_else(|| unknown(b))?,
+        Some(b) => find(b)?,
         None => compare::before(&rows.scans, first).ok_or_else(|| {
-            let hint = "name the scan to compare with";
-            Advised::new(format!("no finished scan of its target and tool is before scan {a}"), hint)
+            let message = format!("scan {a} has no earlier finished scan of its target and tool");
+            CliError::new(message, "name the scan to compare with")
         })?,
     };
     let (before, after) = compare::in_order(first, second);
@@ -36,8 +40,8 @@ pub async fn run(session: &HeadlessSession, a: ScanId, b: Option<ScanId>, all: b
     };
     let compared: Vec<(&ExportRow, ComparedFinding)> =
         compare::compare(&cases, before, after).into_iter().filter(wanted).filter_map(row).collect();
-    let shown: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
-    session.out.list(&shown, || table(&compared))
+    let values: Vec<Value> = compared.iter().map(|(row, one)| object(row, one)).collect();
+    session.out.list(&values, || table(&compared))
 }
 
 fn object(row: &ExportRow, one: &ComparedFinding) -> Value {
@@ -55,19 +59,11 @@ fn differences(one: &ComparedFinding) -> Vec<String> {
 }
 
 fn table(compared: &[(&ExportRow, ComparedFinding)]) -> PrintTable {
-    let mut table = PrintTable::new(&["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "WHAT DIFFERS"]);
-    for (row, one) in compared {
-        let told = one.after.as_ref().or(one.before.as_ref());
-        let risk: Risk = told.map_or(row.case.risk_level, |finding| finding.risk_level);
-        table.row([
-            one.outcome.as_str().replace('_', " "),
-            told.map(|finding| finding.id.to_string()).unwrap_or_default(),
-            risk.to_string(),
-            row.target.to_string(),
-            row.case.name.to_string(),
-            row.assessment.verdict.to_string(),
-            differences(one).join(", "),
-        ]);
-    }
-    table
+    PrintTable::of(["OUTCOME", "ID", "RISK", "TARGET", "FINDING", "VERDICT", "CHANGES"], compared, |(row, one)| {
+        let seen = one.after.as_ref().or(one.before.as_ref());
+        let id = seen.map(|finding| finding.id.to_string()).unwrap_or_default();
+        let risk = seen.map_or(row.case.risk_level, |finding| finding.risk_level);
+        let (outcome, changes) = (one.outcome.as_str().replace('_', " "), differences(one).join(", "));
+        cells![outcome, id, risk, row.target, row.case.name, row.assessment.verdict, changes]
+    })
 }

@@ -7,26 +7,20 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
+use super::print::{cells, or_dash};
 use super::rows::FindingRows;
 use super::save::Destination;
-use super::{HeadlessSession, PrintTable, ServiceArgs};
-use crate::cli::advised::Advised;
+use super::{HeadlessSession, PrintTable, ServiceArgs, or_names};
+use crate::cli::error::CliError;
 use crate::contract::{FindingId, Stamp};
 use crate::export;
 use crate::export::{Export, ExportFormat, ExportRow};
 use crate::query::{Query, QueryKind};
 use crate::text::plural;
 
-/// `scandeck findings …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  scandeck findings list --query 'risk>=high is:undecided' --workspace \"Acme external\"
-  scandeck findings list --all-scans --json
-  scandeck findings show 4711
-  scandeck findings decide 4711 4712 --verdict false_positive --reason not_reproducible
-  scandeck findings export --format sarif -o scandeck.sarif
-
-A row is one finding, whatever the number of scans that saw it; --all-scans shows every occurrence.")]
+#[command(after_help = "Example:
+  scandeck findings list --query 'risk>=high is:undecided' --workspace \"Acme external\"")]
 pub struct FindingsArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -36,43 +30,35 @@ pub struct FindingsArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum FindingsCommand {
-    /// Findings, the worst first
+    /// List findings by risk: one row per finding, whatever the number of scans
+    #[command(after_help = "Example:\n  scandeck findings list --all-scans --json")]
     List {
         #[command(flatten)]
-        which: FindingChoice,
-        /// Every occurrence in every scan
+        choice: FindingChoice,
+        /// One row per occurrence in every scan
         #[arg(long)]
         all_scans: bool,
     },
-    /// One, with what was decided about it
+    /// Show one finding with its decisions
+    #[command(after_help = "Example:\n  scandeck findings show 4711")]
     Show {
-        /// Id at the service, of any occurrence, or fingerprint
+        /// Id of any occurrence, or fingerprint
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
-    /// Says what a person says about findings: verdict, reason, note, severity, tags
+    /// Set verdict, reason, note, severity and tags of findings
     Decide(Box<DecideArgs>),
-    /// Writes them with what was decided, for other tools and for people
+    /// Export findings with their decisions
     Export(ExportArgs),
 }
 
-/// Options of `scandeck findings export`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  scandeck findings export --format markdown -o hand-over.md
-  scandeck findings export --query 'risk>=medium' --format sarif > scandeck.sarif
-
-csv           a row a finding; cells that start a formula are neutralised
-markdown      a hand-over: what is left, what was decided by whom, what has no reason
-jsonl         one object a finding, as `list --json` has it
-defectdojo    Generic Findings Import
-sarif         SARIF 2.1.0, with baselineState and suppressions
-vex           CycloneDX 1.6
-html, json    the report, with the decisions")]
+#[command(after_help = "Example:
+  scandeck findings export --query 'risk>=medium' --format sarif -o scandeck.sarif")]
 struct ExportArgs {
     #[command(flatten)]
-    which: FindingChoice,
-    /// csv, markdown, jsonl, defectdojo, sarif, vex, html, json
+    choice: FindingChoice,
+    /// csv, markdown (hand-over), jsonl, defectdojo (Generic Findings Import), sarif (2.1.0), vex (CycloneDX 1.6), html, json
     #[arg(long, value_parser = format)]
     format: ExportFormat,
     #[command(flatten)]
@@ -80,20 +66,19 @@ struct ExportArgs {
 }
 
 fn format(text: &str) -> Result<ExportFormat, String> {
-    ExportFormat::named(text).ok_or_else(|| ExportFormat::ALL.map(ExportFormat::as_str).join(", "))
+    or_names(ExportFormat::named(text), &ExportFormat::ALL.map(ExportFormat::as_str).join(", "))
 }
 
-/// Which findings.
+/// Selects findings.
 #[derive(Args, Clone, Debug)]
-pub struct FindingChoice {
-    /// Only those that match, in the query language of the dashboard
-    #[arg(long, value_name = "QUERY", value_parser = super::rows::query)]
+struct FindingChoice {
+    /// Only findings that match, in the query language of the dashboard
+    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
     query: Option<Query>,
 }
 
 impl FindingChoice {
-    /// The query.
-    pub fn query(&self) -> Query {
+    fn query(&self) -> Query {
         self.query.clone().unwrap_or_else(|| Query::everything(QueryKind::Findings))
     }
 }
@@ -101,18 +86,16 @@ impl FindingChoice {
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     match args.command {
-        FindingsCommand::List { which, all_scans } => {
+        FindingsCommand::List { choice, all_scans } => {
             let mut rows = FindingRows::load(&session).await?;
             if all_scans {
-                rows.spread();
+                rows.expand_occurrences();
             }
-            let rows = rows.that(&which.query());
-            let shown: Vec<_> = rows.iter().map(export::json::row).collect();
-            session.out.list(&shown, || table(&rows))?;
+            print(&session, &rows.matching(&choice.query()))?;
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
@@ -121,13 +104,18 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+pub(super) fn print(session: &HeadlessSession, rows: &[ExportRow]) -> anyhow::Result<()> {
+    let values: Vec<_> = rows.iter().map(export::json::row).collect();
+    session.out.list(&values, || table(rows))
+}
+
 async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<()> {
-    let query = args.which.query();
-    let rows = FindingRows::load(session).await?.that(&query);
+    let query = args.choice.query();
+    let rows = FindingRows::load(session).await?.matching(&query);
     let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
     let title = match workspaces.len() {
         1 => workspaces.into_iter().collect(),
-        _ => session.name.clone(),
+        _ => session.config.name.clone(),
     };
     let export = Export { rows: &rows, title: &title, made: Stamp(Timestamp::now()), query: &query.to_string() };
     let bytes = export::write(args.format, &export)?;
@@ -139,16 +127,18 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     match rows.all.iter().find(|row| is_named(row, id)) {
         Some(row) => session.out.single(&export::json::row(row)),
         None => match id.parse::<FindingId>() {
-            // One that no list tells may still be there.
+            // A finding may exist although no list contains it.
             Ok(id) => session.out.single(&session.client()?.get_finding(id).await?),
-            Err(_) => {
-                Err(Advised::new(format!("there is no finding {id:?}"), "`scandeck findings list` shows them").into())
-            }
+            Err(_) => Err(not_found(id).into()),
         },
     }
 }
 
-/// Whether a row goes by this name: the id of one of its occurrences, or its fingerprint.
+pub(super) fn not_found(id: &str) -> CliError {
+    CliError::new(format!("finding {id:?} not found"), "`scandeck findings list` lists findings")
+}
+
+/// Whether a row has this name: the id of any occurrence, or the fingerprint.
 pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
     match name.parse::<FindingId>() {
         Ok(id) => row.case.finding_ids().any(|one| one == id),
@@ -156,23 +146,12 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
     }
 }
 
-/// One row a finding.
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"]);
-    for row in rows {
+    PrintTable::of(["ID", "RISK", "TARGET", "PORT", "FINDING", "VERDICT", "NOW", "LAST SEEN"], rows, |row| {
         let (case, assessment) = (&row.case, &row.assessment);
-        let risk = assessment.severity.unwrap_or(case.risk_level);
-        let again = if assessment.reopened.is_some() { " (again open)" } else { "" };
-        table.row([
-            case.finding.id.to_string(),
-            risk.to_string(),
-            row.target.to_string(),
-            if case.port > 0 { case.port.to_string() } else { String::new() },
-            case.name.to_string(),
-            format!("{}{again}", assessment.verdict),
-            case.presence.word().to_owned(),
-            super::print::stamp(case.last_seen),
-        ]);
-    }
-    table
+        let again = if assessment.reopened.is_some() { " (open again)" } else { "" };
+        let verdict = format!("{}{again}", assessment.verdict);
+        let (risk, last_seen) = (row.risk(), or_dash(case.last_seen));
+        cells![case.finding.id, risk, row.target, row.port(), case.name, verdict, case.presence.word(), last_seen]
+    })
 }

@@ -1,52 +1,49 @@
-//! The logger that a command names, by id or label.
+//! The logger that a command names by id or label.
 
 use super::HeadlessSession;
-use crate::cli::advised::Advised;
+use crate::cli::error::CliError;
 use crate::contract::{Logger, Shared};
 
 /// A logger with the name of its workspace.
-pub type Homed = (Shared, Logger);
+pub type WorkspaceLogger = (Shared, Logger);
 
-/// The loggers of the workspaces in question.
+/// The loggers of the selected workspaces.
 ///
 /// # Errors
-/// What the service refuses.
-pub async fn all(session: &HeadlessSession) -> anyhow::Result<Vec<Homed>> {
+/// Those of the service.
+pub async fn all(session: &HeadlessSession) -> anyhow::Result<Vec<WorkspaceLogger>> {
     let mut all = Vec::new();
     for workspace in session.workspaces().await? {
-        let its = session.client()?.list_loggers(Some(workspace.id)).await?;
-        all.extend(its.into_iter().map(|logger| (workspace.name.clone(), logger)));
+        let loggers = session.client()?.list_loggers(Some(workspace.id)).await?;
+        all.extend(loggers.into_iter().map(|logger| (workspace.name.clone(), logger)));
     }
     Ok(all)
 }
 
-/// Those of this id, else of this label.
-pub fn called(all: &[Homed], named: &str) -> Vec<Homed> {
-    let of = |is: &dyn Fn(&Logger) -> bool| all.iter().filter(|(_, logger)| is(logger)).cloned().collect::<Vec<_>>();
-    let by_id = of(&|logger| logger.id.to_string() == named);
-    if by_id.is_empty() { of(&|logger| *logger.label == *named) } else { by_id }
+/// The loggers with this id, or else with this label.
+pub fn named(all: &[WorkspaceLogger], name: &str) -> Vec<WorkspaceLogger> {
+    let matching = |is: &dyn Fn(&Logger) -> bool| all.iter().filter(|(_, logger)| is(logger)).cloned().collect();
+    let by_id: Vec<WorkspaceLogger> = matching(&|logger| logger.id.to_string() == name);
+    if by_id.is_empty() { matching(&|logger| *logger.label == *name) } else { by_id }
 }
 
-/// The only one of those that are called so.
+/// The only logger of those with this name.
 ///
 /// # Errors
 /// When there is none, or more than one.
-pub fn only(called: &[Homed], all: &[Homed], named: &str) -> Result<Homed, Advised> {
-    match called {
+pub fn single(found: &[WorkspaceLogger], all: &[WorkspaceLogger], name: &str) -> Result<WorkspaceLogger, CliError> {
+    match found {
         [one] => Ok(one.clone()),
-        [] => {
-            let labels: Vec<&str> = all.iter().map(|(_, logger)| logger.label.as_str()).collect();
-            let hint = match labels.is_empty() {
-                true => "`scandeck loggers create LABEL` makes one".to_owned(),
-                false => format!("there are: {}", labels.join(", ")),
-            };
-            Err(Advised::new(format!("there is no logger {named:?}"), hint))
+        [] if all.is_empty() => {
+            let hint = "`scandeck loggers create LABEL` creates a logger";
+            Err(CliError::new(format!("logger {name:?} not found"), hint))
         }
+        [] => Err(CliError::not_found("logger", name, all.iter().map(|(_, logger)| logger.label.as_str()))),
         several => {
-            let ids: Vec<String> =
-                several.iter().map(|(workspace, logger)| format!("{} ({workspace})", logger.id)).collect();
-            let hint = format!("say which by its id: {}", ids.join(", "));
-            Err(Advised::usage(format!("several loggers are called {named:?}"), hint))
+            let id = |(workspace, logger): &WorkspaceLogger| format!("{} ({workspace})", logger.id);
+            let ids: Vec<String> = several.iter().map(id).collect();
+            let hint = format!("name one by its id: {}", ids.join(", "));
+            Err(CliError::usage(format!("several loggers have the label {name:?}"), hint))
         }
     }
 }

@@ -7,23 +7,16 @@ use std::slice;
 use clap::{Args, Subcommand};
 
 use super::archive::ArchiveReader;
-use super::logger::{self, Homed};
-use super::print::stamp;
+use super::logger::{self, WorkspaceLogger};
+use super::print::{cells, or_dash};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::contract::{Capture, CaptureId, Logger, LoggerId, Shared};
 use crate::text;
 use crate::text::plural;
 
-/// `scandeck loggers …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  id=$(scandeck loggers create ssrf-shop --workspace 3)
-  scandeck loggers show $id --json | jq -r .handler_url
-  scandeck loggers captures ssrf-shop --since 112 --json
-  scandeck loggers clear ssrf-shop --yes
-
-What a logger captured is archived on this machine before it is cleared or deleted; when it cannot be, neither is done.
-`scandeck api DELETE /http_loggers/ID/data` clears one without.")]
+#[command(after_help = "Example:
+  id=$(scandeck loggers create ssrf-shop --workspace 3)")]
 pub struct LoggersArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -33,148 +26,131 @@ pub struct LoggersArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum LoggersCommand {
-    /// Every logger
+    /// List all loggers
+    #[command(after_help = "Example:\n  scandeck loggers list --json")]
     List,
-    /// One
+    /// Show one logger
+    #[command(after_help = "Example:\n  scandeck loggers show ssrf-shop --json | jq -r .handler_url")]
     Show {
-        /// Its id or label
+        /// Id or label
         #[arg(value_name = "ID|LABEL")]
         logger: String,
     },
-    /// Makes one and prints its id
+    /// Create a logger and print its id
+    #[command(after_help = "Example:\n  scandeck loggers create ssrf-shop")]
     Create {
-        /// Unique
+        /// Unique label
         label: String,
     },
-    /// What it captured, oldest first
+    /// List the captured requests of a logger, oldest first
+    #[command(after_help = "Example:\n  scandeck loggers captures ssrf-shop --since 112 --json")]
     Captures {
-        /// Its id or label
+        /// Id or label
         #[arg(value_name = "ID|LABEL")]
         logger: String,
-        /// Only those after this one
+        /// Only captures after this one
         #[arg(long, value_name = "ID")]
         since: Option<CaptureId>,
     },
-    /// Archives everything it captured here, then makes the service forget it
-    Clear {
-        /// Its id or label
-        #[arg(value_name = "ID|LABEL")]
-        logger: String,
-        /// Do it
-        #[arg(long)]
-        yes: bool,
-    },
-    /// Archives everything it captured here, then deletes it
-    Delete {
-        /// Its id or label
-        #[arg(value_name = "ID|LABEL")]
-        logger: String,
-        /// Do it
-        #[arg(long)]
-        yes: bool,
-    },
+    /// Archive all captures of a logger on this machine, then delete them at the service
+    #[command(after_help = "Example:\n  scandeck loggers clear ssrf-shop --yes")]
+    Clear(RemoveArgs),
+    /// Archive all captures of a logger on this machine, then delete the logger
+    #[command(after_help = "Example:\n  scandeck loggers delete ssrf-shop --yes")]
+    Delete(RemoveArgs),
+}
+
+#[derive(Args, Clone, Debug)]
+struct RemoveArgs {
+    /// Id or label
+    #[arg(value_name = "ID|LABEL")]
+    logger: String,
+    /// Confirm the deletion
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(args: LoggersArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
         LoggersCommand::List => {
-            let all = client.list_loggers(session.workspace().await?).await?;
+            let all = client.list_loggers(session.workspace_id().await?).await?;
             out.list(&all, || table(&all))?;
         }
         LoggersCommand::Show { logger } => {
-            let id = id(&session, &logger).await?;
+            let id = find_id(&session, &logger).await?;
             out.single(&client.get_logger(id).await?)?;
         }
         LoggersCommand::Create { label } => {
-            session.may_change()?;
-            let id = client.create_logger(&label, session.workspace().await?).await?;
+            session.require_writable()?;
+            let id = client.create_logger(&label, session.workspace_id().await?).await?;
             out.created("created_id", id.0)?;
         }
         LoggersCommand::Captures { logger, since } => {
-            let id = id(&session, &logger).await?;
+            let id = find_id(&session, &logger).await?;
             let all = client.list_captures(id, since).await?;
             out.list(&all, || captures(&all))?;
         }
-        LoggersCommand::Clear { logger, yes } => {
-            let home = named(&session, &logger).await?;
-            let (logger, requests) = (&home.1, captured(&home.1));
-            session
-                .may_delete(yes, &format!("{requests} of the logger {}, after archiving them here,", logger.label))?;
-            let call = format!("DELETE /http_loggers/{}/data", logger.id);
-            let emptied = ArchiveReader::empty(&session, slice::from_ref(&home), &call).await?;
-            client.clear_captures(logger.id).await?;
-            eprintln!("scandeck: cleared logger {}: {emptied}", text::clean(&logger.label));
-        }
-        LoggersCommand::Delete { logger, yes } => {
-            let home = named(&session, &logger).await?;
-            let (logger, requests) = (&home.1, captured(&home.1));
-            session
-                .may_delete(yes, &format!("the logger {} with {requests}, after archiving them here,", logger.label))?;
-            let call = format!("DELETE /http_loggers/{}", logger.id);
-            let emptied = ArchiveReader::empty(&session, slice::from_ref(&home), &call).await?;
-            client.delete_logger(logger.id).await?;
-            eprintln!("scandeck: deleted logger {}: {emptied}", text::clean(&logger.label));
-        }
+        LoggersCommand::Clear(args) => remove(&session, args, true).await?,
+        LoggersCommand::Delete(args) => remove(&session, args, false).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where only that is asked for; an id, which a number is here, needs no look at the lists.
-async fn id(session: &HeadlessSession, named: &str) -> anyhow::Result<LoggerId> {
-    match named.parse() {
+/// Clears or deletes a logger after archiving its captures.
+async fn remove(session: &HeadlessSession, args: RemoveArgs, only_captures: bool) -> anyhow::Result<()> {
+    let found = find(session, &args.logger).await?;
+    let (client, logger) = (session.client()?, &found.1);
+    let requests = plural(logger.num_requests.max(0) as usize, "captured request");
+    let (object, path, done) = match only_captures {
+        true => (format!("{requests} of logger {}", logger.label), "/data", "cleared"),
+        false => (format!("logger {} with {requests}", logger.label), "", "deleted"),
+    };
+    session.confirm_delete(args.yes, &format!("{object}, after archiving"))?;
+    let call = format!("DELETE /http_loggers/{}{path}", logger.id);
+    let counts = ArchiveReader::archive_before(session, slice::from_ref(&found), &call).await?;
+    match only_captures {
+        true => client.clear_captures(logger.id).await?,
+        false => client.delete_logger(logger.id).await?,
+    }
+    eprintln!("scandeck: logger {} {done}: {counts}", text::clean(&logger.label));
+    Ok(())
+}
+
+/// The id of a logger. A number is an id, so it needs no call.
+async fn find_id(session: &HeadlessSession, name: &str) -> anyhow::Result<LoggerId> {
+    match name.parse() {
         Ok(id) => Ok(id),
-        Err(_) => Ok(self::named(session, named).await?.1.id),
+        Err(_) => Ok(find(session, name).await?.1.id),
     }
 }
 
-/// The logger of this id or label; also one of no workspace, where none is named.
-async fn named(session: &HeadlessSession, named: &str) -> anyhow::Result<Homed> {
+/// The logger with this id or label; also one without a workspace, unless a workspace is selected.
+async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<WorkspaceLogger> {
     let mut all = logger::all(session).await?;
-    if session.workspace().await?.is_none() {
-        let homed: BTreeSet<LoggerId> = all.iter().map(|(_, logger)| logger.id).collect();
+    if session.workspace_id().await?.is_none() {
+        let listed: BTreeSet<LoggerId> = all.iter().map(|(_, logger)| logger.id).collect();
         let every = session.client()?.list_loggers(None).await?.into_iter();
-        all.extend(every.filter(|logger| !homed.contains(&logger.id)).map(|logger| (Shared::default(), logger)));
+        all.extend(every.filter(|logger| !listed.contains(&logger.id)).map(|logger| (Shared::default(), logger)));
     }
-    Ok(logger::only(&logger::called(&all, named), &all, named)?)
-}
-
-fn captured(logger: &Logger) -> String {
-    plural(logger.num_requests.max(0) as usize, "captured request")
+    Ok(logger::single(&logger::named(&all, name), &all, name)?)
 }
 
 fn table(all: &[Logger]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "LABEL", "REQUESTS", "LEFT", "DAYS", "URL"]);
-    for one in all {
-        table.row([
-            one.id.to_string(),
-            one.label.to_string(),
-            one.num_requests.to_string(),
-            one.requests_left.to_string(),
-            one.active_days.to_string(),
-            one.handler_url.to_string(),
-        ]);
-    }
-    table
+    PrintTable::of(["ID", "LABEL", "REQUESTS", "LEFT", "DAYS", "URL"], all, |one| {
+        cells![one.id, one.label, one.num_requests, one.requests_left, one.active_days, one.handler_url]
+    })
 }
 
 fn captures(all: &[Capture]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "TIME", "METHOD", "FROM", "PATH", "QUERY", "USER AGENT"]);
-    for one in all {
-        table.row([
-            one.id.to_string(),
-            stamp(one.request_date),
-            one.request_method.to_string(),
-            one.ip_address.to_string(),
-            one.path.as_deref().unwrap_or_default().to_owned(),
-            one.url_params.to_string(),
-            one.user_agent.to_string(),
-        ]);
-    }
-    table
+    PrintTable::of(["ID", "TIME", "METHOD", "FROM", "PATH", "QUERY", "USER AGENT"], all, |one| {
+        let path = one.path.as_deref().unwrap_or_default();
+        let time = or_dash(one.request_date);
+        cells![one.id, time, one.request_method, one.ip_address, path, one.url_params, one.user_agent]
+    })
 }

@@ -1,16 +1,17 @@
-//! Commands for scripts and CI: every endpoint of the API without a screen, one file a noun.
+//! Commands for scripts and CI: every endpoint of the API without a screen, one file per noun, and the data on this
+//! machine.
 //!
 //! ```text
-//!   arguments ─► Session (client, workspace, read-only?) ─► calls ─► Output: a table, one JSON array or one object
+//!   arguments ─► HeadlessSession (client, workspace, read-only?) ─► calls ─► Output: table, JSON array or JSON object
 //! ```
 //!
-//! What is printed on standard output is the answer and nothing else; errors and progress go to standard error. With
-//! `--json` a list is one array and a single thing one object: field names of the contract first, ours after.
-//! No colour is ever written. What changes the service is refused where the profile is read-only, and what deletes
-//! waits for `--yes`.
+//! Standard output contains only the result; errors and progress go to standard error. With `--json` a list is an array and
+//! a single item an object: fields of the contract first, then those of scandeck. The output has no colours. Commands that
+//! change the service fail with a read-only profile, and commands that delete need `--yes`.
 
 pub mod api;
 pub mod archive;
+pub mod bundle;
 pub mod bundles;
 pub mod captures;
 pub mod decide;
@@ -21,26 +22,98 @@ pub mod logger;
 pub mod loggers;
 pub mod payloads;
 pub mod print;
+pub mod purge;
 pub mod reports;
 pub mod rows;
 pub mod save;
 pub mod scans;
 pub mod session;
 pub mod start;
+pub mod stored;
 pub mod targets;
+pub mod triage;
+pub mod unbundle;
 pub mod watch;
 pub mod wordlists;
 pub mod workspaces;
 
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
 pub use print::{Output, PrintTable};
 pub use session::{HeadlessSession, ServiceArgs};
 
-/// Exit codes of the commands, as their help tells them.
+use crate::query::{Query, QueryKind};
+
+/// Exit codes of the commands.
 pub mod exit {
-    /// `--fail-on` found something.
+    /// `--fail-on` matched a finding.
     pub const MATCHED: u8 = 3;
-    /// `captures watch` saw nothing in time.
+    /// `captures watch` saw no request before the timeout.
     pub const TIMED_OUT: u8 = 3;
-    /// A scan that was waited for ended without finishing.
+    /// A scan ended without finishing.
     pub const UNFINISHED: u8 = 4;
+}
+
+#[derive(Subcommand, Debug)]
+pub enum HeadlessCommand {
+    /// Workspaces of the service: list, show, create, edit, delete
+    Workspaces(workspaces::WorkspacesArgs),
+    /// Targets: list, show, add, delete
+    Targets(targets::TargetsArgs),
+    /// Scans: list, show, start, watch, stop, delete, diff, output, raw, tests
+    Scans(scans::ScansArgs),
+    /// Findings with their decisions: list, show, decide, export
+    Findings(findings::FindingsArgs),
+    /// Reports: list, show, create, download, delete
+    Reports(reports::ReportsArgs),
+    /// HTTP loggers: list, show, create, captures, clear, delete
+    Loggers(loggers::LoggersArgs),
+    /// Captured requests with the payloads in them: list, show, export, watch
+    Captures(captures::CapturesArgs),
+    /// Payload book: new, list
+    Payloads(payloads::PayloadsArgs),
+    /// Decisions as JSON lines: export, import
+    Triage(triage::TriageArgs),
+    /// Write everything about a workspace to one file
+    Bundle(bundle::BundleArgs),
+    /// Import a bundle
+    Unbundle(unbundle::UnbundleArgs),
+    /// Delete everything about a workspace from this machine
+    Purge(purge::PurgeArgs),
+    /// Call any endpoint of the API
+    Api(api::ApiArgs),
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// Those of the command.
+pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        HeadlessCommand::Workspaces(args) => workspaces::run(args).await,
+        HeadlessCommand::Targets(args) => targets::run(args).await,
+        HeadlessCommand::Scans(args) => scans::run(args).await,
+        HeadlessCommand::Findings(args) => findings::run(args).await,
+        HeadlessCommand::Reports(args) => reports::run(args).await,
+        HeadlessCommand::Loggers(args) => loggers::run(args).await,
+        HeadlessCommand::Captures(args) => captures::run(args).await,
+        HeadlessCommand::Payloads(args) => payloads::run(args).await,
+        HeadlessCommand::Triage(args) => triage::run(args).await,
+        HeadlessCommand::Bundle(args) => bundle::run(args).await,
+        HeadlessCommand::Unbundle(args) => unbundle::run(args).await,
+        HeadlessCommand::Purge(args) => purge::run(args).await,
+        HeadlessCommand::Api(args) => api::run(args).await,
+    }
+}
+
+/// Parses a query argument.
+fn query(text: &str, kind: QueryKind) -> Result<Query, String> {
+    Query::parse(text, kind).map_err(|error| error.to_string())
+}
+
+/// The value of a named constant, or the valid names as an error.
+fn or_names<T>(value: Option<T>, names: &str) -> Result<T, String> {
+    value.ok_or_else(|| names.to_owned())
 }

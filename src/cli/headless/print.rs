@@ -1,4 +1,4 @@
-//! What commands print: aligned tables, or JSON. Outside text passes the one door here.
+//! Output of the commands: aligned tables or JSON. Outside text is sanitised here.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -8,56 +8,56 @@ use serde_json::Value;
 
 use crate::text;
 
-/// Columns between two of a table.
+/// Spaces between two columns.
 const GAP: usize = 2;
-/// A column is not cut below this.
-const LEAST: usize = 12;
+/// Columns are not truncated below this width.
+const MIN_WIDTH: usize = 12;
 
-/// Where answers go.
+/// Standard output.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
-    /// JSON in place of tables.
+    /// Whether to print JSON instead of tables.
     pub json: bool,
-    /// Columns of the terminal; nothing where the output is none.
+    /// Width of the terminal, if the output is one.
     columns: Option<usize>,
 }
 
 impl Output {
-    /// Standard output.
     pub fn new(json: bool) -> Self {
         let columns = || crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
         Self { json, columns: if stdout().is_terminal() { columns() } else { None } }
     }
 
-    /// Whether somebody may be looking at it.
-    pub fn is_terminal(self) -> bool {
+    fn is_terminal(self) -> bool {
         self.columns.is_some()
     }
 
-    /// A list: as one JSON array, or as a table.
+    /// Prints a list as a JSON array or a table.
     ///
     /// # Errors
-    /// When an item has no JSON form.
+    /// When an item cannot be serialised.
     pub fn list<T: Serialize>(self, items: &[T], table: impl FnOnce() -> PrintTable) -> anyhow::Result<()> {
         if self.json {
             return self.value(&items);
         }
-        let table = table();
-        if table.rows.is_empty() {
-            // An empty table on standard output is an answer to a script, an empty screen is none to a person.
-            if stderr().is_terminal() {
-                eprintln!("nothing there");
-            }
-            return Ok(());
-        }
-        self.put(table.text(self.columns).as_bytes());
+        self.table(&table());
         Ok(())
     }
 
-    /// A single thing: as one JSON object, or a line a field.
+    /// Prints a table.
+    pub fn table(self, table: &PrintTable) {
+        if !table.rows.is_empty() {
+            self.put(table.text(self.columns).as_bytes());
+        } else if stderr().is_terminal() {
+            // Scripts read an empty output; people read a message.
+            eprintln!("no results");
+        }
+    }
+
+    /// Prints an item as a JSON object, or with one field per line.
     ///
     /// # Errors
-    /// When it has no JSON form.
+    /// When the item cannot be serialised.
     pub fn single<T: Serialize>(self, item: &T) -> anyhow::Result<()> {
         if self.json {
             return self.value(item);
@@ -67,10 +67,10 @@ impl Output {
         Ok(())
     }
 
-    /// What was made: its id alone, for `id=$(scandeck … create …)`, or an object that holds it.
+    /// Prints the id of a new object for `id=$(scandeck … create …)`, or a JSON object with the id.
     ///
     /// # Errors
-    /// Never in practice.
+    /// Those of [`value`](Self::value).
     pub fn created(self, name: &str, id: i64) -> anyhow::Result<()> {
         if self.json {
             return self.value(&serde_json::json!({ name: id }));
@@ -79,10 +79,10 @@ impl Output {
         Ok(())
     }
 
-    /// Any value as JSON.
+    /// Prints a value as JSON.
     ///
     /// # Errors
-    /// When it has no JSON form.
+    /// When the item cannot be serialised.
     pub fn value<T: Serialize>(self, value: &T) -> anyhow::Result<()> {
         let json = serde_json::to_string_pretty(value)?;
         self.put(text::escaped_json(&json).as_bytes());
@@ -90,7 +90,7 @@ impl Output {
         Ok(())
     }
 
-    /// Text of the service: cleaned on a terminal, exactly as it came for a file or another program.
+    /// Prints text of the service: sanitised on a terminal, unchanged in a file or a pipe.
     pub fn outside(self, bytes: &[u8]) {
         if self.is_terminal() {
             self.put(text::clean_bytes(bytes).as_bytes());
@@ -100,51 +100,51 @@ impl Output {
         }
     }
 
-    /// One line of ours.
+    /// Prints one line.
     pub fn line(self, line: &str) {
         self.put(format!("{}\n", text::clean(line)).as_bytes());
     }
 
     fn put(self, bytes: &[u8]) {
-        // Who closed our output has read enough.
+        // A reader that closed the pipe needs no more output.
         let _ = stdout().lock().write_all(bytes);
     }
 }
 
-/// Rows under heads.
+/// Rows with a header line.
 #[derive(Clone, Debug)]
 pub struct PrintTable {
-    heads: Vec<&'static str>,
+    header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
 impl PrintTable {
-    /// Without rows yet.
-    pub fn new(heads: &[&'static str]) -> Self {
-        Self { heads: heads.to_vec(), rows: Vec::new() }
+    /// One row per item; every cell is sanitised to one line.
+    pub fn of<T, const N: usize>(
+        header: [&'static str; N],
+        items: impl IntoIterator<Item = T>,
+        cells: impl Fn(T) -> [String; N],
+    ) -> Self {
+        let row = |item| cells(item).iter().map(|cell| text::clean(cell).into_owned()).collect();
+        Self { header: header.to_vec(), rows: items.into_iter().map(row).collect() }
     }
 
-    /// One row; every cell is made visible text of one line.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.iter().map(|cell| text::clean(cell).into_owned()).collect());
-    }
-
-    /// Aligned. In a terminal the widest columns are cut until it fits; for a file or a program nothing is.
+    /// The aligned table. On a terminal the widest columns are truncated to fit; in a file or a pipe nothing is.
     pub fn text(&self, columns: Option<usize>) -> String {
-        let heads: Vec<String> = self.heads.iter().map(|head| (*head).to_owned()).collect();
+        let header: Vec<String> = self.header.iter().map(|name| (*name).to_owned()).collect();
         let width = |at: usize, row: &Vec<String>| row.get(at).map_or(0, |cell| text::width(cell));
-        let mut widths: Vec<usize> = (0..heads.len())
-            .map(|at| self.rows.iter().chain([&heads]).map(|row| width(at, row)).max().unwrap_or(0))
+        let mut widths: Vec<usize> = (0..header.len())
+            .map(|at| self.rows.iter().chain([&header]).map(|row| width(at, row)).max().unwrap_or(0))
             .collect();
         if let Some(columns) = columns {
             fit(&mut widths, columns);
         }
         let is_number = |cell: &String| cell.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'%'));
-        let right: Vec<bool> = (0..heads.len())
+        let right: Vec<bool> = (0..header.len())
             .map(|at| !self.rows.is_empty() && self.rows.iter().all(|row| row.get(at).is_some_and(is_number)))
             .collect();
         let mut out = String::new();
-        for row in [&heads].into_iter().chain(&self.rows) {
+        for row in [&header].into_iter().chain(&self.rows) {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate() {
                 let cell = text::start(cell, widths[at]);
@@ -159,18 +159,18 @@ impl PrintTable {
     }
 }
 
-/// Takes columns off the widest until all fit, or nothing wide is left.
+/// Narrows the widest columns until all fit.
 fn fit(widths: &mut [usize], columns: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > columns {
         match widths.iter_mut().max() {
-            Some(widest) if *widest > LEAST => *widest -= 1,
+            Some(widest) if *widest > MIN_WIDTH => *widest -= 1,
             _ => return,
         }
     }
 }
 
-/// A line a field; lists of texts and longer texts below each other, indented.
+/// One field per line; further lines of a text or list are indented.
 fn fields(value: &Value) -> String {
     let Value::Object(fields) = value else { return format!("{}\n", text::clean_text(&plain(value))) };
     let widest = fields.keys().map(|name| text::width(name)).max().unwrap_or(0);
@@ -197,29 +197,28 @@ fn plain(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// A count that may be unknown.
-pub fn count(number: Option<i64>) -> String {
-    number.map_or_else(|| "–".to_owned(), |number| number.to_string())
+/// The value, or a dash if it is unknown.
+pub fn or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
-/// A point in time that may be missing.
-pub fn stamp(at: Option<crate::contract::Stamp>) -> String {
-    at.map_or_else(|| "–".to_owned(), |at| at.to_string())
+/// The cells of a table row, as texts.
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => { [$($cell.to_string()),*] };
 }
+pub(super) use cells;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn table() -> PrintTable {
-        let mut table = PrintTable::new(&["ID", "NAME", "NOTE"]);
-        table.row(["7".into(), "shop\x1b[31m".into(), String::new()]);
-        table.row(["112".into(), "a name that is far longer than others".into(), "x".into()]);
-        table
+        let rows = [["7", "shop\x1b[31m", ""], ["112", "a name that is far longer than others", "x"]];
+        PrintTable::of(["ID", "NAME", "NOTE"], rows, |row| row.map(str::to_owned))
     }
 
     #[test]
-    fn numbers_stand_right_and_nothing_is_cut_for_a_program() {
+    fn piped_table_aligns_numbers_right_and_truncates_nothing() {
         let text = table().text(None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "ID   NAME                                   NOTE".replacen("ID ", " ID", 1));
@@ -228,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_lines_that_fit() {
+    fn terminal_table_fits_the_width() {
         let text = table().text(Some(40));
         assert!(text.lines().all(|line| text::width(line) <= 40), "{text}");
         assert!(text.contains("a name that") && text.contains('…'), "{text}");
     }
 
     #[test]
-    fn a_single_thing_is_a_line_a_field() {
+    fn single_item_has_one_field_per_line() {
         let value = serde_json::json!({"id": 4, "name": "a\x07", "lines": ["one", "two"], "none": null});
         assert_eq!(fields(&value), "id     4\nname   a␇\nlines  one\n       two\nnone   –\n");
     }

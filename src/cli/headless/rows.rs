@@ -1,5 +1,4 @@
-//! The findings as rows, as the dashboard shows them: every occurrence read, arranged by identity, with what was
-//! decided about each.
+//! The findings as the rows of the dashboard: all occurrences, grouped by identity, with their decisions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,36 +10,27 @@ use super::{HeadlessSession, bundles, decisions};
 use crate::client::{FindingQuery, ScanQuery, TargetQuery};
 use crate::contract::{Finding, Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 use crate::export::ExportRow;
-use crate::query::{Query, QueryKind};
+use crate::query::Query;
 use crate::table::{OtherLists, Table};
 use crate::triage::retest::retest_results;
 use crate::triage::{AssessedFinding, Case, CorrelationInput, FindingKey, StoredSettings, TriageState, correlate};
 
-/// Reads a query of the command line; the error names the place.
-///
-/// # Errors
-/// With the place in the text, the reason, and often what to write instead.
-pub fn query(text: &str) -> Result<Query, String> {
-    Query::parse(text, QueryKind::Findings).map_err(|error| error.to_string())
-}
-
-/// The day that decides what has expired.
+/// The local day, on which decisions expire.
 pub fn today() -> Date {
     Stamp(Timestamp::now()).local_day()
 }
 
-/// Rows of the workspaces in question, with what they refer to.
+/// Rows of the selected workspaces, with the data they refer to.
 #[derive(Debug, Default)]
 pub struct FindingRows {
-    /// The worst first.
+    /// By risk, highest first.
     pub all: Vec<ExportRow>,
-    /// The scans that saw them.
     pub scans: Table<Scan>,
     names: Names,
     now: i64,
 }
 
-/// What rows say about other things.
+/// Names and decisions for queries.
 #[derive(Debug, Default)]
 struct Names {
     targets: HashMap<TargetId, Shared>,
@@ -64,15 +54,15 @@ impl OtherLists for Names {
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {
-        self.state.finding_state(key).map(|finding_state| finding_state.noted().collect()).unwrap_or_default()
+        self.state.finding_state(key).map(|state| state.noted().collect()).unwrap_or_default()
     }
 }
 
 impl FindingRows {
-    /// Those of the workspaces in question.
+    /// Loads the rows of the selected workspaces, or of their bundles if the service is not reachable.
     ///
     /// # Errors
-    /// Those of the calls.
+    /// Those of the service.
     pub async fn load(session: &HeadlessSession) -> anyhow::Result<Self> {
         let mut rows = Self::empty(session).await?;
         match session.workspaces().await {
@@ -82,8 +72,8 @@ impl FindingRows {
                 }
             }
             Err(error) => {
-                for told in bundles::instead(session, error)? {
-                    rows.take(session, told.manifest.workspace, told.findings, told.scans, told.targets).await?;
+                for bundle in bundles::replacement(session, error)? {
+                    rows.add(session, bundle.manifest.workspace, bundle.findings, bundle.scans, bundle.targets).await?;
                 }
             }
         }
@@ -91,10 +81,10 @@ impl FindingRows {
         Ok(rows)
     }
 
-    /// Those of one workspace; of all in question where it is not known.
+    /// Loads the rows of one workspace, or of all selected ones if it is unknown.
     ///
     /// # Errors
-    /// Those of the calls.
+    /// Those of the service.
     pub async fn load_one(session: &HeadlessSession, workspace: Option<WorkspaceId>) -> anyhow::Result<Self> {
         let Some(id) = workspace else { return Self::load(session).await };
         let mut rows = Self::empty(session).await?;
@@ -102,14 +92,13 @@ impl FindingRows {
         Ok(rows)
     }
 
-    /// No rows, but what was decided.
+    /// No rows yet, only decisions.
     async fn empty(session: &HeadlessSession) -> anyhow::Result<Self> {
         let (state, settings) = decisions::read(&session.memory).await?;
         let names = Names { state, settings, ..Names::default() };
         Ok(Self { now: Timestamp::now().as_second(), names, ..Self::default() })
     }
 
-    /// What was decided.
     pub fn state(&self) -> &TriageState {
         &self.names.state
     }
@@ -119,14 +108,14 @@ impl FindingRows {
         let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
         let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
         let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
-        let shared = |all: Vec<Finding>| all.into_iter().map(Arc::new).collect();
+        let findings = findings.into_iter().map(Arc::new).collect();
         let scans = scans.into_iter().map(Arc::new).collect();
         let targets = targets.into_iter().map(Arc::new).collect();
-        self.take(session, workspace.name.clone(), shared(findings), scans, targets).await
+        self.add(session, workspace.name.clone(), findings, scans, targets).await
     }
 
-    /// Makes the rows of one workspace.
-    async fn take(
+    /// Adds the rows of one workspace.
+    async fn add(
         &mut self,
         session: &HeadlessSession,
         workspace: Shared,
@@ -134,10 +123,10 @@ impl FindingRows {
         scans: Vec<Arc<Scan>>,
         targets: Vec<Arc<Target>>,
     ) -> anyhow::Result<()> {
-        self.names.learn(&workspace, &scans, &targets);
+        self.names.add(&workspace, &scans, &targets);
         let scans = Arc::new(Table::new(scans));
         self.scans = Table::new(self.scans.items().iter().chain(scans.items()).cloned());
-        // The rows are asked for once it is known what there is to ask: what ended before then was read whole.
+        // Scans that ended before this time are complete.
         let read = Timestamp::from_second(self.now).ok().map(Stamp);
         let input = CorrelationInput {
             findings: Arc::new(Table::new(findings)),
@@ -148,7 +137,7 @@ impl FindingRows {
             today: today(),
             read,
             now: self.now,
-            alias: session.alias.clone(),
+            alias: session.config.alias.as_str().into(),
         };
         let correlated = tokio::task::spawn_blocking(move || correlate(&input)).await?;
         let retests = retest_results(&self.names.settings, &workspace, (&correlated.cases, &scans), read);
@@ -170,34 +159,28 @@ impl FindingRows {
         Ok(())
     }
 
-    /// What the query takes.
-    #[must_use]
-    pub fn that(&self, query: &Query) -> Vec<ExportRow> {
+    /// The rows that match.
+    pub fn matching(&self, query: &Query) -> Vec<ExportRow> {
         let assessed: Vec<AssessedFinding> =
             self.all.iter().map(|row| AssessedFinding { case: &row.case, assessment: &row.assessment }).collect();
-        let taken = query.matches(&crate::table::Rows { rows: &assessed, others: &self.names, now: self.now });
-        taken.rows().map(|at| self.all[at].clone()).collect()
+        let found = query.matches(&crate::table::Rows { rows: &assessed, others: &self.names, now: self.now });
+        found.rows().map(|at| self.all[at].clone()).collect()
     }
 
-    /// A scan of the workspaces in question.
-    pub fn scan(&self, id: ScanId) -> Option<&Arc<Scan>> {
-        self.scans.items().iter().find(|scan| scan.id == id)
-    }
-
-    /// The findings alone, in the order of the rows.
+    /// The findings in the order of the rows.
     pub fn cases(&self) -> Table<Case> {
         Table::new(self.all.iter().map(|row| Arc::clone(&row.case)))
     }
 
-    /// A row for every occurrence in place of one for every identity.
-    pub fn spread(&mut self) {
+    /// Replaces each finding with one row per occurrence.
+    pub fn expand_occurrences(&mut self) {
         let all = std::mem::take(&mut self.all);
         self.all = all.iter().flat_map(|row| self.occurrences(row)).collect();
     }
 
-    /// Only what one scan saw, as that scan told it, whatever later ones saw.
-    pub fn only_of(&mut self, scan: ScanId) {
-        self.spread();
+    /// Keeps only the occurrences of one scan.
+    pub fn retain_scan(&mut self, scan: ScanId) {
+        self.expand_occurrences();
         self.all.retain(|row| row.case.task_id == Some(scan));
     }
 
@@ -216,7 +199,7 @@ impl FindingRows {
 }
 
 impl Names {
-    fn learn(&mut self, workspace: &Shared, scans: &[Arc<Scan>], targets: &[Arc<Target>]) {
+    fn add(&mut self, workspace: &Shared, scans: &[Arc<Scan>], targets: &[Arc<Target>]) {
         self.tools.extend(scans.iter().map(|scan| (scan.id, scan.tool_id)));
         self.workspaces.extend(targets.iter().map(|target| (target.id, workspace.clone())));
         self.targets.extend(targets.iter().map(|target| (target.id, target.name.clone())));
@@ -232,10 +215,11 @@ impl Names {
 mod tests {
     use super::*;
     use crate::contract::{FindingId, Risk};
+    use crate::query::QueryKind;
     use crate::triage::testing::World;
 
     #[test]
-    fn what_one_scan_saw_is_told_as_it_told_it_also_after_a_later_one() {
+    fn occurrences_of_a_scan_keep_their_risk_after_a_later_scan() {
         let mut world = World::new();
         for (scan, risk) in [(1, Risk::High), (2, Risk::Low)] {
             world.scan(scan);
@@ -244,13 +228,16 @@ mod tests {
         let (case, assessment) = world.last();
         let row =
             ExportRow::new(case, assessment, &TriageState::default(), "shop.test".into(), Some(170), "acme".into());
-        let told = |scan: i64, text: &str| {
+        let found = |scan: i64, text: &str| {
             let mut rows = FindingRows { all: vec![row.clone()], ..FindingRows::default() };
-            rows.only_of(ScanId(scan));
-            rows.that(&query(text).unwrap()).iter().map(|row| row.case.finding.id).collect::<Vec<FindingId>>()
+            rows.retain_scan(ScanId(scan));
+            rows.matching(&Query::parse(text, QueryKind::Findings).unwrap())
+                .iter()
+                .map(|row| row.case.finding.id)
+                .collect::<Vec<FindingId>>()
         };
         let ids: Vec<FindingId> = world.findings.iter().map(|finding| finding.id).collect();
-        assert_eq!(told(1, "risk>=high"), ids[..1]);
-        assert_eq!((told(2, "risk>=high"), told(2, "risk:low")), (vec![], vec![ids[1]]));
+        assert_eq!(found(1, "risk>=high"), ids[..1]);
+        assert_eq!((found(2, "risk>=high"), found(2, "risk:low")), (vec![], vec![ids[1]]));
     }
 }

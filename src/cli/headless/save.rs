@@ -1,4 +1,4 @@
-//! Files that a command writes under the name it was given.
+//! Files that commands write.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -7,27 +7,27 @@ use anyhow::Context;
 use clap::Args;
 
 use super::Output;
-use crate::cli::advised::Advised;
+use crate::cli::error::CliError;
 use crate::dashboard::runtime::files::numbered;
 
-/// Where an export goes.
+/// The output of an export.
 #[derive(Args, Clone, Debug)]
 pub struct Destination {
-    /// Into this file, over what may be there [default: standard output]
+    /// Write to this file, also over an existing one [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 impl Destination {
-    /// Writes there; of a file it is said what is in it.
+    /// Writes the bytes; `content` describes them in the message about a file.
     ///
     /// # Errors
-    /// When the directory or the disk refuses.
-    pub fn write(&self, out: Output, bytes: &[u8], what: &str) -> anyhow::Result<()> {
+    /// When the file cannot be written.
+    pub fn write(&self, out: Output, bytes: &[u8], content: &str) -> anyhow::Result<()> {
         match &self.output {
             Some(path) => {
-                over(path, bytes)?;
-                eprintln!("scandeck: {what} in {}", path.display());
+                overwrite(path, bytes)?;
+                eprintln!("scandeck: {content} in {}", path.display());
             }
             None => out.outside(bytes),
         }
@@ -35,62 +35,64 @@ impl Destination {
     }
 }
 
-/// Writes a file whole or not at all, over what may be there; others cannot read it, for findings are nobody else's.
+/// Writes a file atomically, also over an existing one. Only its owner may read it, because findings are confidential.
 ///
 /// # Errors
-/// When the directory or the disk refuses.
-pub fn over(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let mut part = beside(path)?;
-    part.write_all(bytes).with_context(cannot)?;
-    part.persist(path).with_context(cannot)?;
-    Ok(())
+/// When the file cannot be written.
+pub fn overwrite(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut part = part_of(path)?;
+    part.write_all(bytes).with_context(|| not_written(path))?;
+    part.persist(path).map(drop).with_context(|| not_written(path))
 }
 
-/// Writes a file that must not be there yet.
+/// Writes a new file.
 ///
 /// # Errors
-/// When it is there, and when the directory or the disk refuses.
-pub fn new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut part = beside(path)?;
-    part.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))?;
+/// When the file exists or cannot be written.
+pub fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut part = part_of(path)?;
+    part.write_all(bytes).with_context(|| not_written(path))?;
     part.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => taken(path).into(),
-        _ => anyhow::Error::new(error.error).context(format!("cannot write {}", path.display())),
+        ErrorKind::AlreadyExists => exists(path).into(),
+        _ => anyhow::Error::new(error.error).context(not_written(path)),
     })
 }
 
-/// That a file is there already.
-pub fn taken(path: &Path) -> Advised {
-    Advised::new(format!("{} is there already", path.display()), "take another name, or move it away")
+/// The error about an existing file.
+pub fn exists(path: &Path) -> CliError {
+    CliError::new(format!("{} exists already", path.display()), "choose another name, or move the file")
 }
 
-/// Writes a file whose name was chosen here, never over another content: one that holds just this is left, and beside
-/// one that holds something else a numbered name is taken. Returns the name.
+pub fn not_written(path: &Path) -> String {
+    format!("{} not written", path.display())
+}
+
+/// Writes a file under the given or a numbered name. Reuses a file with the same content and never overwrites another
+/// one. Returns the name.
 ///
 /// # Errors
-/// When the directory or the disk refuses.
-pub fn beside_others(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
+/// When the file cannot be written.
+pub fn numbered_file(name: &str, bytes: &[u8]) -> anyhow::Result<String> {
     for number in 1..1000 {
         let name = numbered(name, number);
         let path = Path::new(&name);
         match std::fs::read(path) {
             Ok(there) if there == bytes => return Ok(name),
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return over(path, bytes).map(|()| name),
-            Err(error) => return Err(error).with_context(|| format!("{name} is there and cannot be read")),
+            Err(error) if error.kind() == ErrorKind::NotFound => return overwrite(path, bytes).map(|()| name),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),
         }
     }
-    anyhow::bail!("all names like {name} are taken")
+    anyhow::bail!("all numbered names of {name} exist already")
 }
 
-/// A file in the same directory, to be moved onto the path when it is whole.
+/// A temporary file in the same directory, to be renamed when it is complete.
 ///
 /// # Errors
-/// When the directory refuses.
-pub fn beside(path: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
+/// When the directory is not writable.
+pub fn part_of(path: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(directory).with_context(|| format!("cannot write {}", path.display()))
+    tempfile::NamedTempFile::new_in(directory).with_context(|| not_written(path))
 }
 
 #[cfg(test)]
@@ -98,13 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_chosen_here_takes_the_place_of_no_other_content() {
+    fn numbered_file_never_overwrites_other_content() {
         let temp = tempfile::tempdir().unwrap();
         let name = temp.path().join("capture-7-body.bin").display().to_string();
-        let beside = |bytes: &[u8]| beside_others(&name, bytes).unwrap();
+        let save = |bytes: &[u8]| numbered_file(&name, bytes).unwrap();
         let second = temp.path().join("capture-7-body-2.bin").display().to_string();
-        assert_eq!((beside(b"one"), beside(b"two")), (name.clone(), second.clone()));
-        assert_eq!((beside(b"one"), beside(b"two")), (name.clone(), second));
+        assert_eq!((save(b"one"), save(b"two")), (name.clone(), second.clone()));
+        assert_eq!((save(b"one"), save(b"two")), (name.clone(), second));
         assert_eq!(std::fs::read(&name).unwrap(), b"one");
     }
 }

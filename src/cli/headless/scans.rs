@@ -6,22 +6,19 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::print::{count, stamp};
+use super::print::{cells, or_dash};
 use super::start::StartArgs;
-use super::{HeadlessSession, PrintTable, ServiceArgs, diff, start, targets, watch};
-use crate::cli::advised::Advised;
+use super::{HeadlessSession, PrintTable, ServiceArgs, diff, or_names, start, targets, watch};
+use crate::cli::error::CliError;
 use crate::client::{Interval, ScanQuery, TargetQuery, TestQuery};
 use crate::contract::{ResourceType, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId, Test, Tool};
 use std::collections::HashMap;
 
-/// `scandeck scans …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
+#[command(after_help = "Example:
   scandeck scans start --tool 170 --target shop.acme.test --wait --fail-on 'risk>=high is:undecided'
-  scandeck scans list --status running --json
-  scandeck scans watch 12 14
 
-Exit codes: 0 done; 1 an error; 2 typed wrongly; 3 --fail-on found something; 4 a scan that was waited for ended
+Exit codes: 0 success; 1 error (message and hint on stderr); 2 usage error; 3 --fail-on matched a finding; 4 a scan ended
 without finishing (stopped, timed out, …).")]
 pub struct ScansArgs {
     #[command(flatten)]
@@ -32,69 +29,78 @@ pub struct ScansArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum ScansCommand {
-    /// Scans, the newest first
+    /// List scans, newest first
+    #[command(after_help = "Example:\n  scandeck scans list --status running --json")]
     List(ListArgs),
-    /// One
+    /// Show one scan
+    #[command(after_help = "Example:\n  scandeck scans show 12")]
     Show {
-        /// Its id
+        /// Scan id
         id: ScanId,
     },
-    /// Starts one and prints its id
+    /// Start a scan and print its id
     Start(Box<StartArgs>),
-    /// Waits until these have ended; without ids, until all that are under way have
+    /// Wait until scans have ended; without ids, all active scans
+    #[command(after_help = "Example:\n  scandeck scans watch 12 14")]
     Watch {
-        /// Their ids
+        /// Scan ids
         ids: Vec<ScanId>,
     },
-    /// Stops it for good
+    /// Stop scans; stopped scans cannot continue
+    #[command(after_help = "Example:\n  scandeck scans stop 12")]
     Stop {
-        /// Their ids
+        /// Scan ids
         #[arg(required = true)]
         ids: Vec<ScanId>,
     },
-    /// Deletes one with its findings
+    /// Delete a scan with its findings
+    #[command(after_help = "Example:\n  scandeck scans delete 12 --yes")]
     Delete {
-        /// Its id
+        /// Scan id
         id: ScanId,
-        /// Do it
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
-    /// What a later scan saw of what an earlier one told: new, gone, changed, covered less
+    /// Compare the findings of two scans: new, gone, changed, covered less
+    #[command(after_help = "Example:\n  scandeck scans diff 14 12")]
     Diff {
-        /// One scan
+        /// Scan id
         id: ScanId,
-        /// The other [default: the finished one before it, of the same target and tool]
+        /// Other scan [default: the finished one before, of the same target and tool]
         other: Option<ScanId>,
-        /// Also what is the same
+        /// Include unchanged findings
         #[arg(long)]
         all: bool,
     },
-    /// What its tool made of it, as JSON
+    /// Print the output of a scan as JSON, or save it as PDF
+    #[command(after_help = "Example:\n  scandeck scans output 12 --pdf -o scan.pdf")]
     Output {
-        /// Its id
+        /// Scan id
         id: ScanId,
-        /// As a PDF document, where the service makes one
+        /// Save as PDF, if the service supports it
         #[arg(long, requires = "output")]
         pdf: bool,
-        /// The file for it
+        /// File of the PDF
         #[arg(short, long, value_name = "FILE", requires = "pdf")]
         output: Option<PathBuf>,
     },
-    /// What its tool wrote, line by line
+    /// Print the raw output of the tool
+    #[command(after_help = "Example:\n  scandeck scans raw 12")]
     Raw {
-        /// Its id
+        /// Scan id
         id: ScanId,
     },
-    /// Its tests
+    /// List the tests of a scan
+    #[command(after_help = "Example:\n  scandeck scans tests 12 --resource-type finding")]
     Tests {
-        /// Its id
+        /// Scan id
         id: ScanId,
-        /// `finding`: only tests that led to one; `scan`: only those that did not
+        /// `finding`: only tests with a finding; `scan`: only tests without one
         #[arg(long, value_name = "KIND",
-              value_parser = |text: &str| ResourceType::known(text).ok_or("scan or finding"))]
+              value_parser = |name: &str| or_names(ResourceType::known(name), "scan or finding"))]
         resource_type: Option<ResourceType>,
-        /// Only of this scan or finding, as --resource-type says
+        /// Only of this scan or finding, depending on --resource-type
         #[arg(long, value_name = "ID", requires = "resource_type")]
         resource_id: Option<i64>,
     },
@@ -109,27 +115,27 @@ struct ListArgs {
     #[arg(long, value_name = "NAME|ID")]
     target: Option<String>,
     /// Only in this state, such as running, finished, "failed to start"
-    #[arg(long, value_name = "STATUS",
-          value_parser = |text: &str| ScanStatus::known(text).ok_or_else(statuses))]
+    #[arg(long, value_name = "STATUS", value_parser = status)]
     status: Option<ScanStatus>,
-    /// Only those that started then or later (UTC)
+    /// Only scans that started at this time (UTC) or later
     #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<Stamp>,
-    /// Only those that started then or earlier (UTC)
+    /// Only scans that started at this time (UTC) or earlier
     #[arg(long, value_name = "TIME", value_parser = time)]
     to: Option<Stamp>,
 }
 
-fn statuses() -> String {
-    ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect::<Vec<_>>().join(", ")
+fn status(text: &str) -> Result<ScanStatus, String> {
+    let names: Vec<&str> = ScanStatus::KNOWN.iter().map(ScanStatus::as_str).collect();
+    or_names(ScanStatus::known(text), &names.join(", "))
 }
 
 fn time(text: &str) -> Result<Stamp, String> {
     let day = || Stamp::parse(&format!("{text} 00:00:00"));
-    Stamp::parse(text).or_else(day).ok_or_else(|| "write it 2026-11-21 or \"2026-11-21 13:00:00\"".to_owned())
+    or_names(Stamp::parse(text).or_else(day), "expected 2026-11-21 or \"2026-11-21 13:00:00\"")
 }
 
-/// A scan with the names of what it refers to.
+/// A scan with the names of its tool and target.
 #[derive(Debug, Serialize)]
 pub(super) struct NamedScan<'a> {
     #[serde(flatten)]
@@ -139,7 +145,6 @@ pub(super) struct NamedScan<'a> {
 }
 
 impl<'a> NamedScan<'a> {
-    /// With the name of its target, where that is known.
     pub fn new(scan: &'a Scan, target_name: Option<Shared>) -> Self {
         Self { scan, tool_name: Tool(scan.tool_id).name(), target_name }
     }
@@ -148,33 +153,31 @@ impl<'a> NamedScan<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let (client, out) = (session.client()?, session.out);
     match args.command {
-        ScansCommand::List(which) => list(&session, which).await?,
+        ScansCommand::List(args) => list(&session, args).await?,
         ScansCommand::Show { id } => show(&session, &client.get_scan(id).await?).await?,
         ScansCommand::Start(new) => return start::run(&session, *new).await,
-        ScansCommand::Watch { ids } => return watched(&session, ids).await,
+        ScansCommand::Watch { ids } => return watch_all(&session, ids).await,
         ScansCommand::Stop { ids } => {
-            session.may_change()?;
+            session.require_writable()?;
             for id in ids {
                 client.stop_scan(id).await?;
             }
         }
         ScansCommand::Delete { id, yes } => {
             let scan = client.get_scan(id).await?;
-            session.may_delete(
-                yes,
-                &format!("scan {id} ({}, {}) with its findings", Tool(scan.tool_id), scan.status_name),
-            )?;
+            let object = format!("scan {id} ({}, {}) with its findings", Tool(scan.tool_id), scan.status_name);
+            session.confirm_delete(yes, &object)?;
             client.delete_scan(id).await?;
         }
         ScansCommand::Diff { id, other, all } => diff::run(&session, id, other, all).await?,
         ScansCommand::Output { id, output: Some(path), .. } => {
             let pdf = client.scan_output_pdf(id).await?;
-            super::save::over(&path, &pdf)?;
+            super::save::overwrite(&path, &pdf)?;
             out.line(&path.display().to_string());
         }
         ScansCommand::Output { id, .. } => out.value(&client.scan_output(id).await?)?,
@@ -194,31 +197,32 @@ pub async fn run(args: ScansArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(session: &HeadlessSession, which: ListArgs) -> anyhow::Result<()> {
-    let target_id = match &which.target {
-        Some(target) => Some(targets::named(session, target).await?.id),
+async fn list(session: &HeadlessSession, args: ListArgs) -> anyhow::Result<()> {
+    let target_id = match &args.target {
+        Some(target) => Some(targets::get(session, target).await?.id),
         None => None,
     };
-    let asked = ScanQuery {
-        tool: which.tool.map(Tool),
+    let start_time = Interval { from: args.from, to: args.to };
+    let query = ScanQuery {
+        tool: args.tool.map(Tool),
         target_id,
-        status: which.status,
-        start_time: (which.from.is_some() || which.to.is_some()).then_some(Interval { from: which.from, to: which.to }),
+        status: args.status,
+        start_time: Some(start_time).filter(|interval| *interval != Interval::default()),
         ..ScanQuery::default()
     };
-    let scans = of_workspaces(session, &asked).await?;
+    let scans = list_scans(session, &query).await?;
     let names = target_names(session).await?;
     let named: Vec<NamedScan> =
         scans.iter().map(|scan| NamedScan::new(scan, names.get(&scan.target_id).cloned())).collect();
     session.out.list(&named, || table(&named))
 }
 
-/// Scans of every workspace in question, the newest first: without a workspace the service tells those of the one last
-/// chosen in a browser.
-pub(super) async fn of_workspaces(session: &HeadlessSession, asked: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
+/// The scans of all selected workspaces, newest first. Without a workspace id the service would list only the workspace
+/// last selected in a browser.
+async fn list_scans(session: &HeadlessSession, query: &ScanQuery) -> anyhow::Result<Vec<Scan>> {
     let mut scans = Vec::new();
     for workspace in session.workspaces().await? {
-        let query = ScanQuery { workspace_id: Some(workspace.id), ..asked.clone() };
+        let query = ScanQuery { workspace_id: Some(workspace.id), ..query.clone() };
         scans.extend(session.client()?.list_all_scans(&query).await?);
     }
     scans.sort_by_key(|scan| std::cmp::Reverse(scan.id));
@@ -231,20 +235,19 @@ async fn target_names(session: &HeadlessSession) -> anyhow::Result<HashMap<Targe
     Ok(all.into_iter().map(|target| (target.id, target.name)).collect())
 }
 
-/// One scan with the names of what it refers to.
-pub(super) async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
-    // A target that is gone does not hide the scan.
+async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
+    // The target may be deleted already.
     let target = session.client()?.get_target(scan.target_id).await.ok();
     session.out.single(&NamedScan::new(scan, target.map(|target| target.name)))
 }
 
-async fn watched(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
+async fn watch_all(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Result<ExitCode> {
     if ids.is_empty() {
-        let all = of_workspaces(session, &ScanQuery::default()).await?;
+        let all = list_scans(session, &ScanQuery::default()).await?;
         ids = all.iter().filter(|scan| scan.is_active()).map(|scan| scan.id).collect();
     }
     if ids.is_empty() {
-        return Err(Advised::new("no scan is under way", "name the scans to watch").into());
+        return Err(CliError::new("no active scans", "name the scans to watch").into());
     }
     let scans = watch::until_ended(session, &ids).await?;
     if session.out.json {
@@ -254,40 +257,19 @@ async fn watched(session: &HeadlessSession, mut ids: Vec<ScanId>) -> anyhow::Res
 }
 
 fn table(all: &[NamedScan]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I"]);
-    for NamedScan { scan, target_name, .. } in all {
-        let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(count);
-        table.row([
-            scan.id.to_string(),
-            Tool(scan.tool_id).to_string(),
-            target_name.as_ref().map_or_else(|| scan.target_id.to_string(), ToString::to_string),
-            scan.status_name.to_string(),
-            format!("{}%", scan.progress),
-            stamp(scan.start_time),
-            critical,
-            high,
-            medium,
-            low,
-            info,
-        ]);
-    }
-    table
+    let header = ["ID", "TOOL", "TARGET", "STATUS", "DONE", "STARTED", "C", "H", "M", "L", "I"];
+    PrintTable::of(header, all, |NamedScan { scan, target_name, .. }| {
+        let target = target_name.as_ref().map_or_else(|| scan.target_id.to_string(), ToString::to_string);
+        let (done, started) = (format!("{}%", scan.progress), or_dash(scan.start_time));
+        let [critical, high, medium, low, info] = scan.result_summary.by_risk().map(or_dash);
+        let tool = Tool(scan.tool_id);
+        cells![scan.id, tool, target, scan.status_name, done, started, critical, high, medium, low, info]
+    })
 }
 
 fn tests(all: &[Test]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "WHEN", "FOUND", "TEST", "DESCRIPTION"]);
-    for one in all {
-        let found = match one.resource_type {
-            ResourceType::Finding => one.resource_id.to_string(),
-            _ => "–".to_owned(),
-        };
-        table.row([
-            one.id.to_string(),
-            stamp(one.performed_at),
-            found,
-            one.uid.to_string(),
-            one.description.to_string(),
-        ]);
-    }
-    table
+    PrintTable::of(["ID", "WHEN", "FOUND", "TEST", "DESCRIPTION"], all, |one| {
+        let finding = Some(one.resource_id).filter(|_| one.resource_type == ResourceType::Finding);
+        cells![one.id, or_dash(one.performed_at), or_dash(finding), one.uid, one.description]
+    })
 }

@@ -1,28 +1,26 @@
-//! The service a command speaks to: found as the dashboard finds it, or the local one when nothing is configured and
-//! one runs.
+//! The service of a command: the configured one, or else a running local one.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::print::Output;
-use crate::cli::advised::Advised;
+use crate::cli::error::CliError;
 use crate::client;
 use crate::client::{Client, ClientSettings};
 use crate::config::{Config, Connection, Environment, Flags, ServiceName, StateDir};
 use crate::contract::workspace::is_same_name;
-use crate::contract::{Shared, Workspace, WorkspaceId};
+use crate::contract::{Workspace, WorkspaceId};
 use crate::dashboard::runtime::Memory;
-use crate::oob::Network;
 
-/// Which service, which workspace, which form: what every command takes.
+/// Flags of every command: service, workspace, output format.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Service")]
 pub struct ServiceArgs {
     /// Base URL of the service, with or without /api/v2 [env: SCANDECK_BASE_URL]
     ///
-    /// Its key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Where nothing
-    /// is configured, the local service is meant if one runs, else what is archived and bundled on this machine.
+    /// The API key comes from SCANDECK_API_KEY, the profile or --api-key-file, never from the command line. Without a
+    /// configuration, commands use a running local service, or else the captures and bundles on this machine.
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
     /// File with the API key, readable by its owner only
@@ -34,46 +32,34 @@ pub struct ServiceArgs {
     /// Only this workspace, by name or id [default: all]
     #[arg(long, value_name = "NAME|ID", global = true)]
     pub workspace: Option<String>,
-    /// Allow plain http to other machines; the key travels in the clear
+    /// Allow plain http to other machines; sends the key in clear text
     #[arg(long, global = true)]
     pub insecure_http: bool,
     /// Configuration file [default: $XDG_CONFIG_HOME/scandeck/config.toml]
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
-    /// One JSON array for a list, one object for a single thing
+    /// Print JSON: an array for a list, an object for a single item
     #[arg(long, global = true)]
     pub json: bool,
 }
 
-/// A service ready to be asked.
+/// The service of a command, with the data about it on this machine.
 #[derive(Debug)]
 pub struct HeadlessSession {
-    /// Speaks to it, where there is one.
     client: Option<Client>,
-    /// Where answers go.
     pub out: Output,
-    /// What the configuration calls it.
-    pub name: String,
-    /// Where decisions are kept, and who decides.
+    pub config: Config,
+    /// Directory of the decisions, and the person who decides.
     pub memory: Memory,
-    /// What stands for the workspace in fingerprints; usually empty.
-    pub alias: Shared,
-    /// Addresses of the analyst's own.
-    pub own_addresses: Vec<Network>,
     workspace: Option<String>,
-    read_only: bool,
 }
 
-/// What is kept on this machine about a service.
+/// The data about a service on this machine.
 #[derive(Clone, Debug)]
-pub struct ServicePlace {
-    /// Where decisions are kept, and who decides.
+pub struct StoredService {
+    pub config: Config,
+    /// Directory of the decisions, and the person who decides.
     pub memory: Memory,
-    /// What stands for the workspace in fingerprints; usually empty.
-    pub alias: Shared,
-    /// What the configuration calls the service.
-    pub service: String,
-    /// Everything the program remembers.
     pub state: StateDir,
 }
 
@@ -81,13 +67,12 @@ impl HeadlessSession {
     /// Finds the service.
     ///
     /// # Errors
-    /// When the configuration is wrong, or no service is configured, none runs here and nothing is kept here either.
+    /// When the configuration is invalid, or no service is configured, none runs here and no data is stored here.
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
-        let (environment, config) = configured(args)?;
+        let (environment, config) = load_config(args)?;
         let (settings, service) = match &config.connection {
             Connection::Remote { base, key } => {
-                let key = key.read().await.map_err(Advised::from)?;
-                (Some(ClientSettings::new(base.clone(), key)), config.service_at(base))
+                (Some(ClientSettings::new(base.clone(), key.read().await?)), config.service_at(base))
             }
             Connection::Local => (local(&environment, true).await?, ServiceName::Local),
             Connection::Ask => (local(&environment, false).await?, ServiceName::Local),
@@ -96,90 +81,72 @@ impl HeadlessSession {
         if settings.is_none() && !memory.directory.exists() {
             return Err(client::Error::not_configured().into());
         }
-        Ok(Self {
-            client: settings.map(Client::new).transpose()?,
-            out: Output::new(args.json),
-            name: config.name,
-            memory,
-            alias: config.alias.as_str().into(),
-            own_addresses: config.own_addresses,
-            workspace: args.workspace.clone(),
-            read_only: config.read_only,
-        })
+        let (client, workspace) = (settings.map(Client::new).transpose()?, args.workspace.clone());
+        Ok(Self { client, out: Output::new(args.json), config, memory, workspace })
     }
 
-    /// Speaks to the service.
+    /// The client of the service.
     ///
     /// # Errors
-    /// When none is configured, and none runs here.
+    /// When no service is configured, and none runs here.
     pub fn client(&self) -> client::ClientResult<&Client> {
         self.client.as_ref().ok_or_else(client::Error::not_configured)
     }
 
-    /// The service's clock minus this machine's in seconds, where an answer told it.
+    /// The service's clock minus the local clock in seconds; `None` before the first response.
     pub fn clock_offset(&self) -> Option<i64> {
         self.client.as_ref()?.clock_offset().map(|offset| offset.as_secs())
     }
 
-    /// Whether a workspace of this name is in question.
-    pub fn means(&self, workspace: &str) -> bool {
-        let alike = |named: &String| is_same_name(named, workspace);
-        self.workspace.as_ref().is_none_or(alike)
+    /// Whether the command includes this workspace.
+    pub fn includes(&self, workspace: &str) -> bool {
+        self.workspace.as_ref().is_none_or(|name| is_same_name(name, workspace))
     }
 
-    /// Asked before anything that changes the service.
+    /// Checks that the command may change the service.
     ///
     /// # Errors
-    /// Where the profile is read-only.
-    pub fn may_change(&self) -> Result<(), Advised> {
-        if self.read_only {
-            return Err(Advised::new(
-                format!("the profile {} is read-only", self.name),
-                "take another profile, or take read_only out of this one",
-            ));
+    /// When the profile is read-only.
+    pub fn require_writable(&self) -> Result<(), CliError> {
+        if !self.config.read_only {
+            return Ok(());
         }
-        Ok(())
+        let hint = "choose another profile, or remove read_only from this one";
+        Err(CliError::new(format!("profile {} is read-only", self.config.name), hint))
     }
 
-    /// Asked before anything is deleted.
+    /// Checks that the command may delete an object.
     ///
     /// # Errors
-    /// Where the profile is read-only, or `--yes` was not said; naming what would go.
-    pub fn may_delete(&self, yes: bool, what: &str) -> Result<(), Advised> {
-        self.may_change()?;
+    /// When the profile is read-only, or `--yes` is missing.
+    pub fn confirm_delete(&self, yes: bool, object: &str) -> Result<(), CliError> {
+        self.require_writable()?;
         if yes {
             return Ok(());
         }
-        Err(Advised::usage(format!("this deletes {what} for good"), "say so with --yes"))
+        Err(CliError::usage(format!("not confirmed: delete {object}"), "confirm with --yes"))
     }
 
-    /// The workspaces in question: the one that was named, else all.
+    /// The selected workspace, or all.
     ///
     /// # Errors
-    /// When the named one is not there, and those of the call.
+    /// When the selected workspace does not exist, and those of the call.
     pub async fn workspaces(&self) -> anyhow::Result<Vec<Workspace>> {
         let all = self.client()?.list_workspaces().await?;
-        let Some(named) = &self.workspace else { return Ok(all) };
-        let by_id = all.iter().find(|one| named.parse() == Ok(one.id));
-        let by_name = || all.iter().find(|one| is_same_name(&one.name, named));
+        let Some(name) = &self.workspace else { return Ok(all) };
+        let by_id = all.iter().find(|one| name.parse() == Ok(one.id));
+        let by_name = || all.iter().find(|one| is_same_name(&one.name, name));
         match by_id.or_else(by_name) {
             Some(one) => Ok(vec![one.clone()]),
-            None => {
-                let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
-                Err(Advised::new(
-                    format!("there is no workspace {named:?}"),
-                    format!("there are: {}", names.join(", ")),
-                )
-                .into())
-            }
+            None => Err(CliError::not_found("workspace", name, all.iter().map(|one| one.name.as_str())).into()),
         }
     }
 
-    /// The workspace that was named, if one was.
+    /// The id of the selected workspace.
     ///
     /// # Errors
-    /// When it is not there, and those of the call.
-    pub async fn workspace(&self) -> anyhow::Result<Option<WorkspaceId>> {
+    /// When the workspace does not exist, and those of the call.
+    pub async fn workspace_id(&self) -> anyhow::Result<Option<WorkspaceId>> {
         match self.workspace {
             None => Ok(None),
             Some(_) => Ok(self.workspaces().await?.first().map(|one| one.id)),
@@ -187,39 +154,34 @@ impl HeadlessSession {
     }
 }
 
-/// Where decisions about the service in question are kept. The service need not be there.
+/// The data about the configured service, which need not be reachable.
 ///
 /// # Errors
-/// When the configuration is wrong.
-pub fn place(args: &ServiceArgs) -> anyhow::Result<ServicePlace> {
-    let (environment, config) = configured(args)?;
+/// When the configuration is invalid.
+pub fn stored_service(args: &ServiceArgs) -> anyhow::Result<StoredService> {
+    let (environment, config) = load_config(args)?;
     let memory = memory(&environment, &config, &config.service());
-    Ok(ServicePlace {
-        memory,
-        alias: config.alias.as_str().into(),
-        service: config.name,
-        state: environment.state_dir(),
-    })
+    Ok(StoredService { memory, config, state: environment.state_dir() })
 }
 
-fn configured(args: &ServiceArgs) -> Result<(Environment, Config), Advised> {
+/// Directory of the decisions about a service, and the person who decides. Commands do not cache lists.
+pub fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
+    let (directory, who) = (environment.state_dir().of_service(service), config.user.clone());
+    Memory { directory, cache: None, who, keep_days: config.keep_days }
+}
+
+fn load_config(args: &ServiceArgs) -> anyhow::Result<(Environment, Config)> {
     let environment = Environment::of_process();
     let flags = Flags {
         base_url: args.base_url.clone(),
         api_key_file: args.api_key_file.clone(),
         profile: args.profile.clone(),
-        workspace: None,
-        read_only: false,
         insecure_http: args.insecure_http,
         config: args.config.clone(),
+        ..Flags::default()
     };
     let config = Config::load(&flags, &environment)?;
     Ok((environment, config))
-}
-
-fn memory(environment: &Environment, config: &Config, service: &ServiceName) -> Memory {
-    let (directory, who) = (environment.state_dir().of_service(service), config.user.clone());
-    Memory { directory, cache: None, who, keep_days: config.keep_days }
 }
 
 #[cfg(feature = "service")]
@@ -227,7 +189,7 @@ async fn local(environment: &Environment, start: bool) -> anyhow::Result<Option<
     use crate::dashboard::runtime::local::{find, find_or_start};
     let directory = environment.state_dir().service_dir();
     let found = if start { find_or_start(&directory).await.map(Some) } else { find(&directory).await };
-    let found = found.map_err(|error| Advised::new(&error, error.hint()))?;
+    let found = found.map_err(|error| CliError::new(&error, error.hint()))?;
     Ok(found.map(|service| ClientSettings::new(service.base, service.key)))
 }
 

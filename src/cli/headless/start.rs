@@ -1,4 +1,4 @@
-//! `scandeck scans start`: starts a scan, waits for its end, and fails a build for what it found.
+//! `scandeck scans start`: starts a scan, waits for its end, and fails a build because of its findings.
 
 use std::process::ExitCode;
 
@@ -6,67 +6,67 @@ use clap::Args;
 
 use super::findings::table;
 use super::rows::FindingRows;
-use super::{HeadlessSession, api, exit, scans, targets, watch};
-use crate::cli::advised::Advised;
+use super::{HeadlessSession, api, exit, or_names, scans, targets, watch};
+use crate::cli::error::CliError;
 use crate::contract::{NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId, Tool};
-use crate::query::Query;
+use crate::query::{Query, QueryKind};
 
-/// Options of `scandeck scans start`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   scandeck scans start --tool 170 --target https://shop.acme.test --params '{\"scan_type\": \"light\"}' \\
-    --fail-on 'risk>=high is:undecided'
-
-With --wait or --fail-on nothing is printed before the end: then the scan, and what --fail-on found.")]
+    --fail-on 'risk>=high is:undecided'")]
 pub struct StartArgs {
-    /// Id of the tool: 70 ports, 170 website, 450 TLS; others as the service has them
+    /// Tool id: 70 ports, 170 website, 450 TLS, or another one of the service
     #[arg(long, value_name = "ID")]
     tool: i64,
-    /// Target by name or id; a name that is not there yet is added by the service
+    /// Target by name or id; the service adds a new name
     #[arg(long, value_name = "NAME|ID")]
     target: String,
-    /// Parameters of the tool: JSON, or @FILE with it
+    /// Parameters of the tool as JSON, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     params: Option<String>,
-    /// Longest it may take
+    /// Time limit of the scan
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(i64).range(SCAN_MINUTES))]
     max_scan_time: Option<i64>,
     /// none, check_accessibility, same_host, same_domain, allow_all
-    #[arg(long, value_name = "LEVEL", value_parser = |text: &str| RedirectLevel::known(text)
-          .ok_or("none, check_accessibility, same_host, same_domain or allow_all"))]
+    #[arg(long, value_name = "LEVEL", value_parser = redirect_level)]
     redirect_level: Option<RedirectLevel>,
-    /// Scan the URL as given even if it redirects
+    /// Scan the URL as given, even if it redirects
     #[arg(long)]
     scan_original_url: bool,
-    /// VPN profile; `none` for no VPN
+    /// VPN profile, or `none`
     #[arg(long, value_name = "UUID")]
     vpn_profile: Option<String>,
-    /// Where the service sends a report when the scan has ended
+    /// URL to which the service sends a report at the end of the scan
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
-    /// In this format
+    /// Format of that report
     #[arg(long, value_name = "FORMAT", requires = "callback_url")]
     callback_format: Option<String>,
-    /// Wait for its end; ends with 4 when it did not finish
+    /// Wait for the end of the scan; exit code 4 unless it finishes
     #[arg(long)]
     wait: bool,
-    /// Wait, and end with 3 when a finding of this scan matches the query
-    #[arg(long, value_name = "QUERY", value_parser = super::rows::query)]
+    /// Wait; exit code 3 when a finding of this scan matches
+    #[arg(long, value_name = "QUERY", value_parser = |text: &str| super::query(text, QueryKind::Findings))]
     fail_on: Option<Query>,
+}
+
+fn redirect_level(text: &str) -> Result<RedirectLevel, String> {
+    or_names(RedirectLevel::known(text), "none, check_accessibility, same_host, same_domain or allow_all")
 }
 
 /// Starts the scan.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<ExitCode> {
-    session.may_change()?;
+    session.require_writable()?;
     let (wait, fail_on) = (args.wait, args.fail_on.clone());
-    let new = new(session, args).await?;
+    let new = new_scan(session, args).await?;
     let created = session.client()?.create_scan(&new).await?;
     let Some(id) = created.created_id else {
-        let hint = "`scandeck scans list` shows what runs";
-        return Err(Advised::new("the scan was started, but the service does not tell its id", hint).into());
+        let hint = "`scandeck scans list` lists scans";
+        return Err(CliError::new("scan started, but its id is unknown", hint).into());
     };
     if !wait && fail_on.is_none() {
         session.out.created("created_id", id.0)?;
@@ -80,8 +80,8 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
     let found = match &fail_on {
         Some(query) => {
             let mut rows = FindingRows::load_one(session, scan.workspace_id).await?;
-            rows.only_of(id);
-            rows.that(query)
+            rows.retain_scan(id);
+            rows.matching(query)
         }
         None => Vec::new(),
     };
@@ -94,10 +94,10 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
     } else {
         session.out.line(&id.to_string());
         if !found.is_empty() {
-            session.out.list::<()>(&[], || table(&found))?;
+            session.out.table(&table(&found));
         }
     }
-    // What was found counts more than that the scan did not see everything.
+    // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
         eprintln!("scandeck: {} of scan {id} match --fail-on", found.len());
         return Ok(ExitCode::from(exit::MATCHED));
@@ -108,8 +108,8 @@ async fn finish(session: &HeadlessSession, id: ScanId, scan: Scan, fail_on: Opti
     })
 }
 
-async fn new(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {
-    let workspace = session.workspace().await?;
+async fn new_scan(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {
+    let workspace = session.workspace_id().await?;
     let known = match args.target.parse::<TargetId>() {
         Ok(id) => Some(session.client()?.get_target(id).await?),
         Err(_) => targets::find(session, &args.target).await?,

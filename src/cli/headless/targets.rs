@@ -4,16 +4,16 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::{HeadlessSession, PrintTable, ServiceArgs};
-use crate::cli::advised::Advised;
+use super::print::cells;
+use super::{HeadlessSession, PrintTable, ServiceArgs, or_names};
+use crate::cli::error::CliError;
 use crate::client::TargetQuery;
 use crate::contract::{NewTarget, Target, TargetId, TargetType};
+use crate::triage::identity::asset;
 
-/// `scandeck targets …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  scandeck targets add shop.acme.test --workspace \"Acme external\"
-  scandeck targets list --type url --json")]
+#[command(after_help = "Example:
+  scandeck targets add shop.acme.test --workspace \"Acme external\"")]
 pub struct TargetsArgs {
     #[command(flatten)]
     service: ServiceArgs,
@@ -23,74 +23,75 @@ pub struct TargetsArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum TargetsCommand {
-    /// Every target
+    /// List targets
+    #[command(after_help = "Example:\n  scandeck targets list --type url --json")]
     List {
-        /// Only of this form: hostname, ip_address, url
-        #[arg(long = "type", value_name = "FORM", value_parser = form)]
+        /// Only of this type: hostname, ip_address, url
+        #[arg(long = "type", value_name = "TYPE",
+              value_parser = |name: &str| or_names(TargetType::known(name), "hostname, ip_address or url"))]
         kind: Option<TargetType>,
     },
-    /// One
+    /// Show one target
+    #[command(after_help = "Example:\n  scandeck targets show shop.acme.test")]
     Show {
         /// Name or id
         #[arg(value_name = "NAME|ID")]
         target: String,
     },
-    /// Adds host names, addresses or URLs and prints their ids
+    /// Add targets and print their ids
+    #[command(after_help = "Example:\n  scandeck targets add 10.0.4.7 https://shop.acme.test/")]
     Add {
-        /// A host name, an IP address or a URL
+        /// Host name, IP address or URL
         #[arg(required = true)]
         names: Vec<String>,
-        /// What it is
+        /// Description
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },
-    /// Deletes one with its scans and findings
+    /// Delete a target with its scans and findings
+    #[command(after_help = "Example:\n  scandeck targets delete shop.acme.test --yes")]
     Delete {
         /// Name or id
         #[arg(value_name = "NAME|ID")]
         target: String,
-        /// Do it
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
 }
 
-fn form(text: &str) -> Result<TargetType, String> {
-    TargetType::known(text).ok_or_else(|| "hostname, ip_address or url".to_owned())
-}
-
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     match args.command {
         TargetsCommand::List { kind } => {
-            let query = TargetQuery { workspace_id: session.workspace().await?, kind, ..TargetQuery::default() };
+            let query = TargetQuery { workspace_id: session.workspace_id().await?, kind, ..TargetQuery::default() };
             let all = session.client()?.list_all_targets(&query).await?;
             session.out.list(&all, || table(&all))?;
         }
-        TargetsCommand::Show { target } => session.out.single(&named(&session, &target).await?)?,
+        TargetsCommand::Show { target } => session.out.single(&get(&session, &target).await?)?,
         TargetsCommand::Add { names, description } => {
-            session.may_change()?;
-            let workspace_id = session.workspace().await?;
-            let mut made = Vec::new();
+            session.require_writable()?;
+            let workspace_id = session.workspace_id().await?;
+            let mut added = Vec::new();
             for name in names {
                 let new = NewTarget { name, description: description.clone(), workspace_id };
                 let id = session.client()?.create_target(&new).await?;
                 if !session.out.json {
                     session.out.created("created_id", id.0)?;
                 }
-                made.push(serde_json::json!({"created_id": id, "name": new.name}));
+                added.push(serde_json::json!({"created_id": id, "name": new.name}));
             }
             if session.out.json {
-                session.out.value(&made)?;
+                session.out.value(&added)?;
             }
         }
         TargetsCommand::Delete { target, yes } => {
-            let target = named(&session, &target).await?;
-            session.may_delete(yes, &format!("the target {} with its scans and their findings", target.name))?;
+            let target = get(&session, &target).await?;
+            session.confirm_delete(yes, &format!("target {} with its scans and their findings", target.name))?;
             session.client()?.delete_target(target.id).await?;
         }
     }
@@ -98,45 +99,32 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn table(all: &[Target]) -> PrintTable {
-    let mut table = PrintTable::new(&["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"]);
-    for one in all {
-        table.row([
-            one.id.to_string(),
-            one.name.to_string(),
-            one.kind.to_string(),
-            one.workspace_id.to_string(),
-            one.description.to_string(),
-        ]);
-    }
-    table
-}
-
-/// The target of this id or name.
-///
-/// # Errors
-/// When there is none, or more than one of this name; and those of the calls.
-pub(super) async fn named(session: &HeadlessSession, text: &str) -> anyhow::Result<Target> {
-    if let Ok(id) = text.parse::<TargetId>() {
-        return Ok(session.client()?.get_target(id).await?);
-    }
-    find(session, text).await?.ok_or_else(|| {
-        Advised::new(format!("there is no target {text:?}"), "`scandeck targets list` shows them").into()
+    PrintTable::of(["ID", "NAME", "TYPE", "WORKSPACE", "DESCRIPTION"], all, |one| {
+        cells![one.id, one.name, one.kind, one.workspace_id, one.description]
     })
 }
 
-/// The target of this name, if there is one.
-pub(super) async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Option<Target>> {
-    let query = TargetQuery { workspace_id: session.workspace().await?, ..TargetQuery::default() };
-    let mut all = session.client()?.list_all_targets(&query).await?;
-    let wanted = crate::triage::identity::asset(name);
-    all.retain(|target| &*target.name == name || crate::triage::identity::asset(&target.name) == wanted);
-    match all.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one.clone())),
-        several => {
-            let ids: Vec<String> = several.iter().map(|one| one.id.to_string()).collect();
-            let hint = format!("name the workspace, or the id: {}", ids.join(", "));
-            Err(Advised::new(format!("more than one target is called {name:?}"), hint).into())
-        }
+/// The target with this id or name.
+///
+/// # Errors
+/// When there is none, or more than one with this name; and those of the service.
+pub(super) async fn get(session: &HeadlessSession, text: &str) -> anyhow::Result<Target> {
+    if let Ok(id) = text.parse::<TargetId>() {
+        return Ok(session.client()?.get_target(id).await?);
     }
+    let not_found = || CliError::new(format!("target {text:?} not found"), "`scandeck targets list` lists targets");
+    Ok(find(session, text).await?.ok_or_else(not_found)?)
+}
+
+/// The target with this name, if there is one.
+pub(super) async fn find(session: &HeadlessSession, name: &str) -> anyhow::Result<Option<Target>> {
+    let query = TargetQuery { workspace_id: session.workspace_id().await?, ..TargetQuery::default() };
+    let mut all = session.client()?.list_all_targets(&query).await?;
+    all.retain(|target| &*target.name == name || asset(&target.name) == asset(name));
+    if all.len() > 1 {
+        let ids: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
+        let hint = format!("name the workspace, or the id: {}", ids.join(", "));
+        return Err(CliError::new(format!("several targets have the name {name:?}"), hint).into());
+    }
+    Ok(all.pop())
 }

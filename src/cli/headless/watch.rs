@@ -1,4 +1,4 @@
-//! Waiting for scans: one line for each change of state, a moving one on a terminal, and what to end with.
+//! Waiting for scans: one line per change of state, a progress line on a terminal, and the exit code.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write, stderr};
@@ -6,47 +6,33 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::{HeadlessSession, exit};
-use crate::client::Error;
 use crate::contract::{Scan, ScanId, ScanStatus, Tool};
 use crate::text;
 
-/// Times between two looks: short at first, longer later.
-#[derive(Debug)]
-pub struct WatchPace {
-    next: Duration,
-    longest: Duration,
-}
-
-impl WatchPace {
-    /// From the first pause to the longest.
-    pub fn new(first: Duration, longest: Duration) -> Self {
-        Self { next: first, longest }
-    }
-
-    /// Waits.
-    pub async fn next(&mut self) {
-        tokio::time::sleep(self.next).await;
-        self.next = (self.next * 3 / 2).min(self.longest);
-    }
-
-    /// What it should do after something moved: look soon again.
-    fn hurry(&mut self, first: Duration) {
-        self.next = self.next.min(first);
-    }
-}
-
-/// Between two looks at one scan, once it takes its time. A service's limit is 250 reads a minute for everything that
-/// uses the account.
+/// Longest delay between two polls of one scan. A service allows 250 reads per minute for all clients of an account.
 const LONGEST: Duration = Duration::from_secs(2);
 const FIRST: Duration = Duration::from_millis(100);
 
-/// Waits until all have ended, and tells how they got on. What passes by itself is waited out.
+/// Delays between polls: `first`, then longer ones up to `longest`.
+pub fn poll_delays(first: Duration, longest: Duration) -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(first), move |delay| Some((*delay * 3 / 2).min(longest)))
+}
+
+/// Waits for the next delay.
+pub async fn pause(delays: &mut impl Iterator<Item = Duration>) {
+    if let Some(delay) = delays.next() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
+/// Waits until all scans have ended, and prints their progress. Transient errors are retried.
 ///
 /// # Errors
-/// When a scan is unknown, or the service refuses for good.
+/// When a scan does not exist, or the service rejects the call.
 pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::Result<Vec<Scan>> {
-    let mut line = WatchLine::default();
-    let mut pace = WatchPace::new(FIRST, LONGEST * u32::try_from(ids.len().clamp(1, 30)).unwrap_or(1));
+    let mut line = ProgressLine::default();
+    let longest = LONGEST * u32::try_from(ids.len().clamp(1, 30)).unwrap_or(1);
+    let mut delays = poll_delays(FIRST, longest);
     let mut states: HashMap<ScanId, ScanStatus> = HashMap::new();
     loop {
         let mut scans = Vec::new();
@@ -54,7 +40,9 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
             match session.client()?.get_scan(id).await {
                 Ok(scan) => scans.push(scan),
                 Err(error) if error.is_transient() => {
-                    wait_out(&mut line, &error).await;
+                    line.clear();
+                    eprintln!("scandeck: {} (retrying)", text::clean(&error.to_string()));
+                    tokio::time::sleep(LONGEST).await;
                     break;
                 }
                 Err(error) => return Err(error.into()),
@@ -63,8 +51,8 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
         for scan in &scans {
             if states.insert(scan.id, scan.status_name.clone()).as_ref() != Some(&scan.status_name) {
                 line.clear();
-                eprintln!("{}", text::clean(&told(scan)));
-                pace.hurry(FIRST);
+                eprintln!("{}", text::clean(&status_line(scan)));
+                delays = poll_delays(FIRST, longest);
             }
         }
         if scans.len() == ids.len() && scans.iter().all(Scan::has_ended) {
@@ -72,18 +60,11 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
             return Ok(scans);
         }
         line.show(&scans);
-        pace.next().await;
+        pause(&mut delays).await;
     }
 }
 
-/// A broken connection, a full rate budget: said once a look, and waited out.
-async fn wait_out(line: &mut WatchLine, error: &Error) {
-    line.clear();
-    eprintln!("scandeck: {} (trying again)", text::clean(&error.to_string()));
-    tokio::time::sleep(Duration::from_secs(2)).await;
-}
-
-/// 0 when all finished.
+/// 0 when all scans finished.
 pub fn code(scans: &[Scan]) -> ExitCode {
     match scans.iter().all(|scan| scan.status_name == ScanStatus::Finished) {
         true => ExitCode::SUCCESS,
@@ -91,28 +72,27 @@ pub fn code(scans: &[Scan]) -> ExitCode {
     }
 }
 
-fn told(scan: &Scan) -> String {
-    let found = found(scan);
+fn status_line(scan: &Scan) -> String {
     let message = if scan.status_message.is_empty() { String::new() } else { format!(": {}", scan.status_message) };
-    format!("scan {} {} {}{message}{found}", scan.id, Tool(scan.tool_id), scan.status_name)
+    format!("scan {} {} {}{message}{}", scan.id, Tool(scan.tool_id), scan.status_name, counts(scan))
 }
 
-fn found(scan: &Scan) -> String {
+/// The findings by risk, such as ` (2 high, 1 info)`.
+fn counts(scan: &Scan) -> String {
     let names = ["critical", "high", "medium", "low", "info"];
     let counts = scan.result_summary.by_risk().into_iter().zip(names);
-    let counts: Vec<String> = counts
-        .filter_map(|(count, name)| count.filter(|count| *count > 0).map(|count| format!("{count} {name}")))
-        .collect();
+    let found = counts.filter_map(|(count, name)| Some((count.filter(|count| *count > 0)?, name)));
+    let counts: Vec<String> = found.map(|(count, name)| format!("{count} {name}")).collect();
     if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }
 
-/// A line that is drawn over itself, on a terminal only.
+/// A line that overwrites itself, on a terminal only.
 #[derive(Debug, Default)]
-struct WatchLine {
-    shown: bool,
+struct ProgressLine {
+    is_shown: bool,
 }
 
-impl WatchLine {
+impl ProgressLine {
     fn show(&mut self, scans: &[Scan]) {
         if !stderr().is_terminal() {
             return;
@@ -120,25 +100,24 @@ impl WatchLine {
         let parts: Vec<String> = scans
             .iter()
             .filter(|scan| !scan.has_ended())
-            .map(|scan| format!("scan {} {} {}%{}", scan.id, bar(scan.progress), scan.progress, found(scan)))
+            .map(|scan| format!("scan {} {} {}%{}", scan.id, bar(scan.progress), scan.progress, counts(scan)))
             .collect();
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        let line = parts.join("  ");
         self.clear();
         let mut out = stderr();
-        let _ = write!(out, "{}", text::start(&text::clean(&line), columns.saturating_sub(1)));
+        let _ = write!(out, "{}", text::start(&text::clean(&parts.join("  ")), columns.saturating_sub(1)));
         let _ = out.flush();
-        self.shown = true;
+        self.is_shown = true;
     }
 
     fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
+        if std::mem::take(&mut self.is_shown) {
             let _ = write!(stderr(), "\r\x1b[K");
         }
     }
 }
 
-/// Ten columns.
+/// A bar of ten columns.
 fn bar(percent: i64) -> String {
     let done = usize::try_from(percent.clamp(0, 100) / 10).unwrap_or(0);
     format!("{}{}", "━".repeat(done), "┄".repeat(10 - done))
@@ -150,7 +129,7 @@ mod tests {
     use crate::contract::ResultSummary;
 
     #[test]
-    fn a_change_of_state_is_one_line_with_what_was_found() {
+    fn status_line_names_state_message_and_findings() {
         let scan = Scan {
             id: ScanId(12),
             tool_id: 170,
@@ -159,7 +138,7 @@ mod tests {
             result_summary: ResultSummary { high: Some(2), low: Some(0), info: None, ..ResultSummary::default() },
             ..Scan::default()
         };
-        assert_eq!(told(&scan), "scan 12 Website finished: all tests ended (2 high)");
+        assert_eq!(status_line(&scan), "scan 12 Website finished: all tests ended (2 high)");
         assert_eq!(bar(66), "━━━━━━┄┄┄┄");
         assert_eq!((bar(-4).chars().count(), bar(400).chars().count()), (10, 10));
     }

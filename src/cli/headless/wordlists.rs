@@ -1,33 +1,37 @@
-//! `scandeck wordlists`: list, show, contents, delete. Importing into the local service is beside it.
+//! `scandeck wordlists`: list, show, contents, delete. The parent module has the import into the local service.
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use super::print::cells;
 use super::{HeadlessSession, PrintTable};
-use crate::contract::WordlistId;
+use crate::contract::{Wordlist, WordlistId};
 use crate::text::plural;
 
-/// What the API does with word lists.
 #[derive(Subcommand, Clone, Debug)]
 pub enum WordlistsCall {
-    /// Every word list
+    /// List all word lists
+    #[command(after_help = "Example:\n  scandeck wordlists list --json")]
     List,
-    /// One, without its words
+    /// Show one word list without its words
+    #[command(after_help = "Example:\n  scandeck wordlists show 3")]
     Show {
-        /// Its id
+        /// Word list id
         id: WordlistId,
     },
-    /// Its words, one a line
+    /// Print the words, one per line
+    #[command(after_help = "Example:\n  scandeck wordlists contents 3 > words.txt")]
     Contents {
-        /// Its id
+        /// Word list id
         id: WordlistId,
     },
-    /// Deletes one
+    /// Delete a word list
+    #[command(after_help = "Example:\n  scandeck wordlists delete 3 --yes")]
     Delete {
-        /// Its id
+        /// Word list id
         id: WordlistId,
-        /// Do it
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
@@ -36,26 +40,13 @@ pub enum WordlistsCall {
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Result<ExitCode> {
     let (client, out) = (session.client()?, session.out);
     match call {
         WordlistsCall::List => {
             let all = client.list_wordlists().await?;
-            out.list(&all, || {
-                let mut table = PrintTable::new(&["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"]);
-                for one in &all {
-                    let predefined = if one.predefined { "yes" } else { "no" };
-                    table.row([
-                        one.id.to_string(),
-                        one.name.to_string(),
-                        one.num_words.to_string(),
-                        predefined.to_owned(),
-                        one.description.to_string(),
-                    ]);
-                }
-                table
-            })?;
+            out.list(&all, || table(&all))?;
         }
         WordlistsCall::Show { id } => out.single(&client.get_wordlist(id).await?)?,
         WordlistsCall::Contents { id } => {
@@ -69,9 +60,16 @@ pub async fn run(session: &HeadlessSession, call: WordlistsCall) -> anyhow::Resu
         WordlistsCall::Delete { id, yes } => {
             let one = client.get_wordlist(id).await?;
             let words = plural(one.num_words.max(0) as usize, "word");
-            session.may_delete(yes, &format!("the word list {} with {words}", one.name))?;
+            session.confirm_delete(yes, &format!("word list {} with {words}", one.name))?;
             client.delete_wordlist(id).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn table(all: &[Wordlist]) -> PrintTable {
+    PrintTable::of(["ID", "NAME", "WORDS", "PREDEFINED", "DESCRIPTION"], all, |one| {
+        let predefined = if one.predefined { "yes" } else { "no" };
+        cells![one.id, one.name, one.num_words, predefined, one.description]
+    })
 }

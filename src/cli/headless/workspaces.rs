@@ -5,16 +5,15 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::archive::ArchiveReader;
+use super::print::cells;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
-use crate::cli::advised::Advised;
-use crate::contract::{EditWorkspace, NewWorkspace, WorkspaceId};
+use crate::cli::error::CliError;
+use crate::contract::{EditWorkspace, NewWorkspace, Workspace, WorkspaceId};
 use crate::text;
 use crate::text::plural;
 
-/// `scandeck workspaces …`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:
-  scandeck workspaces list --json
+#[command(after_help = "Example:
   scandeck workspaces create \"Acme external\" --description \"statement of work 114\"")]
 pub struct WorkspacesArgs {
     #[command(flatten)]
@@ -25,37 +24,42 @@ pub struct WorkspacesArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum WorkspacesCommand {
-    /// Every workspace
+    /// List all workspaces
+    #[command(after_help = "Example:\n  scandeck workspaces list --json")]
     List,
-    /// One
+    /// Show one workspace
+    #[command(after_help = "Example:\n  scandeck workspaces show 3")]
     Show {
-        /// Its id
+        /// Workspace id
         id: WorkspaceId,
     },
-    /// Makes one and prints its id
+    /// Create a workspace and print its id
+    #[command(after_help = "Example:\n  scandeck workspaces create \"Acme external\"")]
     Create {
-        /// What it is called
+        /// Name
         name: String,
-        /// What it is for
+        /// Description
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },
-    /// Changes name or description
+    /// Change name or description
+    #[command(after_help = "Example:\n  scandeck workspaces edit 3 --name \"Acme internal\"")]
     Edit {
-        /// Its id
+        /// Workspace id
         id: WorkspaceId,
-        /// What it is called from now on
+        /// New name
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
-        /// What it is for
+        /// New description
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },
-    /// Deletes one with all that belongs to it; what its loggers captured is archived here first
+    /// Archive all captures of a workspace on this machine, then delete the workspace with everything in it
+    #[command(after_help = "Example:\n  scandeck workspaces delete 3 --yes")]
     Delete {
-        /// Its id
+        /// Workspace id
         id: WorkspaceId,
-        /// Do it
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
@@ -64,37 +68,25 @@ enum WorkspacesCommand {
 /// Runs the command.
 ///
 /// # Errors
-/// What the service refuses.
+/// Those of the service.
 pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let client = session.client()?;
     match args.command {
         WorkspacesCommand::List => {
             let all = session.workspaces().await?;
-            session.out.list(&all, || {
-                let mut table = PrintTable::new(&["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"]);
-                for one in &all {
-                    table.row([
-                        one.id.to_string(),
-                        one.name.to_string(),
-                        one.target_count.to_string(),
-                        one.scan_count.to_string(),
-                        one.description.to_string(),
-                    ]);
-                }
-                table
-            })?;
+            session.out.list(&all, || table(&all))?;
         }
         WorkspacesCommand::Show { id } => session.out.single(&client.get_workspace(id).await?)?,
         WorkspacesCommand::Create { name, description } => {
-            session.may_change()?;
+            session.require_writable()?;
             let id = client.create_workspace(&NewWorkspace { name, description }).await?;
             session.out.created("created_id", id.0)?;
         }
         WorkspacesCommand::Edit { id, name, description } => {
-            session.may_change()?;
+            session.require_writable()?;
             if name.is_none() && description.is_none() {
-                return Err(Advised::usage("nothing to change", "give --name, --description or both").into());
+                return Err(CliError::usage("no changes", "set --name or --description").into());
             }
             client.edit_workspace(id, &EditWorkspace { name, description }).await?;
         }
@@ -102,13 +94,19 @@ pub async fn run(args: WorkspacesArgs) -> anyhow::Result<ExitCode> {
             let one = client.get_workspace(id).await?;
             let counted = |count: i64, noun| plural(count.max(0) as usize, noun);
             let (targets, scans) = (counted(one.target_count, "target"), counted(one.scan_count, "scan"));
-            session.may_delete(yes, &format!("the workspace {} with {targets} and {scans}", one.name))?;
-            let its = client.list_loggers(Some(id)).await?.into_iter();
-            let loggers: Vec<_> = its.map(|logger| (one.name.clone(), logger)).collect();
-            let emptied = ArchiveReader::empty(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
+            session.confirm_delete(yes, &format!("workspace {} with {targets} and {scans}", one.name))?;
+            let loggers = client.list_loggers(Some(id)).await?.into_iter();
+            let loggers: Vec<_> = loggers.map(|logger| (one.name.clone(), logger)).collect();
+            let counts = ArchiveReader::archive_before(&session, &loggers, &format!("DELETE /workspaces/{id}")).await?;
             client.delete_workspace(id).await?;
-            eprintln!("scandeck: deleted workspace {}: {emptied}", text::clean(&one.name));
+            eprintln!("scandeck: workspace {} deleted: {counts}", text::clean(&one.name));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn table(all: &[Workspace]) -> PrintTable {
+    PrintTable::of(["ID", "NAME", "TARGETS", "SCANS", "DESCRIPTION"], all, |one| {
+        cells![one.id, one.name, one.target_count, one.scan_count, one.description]
+    })
 }

@@ -1,0 +1,107 @@
+//! `scandeck bundle`: writes everything about a workspace to one file, for another machine or as a backup.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::session::{StoredService, stored_service};
+use super::stored::Stores;
+use super::{HeadlessSession, ServiceArgs, save, stored};
+use crate::cli::error::CliError;
+use crate::client::{FindingQuery, ScanQuery, TargetQuery};
+use crate::contract::{Finding, Scan, Shared, Stamp, Target};
+use crate::text;
+use crate::triage::{Bundle, Manifest, Setting};
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck bundle --workspace \"Acme external\" -o acme.bundle
+
+A bundle contains decisions, settings, payloads, captures and the lists of the service, if it is reachable; no API key.")]
+pub struct BundleArgs {
+    #[command(flatten)]
+    service: ServiceArgs,
+    /// The file; an existing one is overwritten
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When no workspace is named or there is no data about it, or a file cannot be read or written.
+pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
+    let Some(name) = args.service.workspace.as_deref() else {
+        return Err(CliError::usage("no workspace", "name it with --workspace").into());
+    };
+    let service = stored_service(&args.service)?;
+    let lists = WorkspaceLists::fetch(&args.service).await;
+    if let Err(error) = &lists {
+        eprintln!("scandeck: bundle without lists of the service: {}", text::clean(&format!("{error:#}")));
+    }
+    let workspace = match &lists {
+        Ok(lists) => lists.workspace.clone(),
+        Err(_) => stored::workspace(&service, name).await?,
+    };
+    let mut bundle = stored_data(&service, workspace).await?;
+    let is_empty = bundle.events.is_empty() && bundle.settings.is_empty() && bundle.captures.is_empty();
+    if is_empty && bundle.payloads.is_empty() && bundle.hits.is_empty() && lists.is_err() {
+        return Err(stored::no_data(&[], name).into());
+    }
+    if let Ok(lists) = lists {
+        bundle.manifest.reached = true;
+        (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
+    }
+    save::overwrite(&args.output, bundle.write().as_bytes())?;
+    eprintln!("{}: {}", args.output.display(), bundle.told());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The data about a workspace on this machine.
+async fn stored_data(service: &StoredService, workspace: Shared) -> anyhow::Result<Bundle> {
+    let maker = (Shared::from(service.memory.who.as_str()), Stamp(jiff::Timestamp::now()));
+    let (alias, name) = (service.config.alias.as_str().into(), service.config.name.as_str().into());
+    let mut bundle = Bundle::new(Manifest::new(workspace.clone(), alias, name, maker));
+    let mut stores = Stores::open(service, false).await?;
+    if let Some(archive) = &mut stores.archive {
+        bundle.payloads = archive.payloads_of(&workspace).await?;
+        bundle.hits = archive.hits_of(&workspace).await?;
+        bundle.captures = archive.captures_of(&workspace).await?;
+    }
+    if let Some(store) = &mut stores.decisions {
+        let settings = store.settings().await?.into_iter().filter(|((_, of), _)| *of == workspace);
+        bundle.settings = settings.map(|((key, _), json)| Setting { key, json }).collect();
+        bundle.seen = store.seen_in(&workspace).await?;
+    }
+    bundle.events = stores.state.events_of(&workspace);
+    stores.close().await;
+    Ok(bundle)
+}
+
+/// The lists of the service about a workspace.
+struct WorkspaceLists {
+    workspace: Shared,
+    targets: Vec<Arc<Target>>,
+    scans: Vec<Arc<Scan>>,
+    findings: Vec<Arc<Finding>>,
+}
+
+impl WorkspaceLists {
+    async fn fetch(args: &ServiceArgs) -> anyhow::Result<Self> {
+        let session = HeadlessSession::open(args).await?;
+        let workspace = session.workspaces().await?.into_iter().next().context("there are no workspaces")?;
+        let (client, id) = (session.client()?, Some(workspace.id));
+        let targets = client.list_all_targets(&TargetQuery { workspace_id: id, ..TargetQuery::default() }).await?;
+        let scans = client.list_all_scans(&ScanQuery { workspace_id: id, ..ScanQuery::default() }).await?;
+        let findings = client.list_findings(&FindingQuery { workspace_id: id, ..FindingQuery::default() }).await?;
+        Ok(Self {
+            workspace: workspace.name,
+            targets: targets.into_iter().map(Arc::new).collect(),
+            scans: scans.into_iter().map(Arc::new).collect(),
+            findings: findings.into_iter().map(Arc::new).collect(),
+        })
+    }
+}

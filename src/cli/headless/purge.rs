@@ -1,0 +1,152 @@
+//! `scandeck purge`: deletes all data about a workspace from this machine, after a confirmation that names it.
+//!
+//! ```text
+//!   name ─► data about it ─► summary ─► the name is typed again, or --yes-delete NAME ─► deleted
+//! ```
+//!
+//! The data at the service remains; `scandeck workspaces delete` deletes it.
+
+use std::io::{IsTerminal, stderr, stdin};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::session::{StoredService, stored_service};
+use super::stored::Stores;
+use super::{Output, ServiceArgs, stored};
+use crate::cli::error::CliError;
+use crate::dashboard::runtime::{CachedWorkspace, cached_lists};
+use crate::text;
+use crate::text::plural;
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck purge --workspace Acme --yes-delete Acme
+
+Without --yes-delete it asks for the name on a terminal, or prints what it would delete. Data at the service remains.")]
+pub struct PurgeArgs {
+    #[command(flatten)]
+    service: ServiceArgs,
+    /// The name again, to delete without a question
+    #[arg(long, value_name = "NAME")]
+    yes_delete: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no data about the workspace, the deletion is not confirmed, another program uses a store, or a file
+/// cannot be deleted.
+pub async fn run(args: PurgeArgs) -> anyhow::Result<ExitCode> {
+    let Some(name) = args.service.workspace.as_deref() else {
+        return Err(CliError::usage("no workspace", "name it with --workspace").into());
+    };
+    let service = stored_service(&args.service)?;
+    let mut stores = Stores::open(&service, true).await?;
+    let names = stores.workspaces(&service).await?;
+    // Lists of an unknown workspace or a bundle may exist for a name that no store contains.
+    let has_files = !stored::cached(&service, name)?.is_empty() || service.memory.bundle_of(name).exists();
+    let workspace = match stored::find(&names, &service, name)? {
+        Some(name) => name,
+        None if has_files => name.into(),
+        None => return Err(stored::no_data(&names, name).into()),
+    };
+    let files = files(&service, &workspace);
+    let summary = PurgeSummary::of(&workspace, &mut stores, &stored::cached(&service, &workspace)?, &files).await?;
+    if !is_confirmed(&workspace, &summary, args.yes_delete.as_deref())? {
+        return Err(CliError::new("name does not match: nothing was deleted", "type the name as shown").into());
+    }
+    if let Some(archive) = stores.archive {
+        archive.purge(&workspace).await?;
+    }
+    if let Some(store) = stores.decisions {
+        store.purge(&workspace).await?;
+    }
+    for file in &files {
+        std::fs::remove_file(file).with_context(|| format!("cannot delete {}", file.display()))?;
+    }
+    cached_lists::purge(&service.memory.directory, &workspace).context("cannot delete the cached lists")?;
+    Output::new(false).line(&format!("deleted: {}", summary.phrase()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Files that are deleted as a whole; a log does not separate workspaces.
+fn files(service: &StoredService, workspace: &str) -> Vec<PathBuf> {
+    let log = service.state.log_file();
+    let old = log.with_extension("log.old");
+    [service.memory.bundle_of(workspace), log, old].into_iter().filter(|file| file.exists()).collect()
+}
+
+/// The data to delete.
+struct PurgeSummary {
+    workspace: String,
+    /// Such as `3 events`, `cached lists`.
+    parts: Vec<String>,
+    /// Files that are deleted as a whole.
+    files: Vec<String>,
+}
+
+impl PurgeSummary {
+    async fn of(
+        workspace: &str,
+        stores: &mut Stores,
+        cached: &[CachedWorkspace],
+        files: &[PathBuf],
+    ) -> anyhow::Result<Self> {
+        let (mut counts, mut copies) = (Vec::new(), Vec::new());
+        if let Some(store) = &mut stores.decisions {
+            let data = store.kept_about(workspace).await?;
+            counts.extend([(data.events, "event"), (data.settings, "setting"), (data.seen, "seen mark")]);
+            copies.extend(data.copies);
+        }
+        if let Some(archive) = &mut stores.archive {
+            let data = archive.kept_about(workspace).await?;
+            counts.extend([(data.captures, "capture"), (data.payloads, "payload"), (data.hits, "hit")]);
+            copies.extend(data.copies);
+        }
+        let counted = |(count, noun): (i64, &str)| (count > 0).then(|| plural(count as usize, noun));
+        let mut parts: Vec<String> = counts.into_iter().filter_map(counted).collect();
+        let mut files: Vec<String> = copies.iter().chain(files).map(|file| file.display().to_string()).collect();
+        for one in cached {
+            match one {
+                CachedWorkspace::Lists(_) => parts.push("cached lists".to_owned()),
+                CachedWorkspace::Perhaps(path) => files.push(format!("{} (unknown workspace)", path.display())),
+            }
+        }
+        Ok(Self { workspace: text::clean(workspace).into_owned(), parts, files })
+    }
+
+    /// In one line.
+    fn phrase(&self) -> String {
+        let parts = if self.parts.is_empty() { "data".to_owned() } else { self.parts.join(", ") };
+        let files: String = self.files.iter().map(|file| format!(", all of {file}")).collect();
+        format!("{parts} of {}{files}", self.workspace)
+    }
+
+    /// One part per line.
+    fn lines(&self) -> String {
+        let parts = self.parts.iter().map(|part| format!("\n  {part}"));
+        let files = self.files.iter().map(|file| format!("\n  all of {file}"));
+        format!("all data about {} on this machine:{}", self.workspace, parts.chain(files).collect::<String>())
+    }
+}
+
+/// Whether the user named the workspace again.
+fn is_confirmed(workspace: &str, summary: &PurgeSummary, given: Option<&str>) -> anyhow::Result<bool> {
+    let typed = match given {
+        Some(given) => given.to_owned(),
+        None if stdin().is_terminal() && stderr().is_terminal() => {
+            eprint!("This deletes {}\nType the name of the workspace to continue: ", summary.lines());
+            let mut line = String::new();
+            stdin().read_line(&mut line).context("cannot read standard input")?;
+            line
+        }
+        None => {
+            let message = format!("not confirmed: delete {}", summary.phrase());
+            return Err(CliError::usage(message, "confirm with --yes-delete and the name").into());
+        }
+    };
+    Ok(typed.trim() == workspace.trim())
+}

@@ -1,0 +1,57 @@
+//! Commands of the local service: serve, status, stop, scope.
+
+pub mod data_dir;
+pub mod scope;
+pub mod serve;
+pub mod status;
+pub mod stop;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+pub use data_dir::DataDirArg;
+
+#[derive(Subcommand, Debug)]
+pub enum ServiceCommand {
+    /// Run the service alone, in the foreground
+    Serve(serve::ServeArgs),
+    /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
+    #[command(after_help = "Example:\n  scandeck status")]
+    Status(DataDirArg),
+    /// Stop the local service; its scans continue at the next start
+    #[command(after_help = "Example:\n  scandeck stop")]
+    Stop(DataDirArg),
+    /// Targets beyond this machine that the local service may scan
+    Scope(scope::ScopeArgs),
+}
+
+/// Runs a command of the local service.
+///
+/// # Errors
+/// Those of the command.
+pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        ServiceCommand::Serve(args) => serve::run(args).await,
+        ServiceCommand::Status(directory) => status::run(directory).await,
+        ServiceCommand::Stop(directory) => stop::run(directory).await,
+        ServiceCommand::Scope(args) => scope::run(args).await,
+    }
+}
+
+/// Outside text as one line of visible characters.
+fn visible(text: &str) -> String {
+    #[cfg(feature = "dashboard")]
+    return crate::text::clean(text).into_owned();
+    // The sanitiser belongs to the dashboard wing.
+    #[cfg(not(feature = "dashboard"))]
+    text.escape_default().to_string()
+}
+
+#[cfg(all(test, feature = "dashboard"))]
+mod tests {
+    #[test]
+    fn text_of_a_scope_file_cannot_control_the_terminal() {
+        assert_eq!(super::visible("SOW\x1b[2J \u{202e}gpj"), "SOW␛[2J <U+202E>gpj");
+    }
+}

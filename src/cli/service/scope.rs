@@ -1,0 +1,157 @@
+//! `scandeck scope`: targets beyond this machine that the local service may scan. A running service applies a change of
+//! the file at its next check.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::DataDirArg;
+use crate::cli::read_input;
+use crate::contract::Stamp;
+use crate::login::login;
+use crate::service::DataDir;
+use crate::service::scope::{Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck scope add 10.0.4.0/24 shop.acme.test --until 2026-12-31 --note \"SOW 114\"
+
+Loopback and this host are always allowed. Deny entries override allow entries.")]
+pub struct ScopeArgs {
+    #[command(flatten)]
+    directory: DataDirArg,
+    #[command(subcommand)]
+    command: ScopeCommand,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum ScopeCommand {
+    /// Allow names, `*.name`, addresses or networks
+    #[command(after_help = "Example:\n  scandeck scope add 10.0.4.0/24 --until 2026-12-31")]
+    Add {
+        /// Name, `*.name`, address or network
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+        #[command(flatten)]
+        terms: Terms,
+    },
+    /// Deny names, `*.name`, addresses or networks
+    #[command(after_help = "Example:\n  scandeck scope deny 10.0.4.1 --note printer")]
+    Deny {
+        /// Name, `*.name`, address or network
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+        /// The reason
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        note: String,
+    },
+    /// Allow the targets of a file: one per line, `#` starts a comment
+    #[command(after_help = "Example:\n  scandeck scope import scope.txt --note \"SOW 114\"")]
+    Import {
+        /// The file, or `-` for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        terms: Terms,
+    },
+    /// Remove allow and deny entries
+    #[command(after_help = "Example:\n  scandeck scope remove 10.0.4.1")]
+    Remove {
+        /// Target as listed
+        #[arg(required = true, value_name = "TARGET")]
+        targets: Vec<Pattern>,
+    },
+    /// Show all entries
+    #[command(after_help = "Example:\n  scandeck scope list")]
+    List,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Terms {
+    /// Last day (UTC) on which the target may be scanned
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    until: Option<Date>,
+    /// The reason, such as a contract number
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+}
+
+/// Changes or shows the scope file. Only commands that add entries create the file.
+///
+/// # Errors
+/// When the file cannot be read or written, or an entry is invalid.
+pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
+    let directory = &args.directory;
+    let file = |dir: DataDir| ScopeFile::new(dir.scope_file());
+    match args.command {
+        ScopeCommand::Add { targets, terms } => allow(&file(directory.open()?), targets, &terms)?,
+        ScopeCommand::Import { file: list, terms } => {
+            let targets = parse_list(&String::from_utf8(read_input(&list)?)?)?;
+            allow(&file(directory.open()?), targets, &terms)?;
+        }
+        ScopeCommand::Deny { targets, note } => {
+            let (count, file) = (targets.len(), file(directory.open()?));
+            file.deny(entries(targets, None, &note))?;
+            eprintln!("denied {count} in {}", file.path().display());
+        }
+        ScopeCommand::Remove { targets } => return remove(directory.existing()?.map(file).as_ref(), &targets),
+        ScopeCommand::List => list(&match directory.existing()?.map(file) {
+            Some(file) => file.load()?,
+            None => ScanScope::default(),
+        }),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn allow(file: &ScopeFile, targets: Vec<Pattern>, terms: &Terms) -> anyhow::Result<()> {
+    let count = targets.len();
+    file.add(entries(targets, terms.until, &terms.note))?;
+    eprintln!("allowed {count} in {}", file.path().display());
+    Ok(())
+}
+
+fn entries(targets: Vec<Pattern>, until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
+    let (who, added) = (login(|name| std::env::var(name).ok()), Some(Stamp(Timestamp::now())));
+    let entry = |target| ScopeEntry { target, until, note: note.to_owned(), who: who.clone(), added };
+    targets.into_iter().map(entry).collect()
+}
+
+fn remove(file: Option<&ScopeFile>, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
+    if let Some(file) = file.filter(|file| file.path().exists())
+        && let count @ 1.. = file.remove(targets)?
+    {
+        eprintln!("removed {count} from {}", file.path().display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("entry not found; `scandeck scope list` shows all entries");
+    Ok(ExitCode::FAILURE)
+}
+
+fn list(scope: &ScanScope) {
+    let allowed = scope.allow.iter().map(|entry| line("allow", entry));
+    let text: String = allowed.chain(scope.deny.iter().map(|entry| line("deny ", entry))).collect();
+    if text.is_empty() {
+        eprintln!("the scope is empty: only loopback and this host are allowed");
+    }
+    // A reader that closed the pipe needs no more output.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+fn line(verb: &str, entry: &ScopeEntry) -> String {
+    let mut line = format!("{verb}  {}", entry.target);
+    if let Some(until) = entry.until {
+        line.push_str(&format!("  until {until}"));
+    }
+    for text in [&entry.note, &entry.who].into_iter().filter(|text| !text.is_empty()) {
+        line.push_str("  ");
+        // People edit the file, so it may contain control characters.
+        line.push_str(&super::visible(text));
+    }
+    if let Some(added) = entry.added {
+        line.push_str(&format!("  {added}"));
+    }
+    line + "\n"
+}

@@ -1,0 +1,41 @@
+//! `scandeck status`: whether a local service runs, its addresses and its scans.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::DataDirArg;
+use crate::service::{Activity, DataDir, Holder, ServiceInfo, activity};
+
+/// Prints the state of the service.
+///
+/// # Errors
+/// When the directory or the database is unreadable.
+pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
+    let not_running = || {
+        eprintln!("no service runs on {}; `scandeck serve` starts one", directory.path().display());
+        Ok(ExitCode::FAILURE)
+    };
+    let Some(dir) = directory.existing()? else { return not_running() };
+    let text = match dir.holder()? {
+        Holder::Nobody => return not_running(),
+        Holder::Running(None) => "the service is starting\n".to_owned(),
+        Holder::Running(Some(info)) => summary(&dir, &info, &activity(&dir, info.logger_days).await?),
+    };
+    // A reader that closed the pipe needs no more output.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
+    format!(
+        "service    {}\nloggers    {}\nprocess    {}\ndirectory  {}\nscans      {} running, {} waiting\nlistening  {} {}\n",
+        info.base_url,
+        info.logger_url,
+        info.pid,
+        dir.path().display(),
+        activity.running,
+        activity.waiting,
+        activity.loggers,
+        if activity.loggers == 1 { "logger" } else { "loggers" },
+    )
+}
