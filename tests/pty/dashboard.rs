@@ -131,7 +131,7 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
         (refused.as_str(), "k", "no connection to", "base URL"),
         (loggers.as_str(), "k", "not the API", "base URL"),
         ("10.1.2.3", "k", "scheme", "https://10.1.2.3"),
-        ("http://10.1.2.3", "k", "in the clear", "--insecure-http"),
+        ("http://10.1.2.3", "k", "in clear text", "--insecure-http"),
         (good.as_str(), "", "no API key", "SCANDECK_API_KEY"),
     ] {
         let mut session = Session::start(home.path(), &["--base-url", base], &[("SCANDECK_API_KEY", key)]);

@@ -57,10 +57,10 @@ fn file_without_a_declaration_is_reported() {
 
 #[test]
 fn missing_and_unreadable_files_are_reported() {
-    let sources = of(&[("src/lib.rs", "//! x\nmod missing;\nmod invalid;"), ("src/invalid.rs", "//! x\nfn")]);
+    let sources = of(&[("src/lib.rs", "//! x\nmod missing;\nmod unparsable;"), ("src/unparsable.rs", "//! x\nfn")]);
     let violations = violations_of("declared", &sources);
     assert_eq!(violations[0], "src/lib.rs:2: module `missing` has no file");
-    assert!(violations[1].starts_with("src/invalid.rs:"), "{violations:?}");
+    assert!(violations[1].starts_with("src/unparsable.rs:"), "{violations:?}");
     assert_eq!(violations.len(), 2);
 }
 

@@ -231,7 +231,7 @@ async fn while_another_program_holds_the_archive_what_came_in_waits_and_none_is_
     desk.take(vec![capture(1)]);
     desk.archive.wish(ArchiveRequest::Plant(vec![payload(1)]));
     match desk.hears().await {
-        OobNews::Waits(problem) => assert!(problem.message.contains("held by another"), "{problem}"),
+        OobNews::Waits(problem) => assert!(problem.message.contains("locked by another"), "{problem}"),
         other => panic!("{other:?}"),
     }
     other.close().await;
