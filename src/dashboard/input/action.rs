@@ -277,7 +277,21 @@ impl Action {
         match self {
             Self::Item(action) => action.changes(),
             Self::Payload(action) => action == PayloadAction::Plant,
-            _ => false,
+            Self::View(_)
+            | Self::App(_)
+            | Self::Go(_)
+            | Self::Copy(_)
+            | Self::Shape(_)
+            | Self::Group(_)
+            | Self::Move(_)
+            | Self::List(_)
+            | Self::Text(_)
+            | Self::Verdict(_)
+            | Self::Decide(_)
+            | Self::Review(_)
+            | Self::Form(_)
+            | Self::Edit(_)
+            | Self::Setup(_) => false,
         }
     }
 }

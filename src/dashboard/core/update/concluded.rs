@@ -127,7 +127,9 @@ impl Model {
                 let done = if matches!(job.call, Call::ClearLogger { .. }) { "cleared" } else { "deleted" };
                 self.say(Tone::Good, format!("{done} {}: {emptied}", job.about));
             }
-            _ => self.say(Tone::Good, format!("{verb}: {}", job.about)),
+            CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
+                self.say(Tone::Good, format!("{verb}: {}", job.about));
+            }
         }
     }
 
