@@ -1,7 +1,7 @@
-//! Makes the README's picture from the running program: `cargo run --example picture`.
+//! Draws the picture of the README from the running program: `cargo run --example picture`.
 //!
-//! Starts `scandeck demo` in a pseudo-terminal of 180×48, waits until its panes are filled, opens the evidence of the
-//! first finding, and writes what the terminal shows to `assets/picture.svg`.
+//! Starts `scandeck demo` in a pseudo-terminal of 180×46, waits until its panes have rows, selects the second finding,
+//! and writes the screen to `assets/picture.svg`.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let program = std::env::current_exe()?
         .parent()
         .and_then(|examples| examples.parent())
-        .context("the example runs from the build's folder")?
+        .context("the example is not in a build directory")?
         .join("scandeck");
     if !program.exists() {
         bail!("{} is missing: run `cargo build` first", program.display());
@@ -59,14 +59,14 @@ fn main() -> Result<()> {
                 return Ok(());
             }
             if Instant::now() > until {
-                bail!("the screen never showed {words:?}:\n{text}");
+                bail!("the screen did not show {words:?} in time:\n{text}");
             }
         }
     };
     wait_for(&mut screen, &["Workspaces", "Targets", "Findings", "Scans", "Captures", "CRIT", "GET"])?;
     keys.write_all(b"j")?;
     keys.flush()?;
-    // The frame after the key, and whatever the running scans add within a second.
+    // The frame after the key, and the updates of the running scans within a second.
     let until = Instant::now() + Duration::from_secs(1);
     while Instant::now() < until {
         if let Ok(bytes) = receive.recv_timeout(Duration::from_millis(100)) {
@@ -87,7 +87,7 @@ fn positive(number: u16) -> Result<NonZeroU16> {
     NonZeroU16::new(number).context("a size is not zero")
 }
 
-/// The screen as an SVG: one text element a run of equal looks, one rectangle a run of equal background.
+/// The screen as an SVG: one text element for each run of cells with the same style, one rectangle for its background.
 fn svg(screen: &vt100::Screen) -> Result<String> {
     let (width, height) = (f32::from(COLUMNS) * CELL.0 + 24.0, f32::from(ROWS) * CELL.1 + 24.0);
     let mut out = format!(
@@ -98,15 +98,15 @@ fn svg(screen: &vt100::Screen) -> Result<String> {
         let mut column = 0;
         while column < COLUMNS {
             let Some(first) = screen.cell(row, column) else { break };
-            let look = look_of(first);
+            let style = style_of(first);
             let start = column;
             let mut text = String::new();
             while column < COLUMNS {
-                let Some(cell) = screen.cell(row, column).filter(|cell| look_of(cell) == look) else { break };
+                let Some(cell) = screen.cell(row, column).filter(|cell| style_of(cell) == style) else { break };
                 text.push_str(if cell.has_contents() { cell.contents() } else { " " });
                 column += 1;
             }
-            draw_run(&mut out, row, start, column, &look, &text)?;
+            draw_run(&mut out, row, start, column, &style, &text)?;
         }
     }
     out.push_str("</svg>\n");
@@ -114,43 +114,50 @@ fn svg(screen: &vt100::Screen) -> Result<String> {
 }
 
 #[derive(PartialEq)]
-struct Look {
-    ink: String,
-    paper: Option<String>,
+struct CellStyle {
+    foreground: String,
+    background: Option<String>,
     bold: bool,
     dim: bool,
 }
 
-fn look_of(cell: &vt100::Cell) -> Look {
-    let ink = colour(cell.fgcolor()).unwrap_or_else(|| "#d7dae0".to_owned());
-    let paper = colour(cell.bgcolor());
-    let (ink, paper) =
-        if cell.inverse() { (paper.unwrap_or_else(|| "#16181d".to_owned()), Some(ink)) } else { (ink, paper) };
-    Look { ink, paper, bold: cell.bold(), dim: cell.dim() }
+fn style_of(cell: &vt100::Cell) -> CellStyle {
+    let foreground = colour(cell.fgcolor()).unwrap_or_else(|| "#d7dae0".to_owned());
+    let background = colour(cell.bgcolor());
+    let (foreground, background) = if cell.inverse() {
+        (background.unwrap_or_else(|| "#16181d".to_owned()), Some(foreground))
+    } else {
+        (foreground, background)
+    };
+    CellStyle { foreground, background, bold: cell.bold(), dim: cell.dim() }
 }
 
-fn draw_run(out: &mut String, row: u16, start: u16, end: u16, look: &Look, text: &str) -> Result<()> {
+fn draw_run(out: &mut String, row: u16, start: u16, end: u16, style: &CellStyle, text: &str) -> Result<()> {
     let (x, y) = (12.0 + f32::from(start) * CELL.0, 12.0 + f32::from(row) * CELL.1);
     let width = f32::from(end - start) * CELL.0;
-    if let Some(paper) = &look.paper {
-        writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{paper}\"/>", CELL.1)?;
+    if let Some(background) = &style.background {
+        writeln!(
+            out,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{background}\"/>",
+            CELL.1
+        )?;
     }
     if text.trim().is_empty() {
         return Ok(());
     }
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let weight = if look.bold { " font-weight=\"bold\"" } else { "" };
-    let faint = if look.dim { " opacity=\"0.6\"" } else { "" };
+    let weight = if style.bold { " font-weight=\"bold\"" } else { "" };
+    let faint = if style.dim { " opacity=\"0.6\"" } else { "" };
     writeln!(
         out,
         "<text x=\"{x:.1}\" y=\"{:.1}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\" fill=\"{}\"{weight}{faint}>{escaped}</text>",
         y + 13.5,
-        look.ink
+        style.foreground
     )?;
     Ok(())
 }
 
-/// The sixteen colours of a dark terminal; others by their value.
+/// The sixteen colours of a dark terminal theme; other colours by their value.
 fn colour(colour: vt100::Color) -> Option<String> {
     const SIXTEEN: [&str; 16] = [
         "#1e2127", "#e06c75", "#98c379", "#d19a66", "#61afef", "#c678dd", "#56b6c2", "#abb2bf", "#6b7280", "#ff7b86",

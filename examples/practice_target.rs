@@ -1,8 +1,9 @@
-//! Serves the practice target on the ports of the fixture until it is killed: `cargo run --example practice_target LOGGER PORT`.
+//! Runs the practice target on the ports of the fixture until it is killed:
+//! `cargo run --example practice_target LOGGER PORT`.
 //!
-//! `tests/fixtures/f568d2a/make.sh` scans it. LOGGER is the URL that visits are reported to, PORT the last port.
+//! `tests/fixtures/f568d2a/make.sh` scans it. LOGGER is the URL that receives reports of visits, PORT the last of the ports.
 
-#[allow(dead_code, clippy::unwrap_used)] // tests use the rest, and may unwrap
+#[allow(dead_code, clippy::unwrap_used)] // tests use the other functions, and may unwrap
 #[path = "../tests/compatibility/range.rs"]
 mod range;
 
