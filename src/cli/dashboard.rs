@@ -69,7 +69,7 @@ pub async fn show(
     let left = shown.context("cannot use the terminal")?;
     let summary = exit_summary(&left);
     #[cfg(feature = "service")]
-    if let Some(Ok(world)) = left.keep_alive.map(|world| world.downcast::<crate::demo::DemoWorld>()) {
+    if let Some(Ok(world)) = left.keep_alive.map(|world| world.downcast::<crate::demo::DemoEnvironment>()) {
         world.end().await?;
     }
     // The terminal may be closed already.
@@ -193,7 +193,7 @@ async fn local(_: &Config, _: &Environment) -> Result<Connected, Problem> {
 
 #[cfg(feature = "service")]
 async fn demo() -> Result<Connected, Problem> {
-    let world = crate::demo::DemoWorld::start(crate::demo::Tempo::Watched).await;
+    let world = crate::demo::DemoEnvironment::start(crate::demo::Tempo::Watched).await;
     Ok(on_demo(world.map_err(|error| Problem::local(format!("{error:#}")))?))
 }
 
@@ -204,7 +204,7 @@ async fn demo() -> Result<Connected, Problem> {
 
 /// The connection to a demo, which ends with the dashboard.
 #[cfg(feature = "service")]
-pub fn on_demo(world: crate::demo::DemoWorld) -> Connected {
+pub fn on_demo(world: crate::demo::DemoEnvironment) -> Connected {
     let session = Session {
         name: "demo".to_owned(),
         base_url: world.base_url.clone(),

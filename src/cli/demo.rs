@@ -15,7 +15,7 @@ use crate::client::Problem;
 use crate::config::{Config, Environment};
 use crate::dashboard::runtime;
 use crate::dashboard::runtime::DashboardStart;
-use crate::demo::{DemoWorld, Tempo, plain};
+use crate::demo::{DemoEnvironment, Tempo, plain};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -43,7 +43,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     runtime::log::begin(&environment.state_dir());
     let notify_command = Config::signal_command(&environment)?;
     writeln!(stdout(), "scandeck demo: starting a temporary service on loopback")?;
-    let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoWorld::start(Tempo::Watched).await?)));
+    let opening = DashboardStart::On(Box::new(dashboard::on_demo(DemoEnvironment::start(Tempo::Watched).await?)));
     // The demo has a service from the start, so the first-start question never appears.
     let connect = Arc::new(|_| async { Err(Problem::local("the demo has its own service")) }.boxed());
     dashboard::show(opening, connect, notify_command).await
@@ -58,7 +58,7 @@ async fn run_plain(out: Option<PathBuf>) -> anyhow::Result<ExitCode> {
             .context("cannot create a temporary directory for the reports")?
             .keep(),
     };
-    let world = DemoWorld::start(Tempo::Plain).await?;
+    let world = DemoEnvironment::start(Tempo::Plain).await?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut lines = stdout();
     let result = tokio::select! {

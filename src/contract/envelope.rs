@@ -1,4 +1,4 @@
-//! The wrapper of answers: `{"data": …}`, or the bare value of the three endpoints that skip it.
+//! The wrapper of responses: `{"data": …}`, or the bare value of the three endpoints without a wrapper.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -6,34 +6,34 @@ use serde_json::value::RawValue;
 
 use super::lenient;
 
-/// A successful answer as the service sends it: an object whose only key is `data`.
+/// A successful response: an object whose only key is `data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataEnvelope<T> {
     /// The payload.
     pub data: T,
 }
 
-/// The answer to a creation.
+/// The response to a creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Created {
-    /// The new resource's id.
+    /// The id of the new resource.
     #[serde(default, deserialize_with = "lenient::integer")]
     pub created_id: i64,
 }
 
-/// The answer of `GET /http_loggers/{id}/data`.
+/// The response of `GET /http_loggers/{id}/data`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requests {
-    /// What the logger recorded, in the order of the ids.
+    /// The captured requests in the order of their ids.
     #[serde(default = "Vec::new")]
     pub requests: Vec<super::Capture>,
 }
 
-/// Decodes an answer, wrapped or bare: an object whose only key is `data` is unwrapped, anything else is taken
-/// as it is (`hosted-service.md`, Lists).
+/// Decodes a response: an object whose only key is `data` is unwrapped, other values are decoded directly
+/// (`hosted-service.md`, Lists).
 ///
 /// # Errors
-/// When the text is no JSON, or its outer shape is not that of `T`.
+/// When the body is not JSON, or not a `T`.
 pub fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
     super::shared::interned(|| match wrapped(body) {
         Some(inner) => serde_json::from_str(inner.get()),
@@ -49,7 +49,7 @@ fn wrapped(body: &[u8]) -> Option<&RawValue> {
         #[serde(borrow)]
         data: &'a RawValue,
     }
-    // Arrays and scalars need not be read twice to learn that they are not wrapped.
+    // Arrays and scalars are never wrapped, so they are parsed only once.
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace())?;
     if *first != b'{' {
         return None;
@@ -62,19 +62,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_taken_wrapped_or_bare() {
+    fn decode_accepts_wrapped_and_bare_lists() {
         assert_eq!(decode::<Vec<i64>>(br#" {"data":[1,2]}"#).unwrap(), [1, 2]);
         assert_eq!(decode::<Vec<i64>>(b"[1,2]").unwrap(), [1, 2]);
     }
 
     #[test]
-    fn an_object_with_more_keys_than_data_is_taken_as_it_is() {
+    fn decode_of_object_with_other_keys_keeps_it() {
         let value: serde_json::Value = decode(br#"{"data":1,"more":2}"#).unwrap();
         assert_eq!(value["more"], 2);
     }
 
     #[test]
-    fn broken_json_is_an_error() {
+    fn decode_of_invalid_json_fails() {
         assert!(decode::<Vec<i64>>(b"{\"data\":[1,").is_err());
         assert!(decode::<Vec<i64>>(b"").is_err());
     }

@@ -4,17 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Shared, lenient};
 
-/// What the service says when it refuses.
+/// The body of an error response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ErrorBody {
-    /// Repeats the HTTP status code.
+    /// The HTTP status code.
     #[serde(deserialize_with = "lenient::integer")]
     pub status: i64,
-    /// One sentence for a person.
-    #[serde(deserialize_with = "lenient::text")]
+    /// The message for the user.
     pub message: Shared,
-    /// More, where there is more to say.
+    /// Further information.
     #[serde(deserialize_with = "lenient::maybe_text", skip_serializing_if = "Option::is_none")]
     pub details: Option<Shared>,
 }

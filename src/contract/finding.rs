@@ -1,4 +1,4 @@
-//! Findings: what a scan found, with its evidence.
+//! Findings of scans, with their evidence.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,53 +10,43 @@ use serde_json::value::RawValue;
 use super::shared::wide;
 use super::{FindingId, ScanId, Shared, TargetId, lenient};
 
-/// A finding as listed and looked up.
+/// A finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Finding {
     pub id: FindingId,
-    #[serde(deserialize_with = "lenient::text")]
     pub name: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub test_description: Shared,
     #[serde(deserialize_with = "lenient::boolean")]
     pub test_finished: bool,
-    /// The scanner's claim that the content proves it.
+    /// The scanner proved it by the response.
     #[serde(deserialize_with = "lenient::boolean")]
     pub confirmed: bool,
     #[serde(deserialize_with = "lenient::boolean")]
     pub in_cisa_catalog: bool,
-    /// CVE identifiers; `N/A` entries are dropped while reading.
+    /// CVE identifiers without `N/A` entries.
     #[serde(deserialize_with = "cves")]
     pub cve: Vec<Shared>,
-    #[serde(deserialize_with = "lenient::text")]
     pub vuln_description: Shared,
     pub vuln_evidence: Evidence,
-    #[serde(deserialize_with = "lenient::text")]
     pub risk_description: Shared,
     pub risk_level: Risk,
-    #[serde(deserialize_with = "lenient::text")]
     pub status: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub recommendation: Shared,
     #[serde(deserialize_with = "lenient::texts")]
     pub references: Vec<Shared>,
-    /// A flag that a person sets at the service.
+    /// Marked as verified by a user of the service.
     #[serde(deserialize_with = "lenient::boolean")]
     pub verified: bool,
-    /// The kind of finding; `NONVULN-…` marks "tested, nothing found". Can be empty.
-    #[serde(deserialize_with = "lenient::text")]
+    /// The kind of finding, possibly empty; `NONVULN-…` means that a test found nothing.
     pub vuln_id: Shared,
     #[serde(deserialize_with = "lenient::object")]
     pub owasp: Owasp,
-    #[serde(deserialize_with = "lenient::text")]
     pub cwe: Shared,
     #[serde(deserialize_with = "lenient::integer")]
     pub port: i64,
-    #[serde(deserialize_with = "lenient::text")]
     pub protocol: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub service: Shared,
     #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
     pub target_id: Option<TargetId>,
@@ -88,15 +78,12 @@ fn cves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Owasp {
-    #[serde(deserialize_with = "lenient::text")]
     pub owasp_2017: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub owasp_2021: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub owasp_2025: Shared,
 }
 
-/// Risk of a finding: 0 info to 4 critical. A level outside counts as the nearest.
+/// The risk of a finding, from 0 (info) to 4 (critical). Levels out of range become the nearest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Risk {
@@ -109,15 +96,15 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// From critical down, the order of every list.
+    /// All levels in descending order.
     pub const DOWN: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
 
-    /// The level of the wire, 0 to 4.
+    /// The level in JSON, 0 to 4.
     pub fn level(self) -> i64 {
         self as i64
     }
 
-    /// Lower-case word.
+    /// The lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
             Risk::Info => "info",
@@ -159,26 +146,26 @@ impl<'de> Deserialize<'de> for Risk {
     }
 }
 
-/// Evidence of a finding, kept as the JSON text it came as and read when it is shown: a list of 100,000 findings
-/// shows one of them at a time.
+/// Evidence of a finding as JSON text. It is parsed only when it is shown, because of 100,000 findings only one is shown at
+/// a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence(Arc<str>);
 
-/// What an [`Evidence`] holds.
+/// Parsed [`Evidence`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum EvidenceView {
-    /// None was sent.
+    /// No evidence.
     Nothing,
     /// Free text.
     Text(String),
-    /// A table; rows may be shorter or longer than the heads.
+    /// A table; rows may be shorter or longer than the header row.
     Table {
-        /// Column heads, possibly none.
+        /// Column headers, possibly none.
         headers: Vec<String>,
-        /// Cells as text; HTML entities are still encoded.
+        /// Cells with HTML entities.
         rows: Vec<Vec<String>>,
     },
-    /// Anything else, to be shown as a tree.
+    /// Other JSON, shown as a tree.
     Tree(Value),
 }
 
@@ -192,7 +179,7 @@ impl Evidence {
         Self::from_value(&serde_json::json!({"type": "table", "data": {"headers": headers, "rows": rows}}))
     }
 
-    /// Any JSON value as evidence.
+    /// Evidence from any JSON value.
     pub fn from_value(value: &Value) -> Self {
         Self(wide(&value.to_string()))
     }
@@ -202,26 +189,17 @@ impl Evidence {
         &self.0
     }
 
-    /// The JSON text, to be kept without a copy.
+    /// The JSON text, shared without a copy.
     pub fn shared(&self) -> &Arc<str> {
         &self.0
     }
 
-    /// Reads it, whatever its form.
+    /// Parses the evidence. Its form follows from the data, because services use different names in `type`.
     pub fn view(&self) -> EvidenceView {
-        match serde_json::from_str::<Value>(&self.0) {
-            Ok(Value::String(text)) => EvidenceView::Text(text),
-            Ok(Value::Null) | Err(_) => EvidenceView::Nothing,
-            Ok(Value::Object(mut fields)) if fields.contains_key("data") => {
-                Self::view_of(fields.remove("data").unwrap_or_default())
-            }
-            Ok(Value::Object(fields)) if fields.is_empty() => EvidenceView::Nothing,
-            Ok(other) => Self::view_of(other),
-        }
-    }
-
-    /// The form is told by the data itself: services disagree about what they call it.
-    fn view_of(data: Value) -> EvidenceView {
+        let data = match serde_json::from_str::<Value>(&self.0).unwrap_or_default() {
+            Value::Object(mut fields) if fields.contains_key("data") => fields.remove("data").unwrap_or_default(),
+            other => other,
+        };
         match data {
             Value::Null => EvidenceView::Nothing,
             Value::String(text) => EvidenceView::Text(text),
@@ -270,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evidence_is_read_as_string_table_or_anything() {
+    fn view_of_evidence_accepts_text_tables_and_other_json() {
         let view = |json: &str| serde_json::from_str::<Evidence>(json).unwrap().view();
         assert_eq!(view(r#""plain""#), EvidenceView::Text("plain".into()));
         assert_eq!(view(r#"{"type":"text","data":"GET /"}"#), EvidenceView::Text("GET /".into()));
@@ -284,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_field_does_not_lose_the_finding() {
+    fn finding_with_wrong_types_is_read() {
         let finding: Finding = serde_json::from_str(
             r#"{"id":4,"name":null,"port":"443","cve":["N/A"],"risk_level":9,"owasp":null,"references":"https://a","epss_score":"0.5"}"#,
         )
@@ -294,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_the_contract_is_sent() {
+    fn finding_serializes_every_required_field() {
         let sent = serde_json::to_value(Finding::default()).unwrap();
         for field in "id name test_description test_finished confirmed in_cisa_catalog cve vuln_description vuln_evidence \
                       risk_description risk_level status recommendation references verified vuln_id owasp cwe port protocol service"

@@ -1,18 +1,19 @@
-//! Field readers that never fail on a value of another type than the contract's.
+//! Field readers that accept values of any JSON type.
 //!
-//! Real services send null where the contract says integer, `"443"` where it says 443, and lists where it says
-//! string. Losing an answer of 10,000 findings for that helps nobody: a value that cannot be read becomes the
-//! field's default, and everything around it is kept. Only broken JSON syntax is an error.
+//! Services send null instead of an integer, `"443"` instead of 443, and lists instead of strings. One such value must not
+//! lose a response with 10,000 findings: an unreadable value becomes the default of its field, and the rest of the response
+//! is read. Only invalid JSON syntax is an error.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::shared::Shared;
 
-/// What a scalar reader makes of each kind of JSON value; the defaults say "not mine".
-pub(super) trait Scalar: Default {
+/// Conversions of a JSON value; by default a value is ignored.
+pub(super) trait Lenient: Sized {
     fn from_text(_text: &str) -> Option<Self> {
         None
     }
@@ -25,11 +26,19 @@ pub(super) trait Scalar: Default {
     fn from_bool(_value: bool) -> Option<Self> {
         None
     }
+    fn from_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+    fn from_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
 }
 
-struct ScalarVisitor<T>(PhantomData<T>);
+struct LenientVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Scalar> Visitor<'de> for ScalarVisitor<T> {
+impl<'de, T: Lenient> Visitor<'de> for LenientVisitor<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,17 +62,15 @@ impl<'de, T: Scalar> Visitor<'de> for ScalarVisitor<T> {
     fn visit_unit<E>(self) -> Result<Option<T>, E> {
         Ok(None)
     }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Option<T>, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Option<T>, A::Error> {
+        T::from_list(list)
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<T>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
+        T::from_object(map)
     }
 }
 
-impl Scalar for i64 {
+impl Lenient for i64 {
     fn from_text(text: &str) -> Option<Self> {
         text.trim().parse().ok()
     }
@@ -71,7 +78,7 @@ impl Scalar for i64 {
         Some(number)
     }
     fn from_float(number: f64) -> Option<Self> {
-        // Integers beyond 2^53 never arrive as floats from a service that counts rows.
+        // Services that count rows do not send integers beyond 2^53 as floats.
         number.is_finite().then_some(number as i64)
     }
     fn from_bool(value: bool) -> Option<Self> {
@@ -79,7 +86,7 @@ impl Scalar for i64 {
     }
 }
 
-impl Scalar for f64 {
+impl Lenient for f64 {
     fn from_text(text: &str) -> Option<Self> {
         text.trim().parse().ok()
     }
@@ -91,7 +98,7 @@ impl Scalar for f64 {
     }
 }
 
-impl Scalar for bool {
+impl Lenient for bool {
     fn from_text(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" => Some(true),
@@ -107,7 +114,7 @@ impl Scalar for bool {
     }
 }
 
-impl Scalar for Shared {
+impl Lenient for Shared {
     fn from_text(text: &str) -> Option<Self> {
         Some(Shared::from(text))
     }
@@ -122,132 +129,87 @@ impl Scalar for Shared {
     }
 }
 
-fn scalar<'de, T: Scalar, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
-    from.deserialize_any(ScalarVisitor(PhantomData))
+impl Lenient for Vec<Shared> {
+    fn from_text(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| vec![Shared::from(text)])
+    }
+    fn from_integer(number: i64) -> Option<Self> {
+        Shared::from_integer(number).map(|text| vec![text])
+    }
+    fn from_float(number: f64) -> Option<Self> {
+        Shared::from_float(number).map(|text| vec![text])
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Element(text)) = list.next_element()? {
+            all.extend(text);
+        }
+        Ok(Some(all))
+    }
 }
 
-/// An integer; 0 where there is none.
+/// An element of a list of strings; `None` for other values.
+struct Element(Option<Shared>);
+
+impl<'de> Deserialize<'de> for Element {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        maybe_text(from).map(Element)
+    }
+}
+
+struct Object<T>(T);
+
+impl<T: DeserializeOwned> Lenient for Object<T> {
+    fn from_object<'de, A: MapAccess<'de>>(map: A) -> Result<Option<Self>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|object| Some(Object(object)))
+    }
+}
+
+fn lenient<'de, T: Lenient, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    from.deserialize_any(LenientVisitor(PhantomData))
+}
+
+/// An integer; 0 for other values.
 pub fn integer<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
-    Ok(scalar(from)?.unwrap_or_default())
+    Ok(lenient(from)?.unwrap_or_default())
 }
 
-/// An integer, or nothing.
+/// An integer; `None` for other values.
 pub fn maybe_integer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
-    scalar(from)
+    lenient(from)
 }
 
-/// An id type, or nothing.
+/// An id; `None` for other values.
 pub fn maybe_id<'de, T: From<i64>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
-    Ok(scalar::<i64, D>(from)?.map(T::from))
+    Ok(lenient::<i64, D>(from)?.map(T::from))
 }
 
-/// A number, or nothing.
+/// A number; `None` for other values.
 pub fn maybe_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    scalar(from)
+    lenient(from)
 }
 
-/// A boolean; false where there is none.
+/// A boolean; false for other values.
 pub fn boolean<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Ok(scalar(from)?.unwrap_or_default())
+    Ok(lenient(from)?.unwrap_or_default())
 }
 
-/// A string; empty where there is none. Numbers and booleans become their text.
+/// A string; numbers and booleans become text, other values the empty string.
 pub fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Shared, D::Error> {
-    Ok(scalar(from)?.unwrap_or_default())
+    Ok(lenient(from)?.unwrap_or_default())
 }
 
-/// A string, or nothing.
+/// A string; `None` for null, lists and objects.
 pub fn maybe_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Shared>, D::Error> {
-    scalar(from)
+    lenient(from)
 }
 
-/// An object of another type: its default where the value is no object (null, a string, a list …).
-pub fn object<'de, T, D>(from: D) -> Result<T, D::Error>
-where
-    T: serde::de::DeserializeOwned + Default,
-    D: Deserializer<'de>,
-{
-    struct ObjectVisitor<T>(PhantomData<T>);
-    impl<'de, T: serde::de::DeserializeOwned + Default> Visitor<'de> for ObjectVisitor<T> {
-        type Value = T;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::deserialize(serde::de::value::MapAccessDeserializer::new(map))
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
-            Ok(T::default())
-        }
-        fn visit_bool<E>(self, _: bool) -> Result<T, E> {
-            Ok(T::default())
-        }
-        fn visit_i64<E>(self, _: i64) -> Result<T, E> {
-            Ok(T::default())
-        }
-        fn visit_u64<E>(self, _: u64) -> Result<T, E> {
-            Ok(T::default())
-        }
-        fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-            Ok(T::default())
-        }
-        fn visit_str<E>(self, _: &str) -> Result<T, E> {
-            Ok(T::default())
-        }
-        fn visit_unit<E>(self) -> Result<T, E> {
-            Ok(T::default())
-        }
-    }
-    from.deserialize_any(ObjectVisitor(PhantomData))
+/// An object of type `T`; its default for other values.
+pub fn object<'de, T: DeserializeOwned + Default, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(lenient::<Object<T>, D>(from)?.map(|Object(object)| object).unwrap_or_default())
 }
 
-/// A list of strings; a bare string becomes a list of one, anything else an empty list.
+/// A list of strings; a single string becomes a list of one, other values the empty list.
 pub fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Shared>, D::Error> {
-    struct TextsVisitor;
-    impl<'de> Visitor<'de> for TextsVisitor {
-        type Value = Vec<Shared>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list of strings")
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Shared>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(Loose(item)) = seq.next_element::<Loose>()? {
-                all.extend(item);
-            }
-            Ok(all)
-        }
-        fn visit_str<E>(self, value: &str) -> Result<Vec<Shared>, E> {
-            Ok(if value.is_empty() { Vec::new() } else { vec![Shared::from(value)] })
-        }
-        fn visit_unit<E>(self) -> Result<Vec<Shared>, E> {
-            Ok(Vec::new())
-        }
-        fn visit_bool<E>(self, _: bool) -> Result<Vec<Shared>, E> {
-            Ok(Vec::new())
-        }
-        fn visit_i64<E>(self, value: i64) -> Result<Vec<Shared>, E> {
-            Ok(vec![Shared::from(value.to_string().as_str())])
-        }
-        fn visit_u64<E>(self, value: u64) -> Result<Vec<Shared>, E> {
-            Ok(vec![Shared::from(value.to_string().as_str())])
-        }
-        fn visit_f64<E>(self, value: f64) -> Result<Vec<Shared>, E> {
-            Ok(vec![Shared::from(value.to_string().as_str())])
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Shared>, A::Error> {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok(Vec::new())
-        }
-    }
-
-    /// One element of a list of strings, whatever it is.
-    struct Loose(Option<Shared>);
-    impl<'de> serde::Deserialize<'de> for Loose {
-        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            maybe_text(from).map(Loose)
-        }
-    }
-
-    from.deserialize_any(TextsVisitor)
+    Ok(lenient(from)?.unwrap_or_default())
 }

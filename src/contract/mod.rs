@@ -1,32 +1,32 @@
-//! The wire: every resource of the HTTP API v2 as a serde type, and nothing else.
+//! The wire format: serde types for all resources of the HTTP API v2.
 //!
 //! ```text
 //!   service ──serialises strictly──►  JSON  ──deserialises leniently──►  client
 //! ```
 //!
-//! Both wings share these types, and this module imports nothing of ours. *Strict when sending*: every field of
-//! the contract is present, integers are integers, only a scan's two times may be null. *Tolerant when taking*:
-//! unknown fields and enum strings, null, absent or differently typed values never lose the rest of an answer
-//! (see [`lenient`]). Optional fields that the contract does not name are left out when absent.
+//! Both wings share these types; this module imports no other module of the crate. Serialisation is strict: every field of
+//! the contract is present and has its type, and only the two times of a scan may be null. Deserialisation is lenient:
+//! unknown fields and enum strings, null, missing and wrongly typed values never lose the rest of a response (see
+//! [`lenient`]). Optional fields outside the contract are omitted when absent.
 
 #![warn(missing_docs)]
 
-/// Declares a set of strings of the wire as an enum that keeps strings it does not know as they came.
+/// Declares an enum of wire strings that preserves unknown strings.
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
             $($(#[$vdoc])* $variant,)+
-            /// Not of the contract; kept as it came.
+            /// A string outside the contract, unchanged.
             Other(crate::contract::Shared),
         }
 
         impl $name {
-            /// Every value the contract names.
+            /// All values of the contract.
             pub const KNOWN: &[$name] = &[$($name::$variant),+];
 
-            /// The string of the wire.
+            /// The wire string.
             pub fn as_str(&self) -> &str {
                 match self {
                     $($name::$variant => $text,)+
@@ -34,7 +34,7 @@ macro_rules! string_enum {
                 }
             }
 
-            /// The value the contract names so, if any.
+            /// The value of the contract with this string.
             pub fn known(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some($name::$variant),)+
@@ -108,7 +108,7 @@ pub use tool::Tool;
 pub use wordlist::Wordlist;
 pub use workspace::{EditWorkspace, NewWorkspace, Workspace};
 
-/// Declares an id as a type of its own, so that a scan's id never passes for a target's.
+/// Declares id types, so that ids of different resources cannot be mixed up.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
@@ -166,6 +166,6 @@ ids! {
     WordlistId,
     /// Identifies an HTTP logger.
     LoggerId,
-    /// Identifies a captured request within its logger's service.
+    /// Identifies a captured request within its service.
     CaptureId,
 }

@@ -1,16 +1,15 @@
-//! Reports: documents about scans or findings, made in the background and downloaded.
+//! Reports about scans or findings, rendered in the background and downloaded.
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReportId, Shared, Stamp, lenient};
+use super::{ReportId, Shared, Stamp};
 
-/// A report as listed and looked up.
+/// A report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Report {
     pub id: ReportId,
-    #[serde(deserialize_with = "lenient::text")]
     pub download_name: Shared,
     pub status: ReportStatus,
     pub format: ReportFormat,
@@ -21,13 +20,13 @@ pub struct Report {
 }
 
 string_enum! {
-    /// Where a report is in its making.
+    /// The state of a report.
     ReportStatus {
-        /// Not yet made.
+        /// Not rendered yet.
         Waiting = "waiting",
         /// Ready to download.
         Finished = "finished",
-        /// Could not be made.
+        /// Rendering failed.
         Failed = "failed",
     }
 }
@@ -41,7 +40,7 @@ string_enum! {
         Html = "html",
         /// An array of groups with their findings.
         Json = "json",
-        /// A row a finding.
+        /// One row per finding.
         Csv = "csv",
         /// Spreadsheet.
         Xlsx = "xlsx",
@@ -51,17 +50,17 @@ string_enum! {
 }
 
 string_enum! {
-    /// How a report is arranged.
+    /// The grouping of a report.
     GroupBy {
-        /// A chapter a target.
+        /// One chapter per target.
         Target = "target",
-        /// A chapter a kind of finding.
+        /// One chapter per kind of finding.
         Vulnerability = "vulnerability",
     }
 }
 
 string_enum! {
-    /// What the ids in `resources` are.
+    /// The kind of the ids in `resources`.
     ReportSource {
         /// Scan ids.
         Scans = "scans",
@@ -77,16 +76,16 @@ pub struct NewReport {
     pub format: ReportFormat,
     pub group_by: GroupBy,
     pub source: ReportSource,
-    /// Scan ids or finding ids, as `source` says.
+    /// Scan ids or finding ids, depending on `source`.
     pub resources: Vec<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filters: Option<ReportFilters>,
-    /// Told when the report is ready.
+    /// Receives a notification when the report is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
 }
 
-/// What a report shows and leaves out. The defaults are the hosted service's.
+/// The contents of a report. The defaults are those of the hosted service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the service's
@@ -120,9 +119,9 @@ impl Default for ReportFilters {
     }
 }
 
-/// Answer of `POST /reports`.
+/// Response of `POST /reports`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportCreated {
-    /// The new report's id.
+    /// The id of the new report.
     pub report_id: ReportId,
 }

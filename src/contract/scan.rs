@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
 
-/// A scan as listed and looked up.
+/// A scan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
@@ -33,7 +33,6 @@ pub struct Scan {
     pub num_tests: i64,
     #[serde(deserialize_with = "lenient::integer")]
     pub num_finished_tests: i64,
-    #[serde(deserialize_with = "lenient::text")]
     pub status_message: Shared,
     #[serde(deserialize_with = "lenient::texts")]
     pub info_text_lines: Vec<Shared>,
@@ -41,18 +40,18 @@ pub struct Scan {
     pub workspace_id: Option<WorkspaceId>,
     #[serde(deserialize_with = "lenient::boolean")]
     pub scan_original_url: bool,
-    /// As the service echoes them; `authentication` is replaced by [`HIDDEN`] while it is read.
+    /// The parameters of the tool; reading replaces `authentication` with [`HIDDEN`].
     #[serde(deserialize_with = "without_secrets", skip_serializing_if = "Option::is_none")]
     pub tool_params: Option<Value>,
 }
 
 impl Scan {
-    /// Queued or being worked on.
+    /// Waiting or running.
     pub fn is_active(&self) -> bool {
         self.status_name.is_active()
     }
 
-    /// Will not change any more. A status we do not know has ended once its end time is set.
+    /// Whether the scan has ended. With an unknown status, it has when its end time is set.
     pub fn has_ended(&self) -> bool {
         match self.status_name {
             ScanStatus::Waiting | ScanStatus::Running => false,
@@ -62,7 +61,7 @@ impl Scan {
     }
 }
 
-/// Stands where a secret was.
+/// Replaces a secret.
 pub const HIDDEN: &str = "•••";
 
 fn without_secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
@@ -71,19 +70,18 @@ fn without_secrets<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, 
     Ok(params)
 }
 
-/// Replaces what scans sign in with by [`HIDDEN`].
+/// Replaces the credentials of a scan with [`HIDDEN`].
 pub fn hide_secrets(params: &mut Value) {
     if let Some(secret) = params.get_mut("authentication").filter(|secret| !secret.is_null()) {
         *secret = Value::from(HIDDEN);
     }
 }
 
-/// Findings of a scan by risk. A count that the service sends as null stays unknown, never 0.
+/// Findings of a scan by risk. A null count is unknown, not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct ResultSummary {
-    #[serde(deserialize_with = "lenient::text")]
     pub text: Shared,
     #[serde(deserialize_with = "lenient::maybe_integer")]
     pub critical: Option<i64>,
@@ -98,7 +96,7 @@ pub struct ResultSummary {
 }
 
 impl ResultSummary {
-    /// Counts from critical down to info.
+    /// The counts in descending order of risk.
     pub fn by_risk(&self) -> [Option<i64>; 5] {
         [self.critical, self.high, self.medium, self.low, self.info]
     }
@@ -109,34 +107,34 @@ string_enum! {
     ScanStatus {
         /// Queued.
         Waiting = "waiting",
-        /// Being worked on.
+        /// In progress.
         Running = "running",
         /// All tests ended.
         Finished = "finished",
-        /// Never began: name, rails, redirect, scanner.
+        /// Not started: name resolution, scope, redirect or scanner.
         FailedToStart = "failed to start",
-        /// By a person.
+        /// Stopped by a user.
         Stopped = "stopped",
-        /// `max_scan_time` passed; results kept.
+        /// `max_scan_time` exceeded; partial results are available.
         TimedOut = "timed out",
-        /// Lost.
+        /// All attempts failed.
         Aborted = "aborted",
         /// The VPN profile could not be used.
         VpnConnectionError = "VPN connection error",
         /// The given authentication was refused.
         AuthFailed = "auth failed",
-        /// No TCP answer.
+        /// No TCP connection.
         ConnectionError = "connection error",
     }
 }
 
 impl ScanStatus {
-    /// Queued or being worked on; an unknown status never counts.
+    /// Waiting or running; false for an unknown status.
     pub fn is_active(&self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
     }
 
-    /// Ended without doing all it was asked to.
+    /// Ended before all tests were done, except by a user.
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
@@ -151,9 +149,9 @@ impl ScanStatus {
 }
 
 string_enum! {
-    /// How far a scan follows redirects of its start URL.
+    /// Which redirects of the start URL a scan follows.
     RedirectLevel {
-        /// The target is passed directly to the scanner.
+        /// None; the target is passed to the scanner.
         None = "none",
         /// Any redirect is an error.
         CheckAccessibility = "check_accessibility",
@@ -169,7 +167,7 @@ string_enum! {
 /// Limits of `max_scan_time`, in minutes (api-v2.md §8).
 pub const SCAN_MINUTES: std::ops::RangeInclusive<i64> = 1..=1440;
 
-/// Body of `POST /scans`. Exactly one of `target_id` and `target_name` is given.
+/// Body of `POST /scans`, with either `target_id` or `target_name`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct NewScan {
@@ -180,7 +178,7 @@ pub struct NewScan {
     pub target_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<WorkspaceId>,
-    /// Absent: the workspace's profile. `Some(None)` (null): no VPN.
+    /// `None` (absent): the profile of the workspace. `Some(None)` (null): no VPN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vpn_profile_uuid: Option<Option<String>>,
     /// Minutes, within [`SCAN_MINUTES`].
@@ -196,7 +194,7 @@ pub struct NewScan {
     pub tool_params: Option<Value>,
 }
 
-/// Where a report goes when the scan has ended. The keys are the embedded service's; others are not documented.
+/// The receiver of a report when the scan has ended. The keys are those of the embedded service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportCallback {
     /// An `http` or `https` URL.
@@ -206,35 +204,34 @@ pub struct ReportCallback {
     pub format: Option<String>,
 }
 
-/// Answer of `POST /scans`; some services answer `{}`, then both are absent.
+/// Response of `POST /scans`; some services respond with `{}`, then both are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScanCreated {
     /// The new scan.
     #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
     pub created_id: Option<ScanId>,
-    /// The target it runs against, which may have been made for it.
+    /// The target of the scan, which may be new.
     #[serde(deserialize_with = "lenient::maybe_id", skip_serializing_if = "Option::is_none")]
     pub target_id: Option<TargetId>,
 }
 
-/// Answer of `GET /scans/{id}/output` as JSON.
+/// Response of `GET /scans/{id}/output` as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScanOutput {
-    /// `finding_list`, `port_scanner`, `subdomain_list`, …; unknown ones are shown as a tree.
-    #[serde(deserialize_with = "lenient::text")]
+    /// `finding_list`, `port_scanner`, `subdomain_list`, …; unknown types are shown as a tree.
     pub output_type: Shared,
-    /// Shape by `output_type`.
+    /// Its format depends on `output_type`.
     pub output_data: Value,
 }
 
 string_enum! {
-    /// What a test led to.
+    /// The resource of a test.
     ResourceType {
-        /// No finding: the test belongs to its scan.
+        /// The scan, for a test without a finding.
         Scan = "scan",
-        /// A finding.
+        /// The finding of the test.
         Finding = "finding",
     }
 }
@@ -245,9 +242,7 @@ string_enum! {
 #[allow(missing_docs)] // the names are the service's
 pub struct Test {
     pub id: TestId,
-    #[serde(deserialize_with = "lenient::text")]
     pub uid: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub description: Shared,
     pub resource_type: ResourceType,
     #[serde(deserialize_with = "lenient::integer")]
@@ -263,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_running_scan_with_nulls_and_unknown_fields_is_read_whole() {
+    fn scan_with_nulls_and_unknown_fields_is_read() {
         let scan: Scan = serde_json::from_str(
             r#"{"id":"7","tool_id":170,"target_id":3,"status_name":"pondering","progress":null,"x":[1],
                 "result_summary":{"high":2,"low":null},"start_time":"2026-11-21 10:00:00","end_time":null}"#,
@@ -276,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_of_tool_params_do_not_survive_reading() {
+    fn reading_scan_hides_passwords() {
         let scan: Scan =
             serde_json::from_str(r#"{"tool_params":{"scan_type":"light","authentication":{"password":"x1"}}}"#)
                 .unwrap();
@@ -285,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_authentication_leaves_the_other_params() {
+    fn hide_secrets_keeps_other_params() {
         let mut params = serde_json::json!({"scan_type": "light", "authentication": {"cookies": "session=x1"}});
         hide_secrets(&mut params);
         let shown = params.to_string();
@@ -293,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn no_vpn_is_null_and_the_workspaces_vpn_is_absence() {
+    fn vpn_profile_serializes_as_null_or_absent() {
         let mut scan = NewScan { tool_id: 70, ..NewScan::default() };
         assert_eq!(serde_json::to_string(&scan).unwrap(), r#"{"tool_id":70}"#);
         scan.vpn_profile_uuid = Some(None);

@@ -1,7 +1,7 @@
-//! A string that equal values share.
+//! An interned string.
 //!
-//! 100,000 findings carry a few hundred different texts. While an answer is decoded inside [`interned`], equal
-//! strings become one allocation; outside of it a `Shared` is a plain reference-counted string.
+//! 100,000 findings contain a few hundred different texts. Inside [`interned`], equal strings share one allocation; outside
+//! it a `Shared` is a plain reference-counted string.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ struct Pool {
 
 static EMPTY: LazyLock<Shared> = LazyLock::new(|| Shared(Arc::new("".into())));
 
-/// An immutable string, cheap to clone. One word wide: a finding has twenty, and equal ones are shared.
+/// An immutable string, cheap to clone, and one word wide because a finding has twenty of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shared(Arc<Box<str>>);
 
@@ -33,14 +33,9 @@ impl Shared {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// Whether both are one allocation, not merely equal.
-    pub fn same(&self, other: &Shared) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
-/// Runs `decode` with equal strings stored once. Nested calls use the outer pool.
+/// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer pool.
 pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
     struct Emptied(bool);
     impl Drop for Emptied {
@@ -61,7 +56,7 @@ pub fn interned<T>(decode: impl FnOnce() -> T) -> T {
     decode()
 }
 
-/// A text that differs in most rows: two words wide, but one allocation less than a [`Shared`].
+/// A string that is mostly unique: two words wide, but one allocation less than a [`Shared`].
 pub fn wide(text: &str) -> Arc<str> {
     POOL.with_borrow_mut(|pool| match pool {
         None => text.into(),
@@ -165,10 +160,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_strings_are_one_allocation_while_interning_and_not_outside() {
+    fn interned_shares_equal_strings() {
         let (a, b) = interned(|| (Shared::from("TLS 1.0"), Shared::from("TLS 1.0")));
-        assert!(a.same(&b));
-        assert!(!Shared::from("TLS 1.0").same(&Shared::from("TLS 1.0")));
+        assert!(Arc::ptr_eq(&a.0, &b.0));
+        assert!(!Arc::ptr_eq(&Shared::from("TLS 1.0").0, &Shared::from("TLS 1.0").0));
         let (a, b) = interned(|| (wide("GET /"), wide("GET /")));
         assert!(Arc::ptr_eq(&a, &b) && !Arc::ptr_eq(&a, &wide("GET /")));
     }

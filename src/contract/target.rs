@@ -1,23 +1,21 @@
-//! Targets: what is scanned, a host name, an IP address or a URL.
+//! Targets of scans: a host name, an IP address or a URL.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Shared, TargetId, WorkspaceId, lenient};
+use super::{Shared, TargetId, WorkspaceId};
 
-/// A target as listed and looked up.
+/// A target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Target {
     pub id: TargetId,
     /// The host name, IP address or URL in canonical form.
-    #[serde(deserialize_with = "lenient::text")]
     pub name: Shared,
     #[serde(rename = "type")]
     pub kind: TargetType,
-    #[serde(deserialize_with = "lenient::text")]
     pub description: Shared,
     pub workspace_id: WorkspaceId,
 }
@@ -42,7 +40,7 @@ pub struct NewTarget {
     /// Free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where it belongs; the service's current workspace when absent.
+    /// The current workspace of the service when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<WorkspaceId>,
 }

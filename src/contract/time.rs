@@ -1,4 +1,4 @@
-//! Points in time as the wire writes them: `YYYY-MM-DD HH:MM:SS`, UTC unless told otherwise. RFC 3339 is taken too.
+//! Timestamps of the wire format: `YYYY-MM-DD HH:MM:SS` in UTC, or RFC 3339.
 
 use std::fmt;
 
@@ -11,13 +11,12 @@ use super::{Shared, lenient};
 
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
 
-/// A point in time, to the second when written.
+/// A timestamp, serialised in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub Timestamp);
 
 impl Stamp {
-    /// Reads either form, to the second, as it is written again; a stamp without a zone is UTC. Nothing when it is
-    /// neither.
+    /// Parses either form with a precision of seconds; without a time zone it is UTC.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let stamp = text.parse::<Timestamp>().ok().or_else(|| {
@@ -32,23 +31,23 @@ impl Stamp {
         self.0.as_second()
     }
 
-    /// The day here: what was decided to hold until a day holds to its end in this time zone.
+    /// The day in the local time zone.
     pub fn local_day(self) -> Date {
         self.0.to_zoned(TimeZone::system()).date()
     }
 
-    /// Field reader: a stamp in either form, or nothing.
+    /// Field reader: a timestamp in either form, or `None`.
     ///
     /// # Errors
-    /// Only on broken JSON.
+    /// Only for invalid JSON.
     pub fn maybe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
         Ok(lenient::maybe_text(from)?.and_then(|text| Self::parse(&text)))
     }
 
-    /// Field writer for the fields that are strings, never null: nothing is the empty string.
+    /// Field writer for fields that are never null: `None` becomes the empty string.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The errors of the serializer.
     pub fn as_text<S: Serializer>(stamp: &Option<Self>, to: S) -> Result<S::Ok, S::Error> {
         match stamp {
             Some(stamp) => stamp.serialize(to),
@@ -78,7 +77,7 @@ impl Serialize for Stamp {
 impl<'de> Deserialize<'de> for Stamp {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text: Shared = lenient::text(from)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("no point in time: {text:?}")))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("not a timestamp: {text:?}")))
     }
 }
 
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_are_read_and_the_first_is_written() {
+    fn parse_accepts_both_forms_and_display_writes_the_first() {
         let plain = Stamp::parse("2026-11-21 13:58:10").unwrap();
         assert_eq!(Stamp::parse("2026-11-21T14:58:10+01:00"), Some(plain));
         assert_eq!(plain.to_string(), "2026-11-21 13:58:10");

@@ -1,15 +1,15 @@
-//! The tools of the service by their known ids. No endpoint lists them, so a client carries the table.
+//! The tools of the service. No endpoint lists them, so clients need this table.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A tool id with its name, where it is a known one.
+/// A tool id, known or unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tool(pub i64);
 
-/// Ids, full names and the short names that lists show (`hosted-service.md`, Tools).
+/// Ids, full names and short names for lists (`hosted-service.md`, Tools).
 const NAMES: &[(i64, &str, &str)] = &[
     (20, "Subdomain Finder", "Subdomains"),
     (30, "Whois Lookup", "Whois"),

@@ -1,18 +1,16 @@
-//! Word lists: what the guessing tools try.
+//! Word lists of the brute-force tools.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Shared, WordlistId, lenient};
 
-/// A word list without its words; they are at `GET /wordlists/{id}/contents`.
+/// A word list without its words (`GET /wordlists/{id}/contents`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // the names are the contract's
 pub struct Wordlist {
     pub id: WordlistId,
-    #[serde(deserialize_with = "lenient::text")]
     pub name: Shared,
-    #[serde(deserialize_with = "lenient::text")]
     pub description: Shared,
     #[serde(deserialize_with = "lenient::integer")]
     pub num_words: i64,

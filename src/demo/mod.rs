@@ -1,18 +1,18 @@
-//! The throw-away world of `scandeck demo`: everything in it is real, on loopback, and gone at the end.
+//! The temporary environment of `scandeck demo`: a real service and a practice target on loopback.
 //!
 //! ```text
 //!   practice target ◄── scans ── service ◄── client ── dashboard, or plain lines
 //!          └── requests ──► logger of the service
 //! ```
 //!
-//! [`world`] starts and seeds it, [`plain`] runs it without a screen, [`practice`] is the target with weaknesses that
-//! can be mended and broken while it runs.
+//! [`environment`] starts and fills it, [`plain`] runs it without a terminal, [`practice`] is the target, whose weaknesses
+//! can be switched on and off.
 
+#[cfg(feature = "dashboard")]
+pub mod environment;
 #[cfg(feature = "dashboard")]
 pub mod plain;
 pub mod practice;
-#[cfg(feature = "dashboard")]
-pub mod world;
 
 #[cfg(feature = "dashboard")]
-pub use world::{DemoWorld, Tempo};
+pub use environment::{DemoEnvironment, Tempo};

@@ -1,36 +1,35 @@
-//! From the data of a report to its chapters: filters applied, findings grouped and ordered.
+//! Arranges the data of a report: filters, groups and sorts the findings.
 
 use std::collections::BTreeMap;
 
 use super::{ReportData, ReportFinding, ReportScan};
 use crate::contract::{Evidence, GroupBy, Risk, Stamp};
 
-/// A report in the order it is read.
+/// A report in reading order.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub workspace: String,
     pub generated: Stamp,
     pub group_by: GroupBy,
-    /// From the highest risk down.
+    /// In descending order of risk.
     pub groups: Vec<ReportGroup>,
-    /// What was decided belongs into it.
+    /// Whether the report contains decisions.
     pub with_decisions: bool,
-    /// Findings by risk, critical first.
+    /// The number of findings by risk, critical first.
     pub counts: [usize; 5],
-    /// The scans, when the tool configuration is wanted.
+    /// The scans, if the tool configuration is included.
     pub scans: Vec<ReportScan>,
 }
 
-/// A chapter: the findings of a target, or of a kind.
+/// A chapter: the findings of a target, or of one kind.
 #[derive(Clone, Debug)]
 pub struct ReportGroup {
     pub name: String,
-    /// From the highest risk down.
+    /// In descending order of risk.
     pub findings: Vec<ReportFinding>,
 }
 
 impl Document {
-    /// Applies the filters and arranges what is left.
     pub fn new(data: &ReportData) -> Self {
         let kept: Vec<ReportFinding> = data
             .findings
@@ -55,7 +54,7 @@ impl Document {
         }
     }
 
-    /// Whether the filters left nothing: such a report is never made (204).
+    /// Whether the filters exclude everything; such a report has no document (204).
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -75,7 +74,7 @@ fn is_wanted(data: &ReportData, found: &ReportFinding) -> bool {
         && (filters.include_not_verified || found.finding.verified)
 }
 
-/// Takes off what the filters leave out of each finding.
+/// Removes the excluded parts of a finding.
 fn trim(data: &ReportData, mut found: ReportFinding) -> ReportFinding {
     if !data.filters.include_how_to_reproduce {
         found.finding.vuln_evidence = Evidence::default();
@@ -109,7 +108,7 @@ fn group(data: &ReportData, kept: Vec<ReportFinding>) -> Vec<ReportGroup> {
             ReportGroup { name, findings }
         })
         .collect();
-    // The sort is stable, so groups of equal risk stay in the order of their names.
+    // The sort is stable, so groups of equal risk remain sorted by name.
     groups.sort_by_key(|group| std::cmp::Reverse(group.findings.first().map(ReportFinding::risk)));
     groups
 }
@@ -120,14 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_risk_comes_first_in_either_grouping() {
+    fn groups_are_sorted_by_risk_in_both_groupings() {
         let names = |by| Document::new(&data(by)).groups.into_iter().map(|group| group.name).collect::<Vec<_>>();
         assert_eq!(names(GroupBy::Target), ["shop.test", "api.test"]);
         assert_eq!(names(GroupBy::Vulnerability)[1], "Server names its version");
     }
 
     #[test]
-    fn filters_take_out_what_they_name() {
+    fn filters_exclude_findings_and_evidence() {
         let mut wanted = data(GroupBy::Target);
         wanted.filters.include_info = false;
         wanted.filters.include_how_to_reproduce = false;
@@ -138,11 +137,11 @@ mod tests {
         wanted.filters.include_not_verified = false;
         assert!(Document::new(&wanted).is_empty());
         wanted.filters.include_all_targets = true;
-        assert_eq!(Document::new(&wanted).groups.len(), 3, "targets without findings are named when asked for");
+        assert_eq!(Document::new(&wanted).groups.len(), 3, "targets without findings are included on request");
     }
 
     #[test]
-    fn the_service_status_decides_by_its_own_filters() {
+    fn status_filters_exclude_by_default() {
         for (status, kept_by_default) in
             [("open", true), ("accepted", true), ("fixed", true), ("ignored", false), ("false_positive", false)]
         {
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn history_is_shown_only_when_asked_for() {
+    fn history_is_included_on_request() {
         let mut wanted = data(GroupBy::Target);
         assert!(Document::new(&wanted).groups[0].findings[0].history.is_empty());
         wanted.filters.include_finding_history = true;

@@ -1,56 +1,28 @@
-//! The CSV report: a row a finding, one head line, RFC 4180, UTF-8.
+//! The CSV report: one row per finding and a header row (RFC 4180, UTF-8).
 
 use csv::{Terminator, WriterBuilder};
 
 use super::{Document, RenderError, ReportFinding, entities};
 use crate::contract::EvidenceView;
 
-const HEADS: [&str; 21] = [
-    "group",
-    "id",
-    "target",
-    "risk",
-    "name",
-    "status",
-    "confirmed",
-    "verified",
-    "port",
-    "protocol",
-    "service",
-    "vuln_id",
-    "cve",
-    "cwe",
-    "owasp_2021",
-    "tool",
-    "found_at",
-    "description",
-    "recommendation",
-    "evidence",
+#[rustfmt::skip]
+const HEADERS: [&str; 21] = [
+    "group", "id", "target", "risk", "name", "status", "confirmed", "verified", "port", "protocol", "service",
+    "vuln_id", "cve", "cwe", "owasp_2021", "tool", "found_at", "description", "recommendation", "evidence",
     "references",
 ];
 
-/// Heads of what was decided, behind the others where it belongs into the report.
-const DECIDED: [&str; 14] = [
-    "verdict",
-    "again",
-    "reason",
-    "until",
-    "decided_by",
-    "decided_at",
-    "own_severity",
-    "now",
-    "retest_before",
-    "retest_now",
-    "retested_at",
-    "tags",
-    "notes",
-    "fingerprint",
+/// Headers of decisions, after the others in a report with decisions.
+#[rustfmt::skip]
+const DECISION_HEADERS: [&str; 14] = [
+    "verdict", "again", "reason", "until", "decided_by", "decided_at", "own_severity", "now", "retest_before",
+    "retest_now", "retested_at", "tags", "notes", "fingerprint",
 ];
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    let more: &[&str] = if document.with_decisions { &DECIDED } else { &[] };
-    writer.write_record(HEADS.iter().chain(more))?;
+    let more: &[&str] = if document.with_decisions { &DECISION_HEADERS } else { &[] };
+    writer.write_record(HEADERS.iter().chain(more))?;
     for group in &document.groups {
         for found in &group.findings {
             let decided = if document.with_decisions { decided(found).to_vec() } else { Vec::new() };
@@ -60,7 +32,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     writer.into_inner().map_err(|error| RenderError::Table(csv::Error::from(error.into_error())))
 }
 
-fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
+fn row(group: &str, found: &ReportFinding) -> [String; HEADERS.len()] {
     let finding = &found.finding;
     [
         group.to_owned(),
@@ -87,7 +59,7 @@ fn row(group: &str, found: &ReportFinding) -> [String; HEADS.len()] {
     ]
 }
 
-fn decided(found: &ReportFinding) -> [String; DECIDED.len()] {
+fn decided(found: &ReportFinding) -> [String; DECISION_HEADERS.len()] {
     let decided = found.decided.clone().unwrap_or_default();
     let retest = decided.retest.unwrap_or_default();
     let notes: Vec<String> = decided.notes.into_iter().map(|note| note.text).collect();
@@ -109,7 +81,7 @@ fn decided(found: &ReportFinding) -> [String; DECIDED.len()] {
     ]
 }
 
-/// Evidence in one cell: a line a row, `head: cell` pairs.
+/// Evidence in one cell: one line per row, `header: cell` pairs.
 pub(crate) fn evidence(view: &EvidenceView) -> String {
     match view {
         EvidenceView::Nothing => String::new(),
@@ -118,7 +90,7 @@ pub(crate) fn evidence(view: &EvidenceView) -> String {
         EvidenceView::Table { headers, rows } => {
             let line = |row: &Vec<String>| {
                 let pair = |(column, cell): (usize, &String)| match headers.get(column) {
-                    Some(head) if !head.is_empty() => format!("{head}: {cell}"),
+                    Some(header) if !header.is_empty() => format!("{header}: {cell}"),
                     _ => cell.clone(),
                 };
                 row.iter().enumerate().map(pair).collect::<Vec<_>>().join("; ")
@@ -128,7 +100,7 @@ pub(crate) fn evidence(view: &EvidenceView) -> String {
     }
 }
 
-/// A spreadsheet takes a cell that starts with one of these for a formula; an apostrophe makes it text.
+/// Prefixes a cell that a spreadsheet would read as a formula with an apostrophe.
 pub(crate) fn neutral(cell: &str) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell.to_owned() }
 }

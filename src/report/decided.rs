@@ -1,38 +1,34 @@
-//! What was decided about a finding, as a report shows it. Reports are kept as they were made, so these are texts.
+//! Decisions about a finding in a report. All values are texts, because a report never changes afterwards.
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Risk;
 
-/// What was decided about a finding.
+/// The decisions about a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportDecision {
-    /// The verdict, for people.
+    /// The verdict as text.
     pub verdict: String,
-    /// Why it holds no more; empty where it does.
+    /// Why the verdict is no longer valid; empty if it is.
     pub again: String,
     /// Reason code.
     pub reason: String,
-    /// Last day it holds.
+    /// The last day of the verdict.
     pub until: String,
-    /// By whom.
     pub who: String,
-    /// When.
     pub at: String,
-    /// A severity of one's own, beside the scanner's.
+    /// The severity override.
     pub severity: Option<Risk>,
-    /// Against the scan before: new, same, changed, gone, back, not retested.
+    /// The presence compared to the previous scan.
     pub now: String,
-    /// What its last retest came to.
+    /// The result of the last retest.
     pub retest: Option<ReportRetest>,
-    /// A person proved it; the service does not know it.
+    /// A manual finding, which the service does not know.
     pub own: bool,
-    /// Tags.
     pub tags: Vec<String>,
     /// Notes, oldest first.
     pub notes: Vec<Remark>,
-    /// What decisions are kept under.
     pub fingerprint: String,
 }
 
@@ -45,14 +41,14 @@ pub struct Remark {
     pub at: String,
 }
 
-/// What a retest came to.
+/// The result of a retest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportRetest {
-    /// What was said before: one word.
+    /// The verdict before, one word.
     pub before: String,
-    /// What the scan saw that looked for it again, for people.
+    /// The result of the scan, as text.
     pub now: String,
-    /// When it was asked for.
+    /// When the retest was requested.
     pub at: String,
 }

@@ -1,12 +1,11 @@
-//! HTML entities of evidence, back to plain text before a report escapes it for its own format.
+//! Decodes HTML entities in evidence before a report escapes it for its format.
 //!
-//! Cells of evidence hold entities on the wire (`hosted-service.md`, Findings). A report that escaped them once more
-//! would show `&amp;` where the server said `&`. Evidence that is one text is told as it is: a request that holds
-//! entities proves what it proves by them.
+//! Table cells of evidence contain entities on the wire (`hosted-service.md`, Findings); escaping them again would show
+//! `&amp;` instead of `&`. Evidence that is one text is unchanged, because entities may be part of the proof.
 
 use crate::contract::EvidenceView;
 
-/// The same evidence with plain text in its cells.
+/// Decodes the cells of a table; other evidence is unchanged.
 pub fn decoded(view: EvidenceView) -> EvidenceView {
     let all = |cells: Vec<String>| cells.iter().map(|cell| decode(cell)).collect::<Vec<_>>();
     match view {
@@ -17,14 +16,14 @@ pub fn decoded(view: EvidenceView) -> EvidenceView {
     }
 }
 
-/// Decodes `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numeric references; anything else stays as it is.
+/// Decodes `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numeric references; other text is unchanged.
 fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        // Looking far for a semicolon would make a text of ampersands quadratic.
+        // A longer search for the semicolon would be quadratic for a text of ampersands.
         let end = rest.bytes().take(12).position(|b| b == b';');
         match end.and_then(|end| Some((end, character(&rest[1..end])?))) {
             Some((end, c)) => {
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entities_become_text_once_and_other_ampersands_stay() {
+    fn decode_replaces_entities_once() {
         for (given, plain) in [
             ("a&amp;b", "a&b"),
             ("&lt;b&gt; &quot;&#39;&#x41;", "<b> \"'A"),

@@ -2,45 +2,12 @@
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value};
-use serde::Serialize;
 use serde_json::json;
 
-use super::{Document, RenderError, ReportDecision, ReportFinding, ReportScan, entities};
+use super::{Document, Earlier, RenderError, ReportFinding, ReportScan, entities};
 use crate::contract::{EvidenceView, Finding, Risk, Tool};
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
-
-/// A finding as the template reads it.
-#[derive(Serialize)]
-struct HtmlFinding {
-    id: i64,
-    name: String,
-    target: String,
-    risk: &'static str,
-    confirmed: bool,
-    place: String,
-    found_at: String,
-    tool: String,
-    description: String,
-    risk_description: String,
-    recommendation: String,
-    classification: String,
-    evidence: HtmlEvidence,
-    links: Vec<String>,
-    other_references: Vec<String>,
-    history: Vec<(i64, String, &'static str)>,
-    own: bool,
-    scanner_risk: &'static str,
-    decided: Option<ReportDecision>,
-}
-
-/// Evidence as the template reads it.
-#[derive(Default, Serialize)]
-struct HtmlEvidence {
-    text: String,
-    headers: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, RenderError> {
     let mut environment = Environment::new();
@@ -77,45 +44,47 @@ fn scan(scanned: &ReportScan) -> serde_json::Value {
     })
 }
 
-fn entry(found: &ReportFinding) -> HtmlFinding {
+/// A finding for the template.
+fn entry(found: &ReportFinding) -> serde_json::Value {
     let finding = &found.finding;
-    let (links, other_references) = finding
+    let (links, other_references): (Vec<&str>, Vec<&str>) = finding
         .references
         .iter()
-        .map(ToString::to_string)
-        .partition(|reference: &String| reference.starts_with("https://") || reference.starts_with("http://"));
+        .map(|reference| reference.as_str())
+        .partition(|reference| reference.starts_with("https://") || reference.starts_with("http://"));
     let owasp = &finding.owasp;
     let classes = [&*finding.cwe, &*owasp.owasp_2025, &*owasp.owasp_2021, &*owasp.owasp_2017]
         .into_iter()
         .chain(finding.cve.iter().map(|cve| &**cve));
-    HtmlFinding {
-        id: finding.id.0,
-        name: finding.name.to_string(),
-        target: found.target.clone(),
-        risk: found.risk().as_str(),
-        own: found.decided.as_ref().is_some_and(|decided| decided.own),
-        scanner_risk: finding.risk_level.as_str(),
-        decided: found.decided.clone(),
-        confirmed: finding.confirmed,
-        place: place(finding),
-        found_at: found.found_at.map(|at| at.to_string()).unwrap_or_default(),
-        tool: found.tool.to_string(),
-        description: finding.vuln_description.to_string(),
-        risk_description: finding.risk_description.to_string(),
-        recommendation: finding.recommendation.to_string(),
-        classification: classes.filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" · "),
-        evidence: shown(entities::decoded(finding.vuln_evidence.view())),
-        links,
-        other_references,
-        history: found
-            .history
-            .iter()
-            .map(|old| (old.id.0, old.found_at.map(|at| at.to_string()).unwrap_or_default(), old.risk.as_str()))
-            .collect(),
-    }
+    let earlier = |old: &Earlier| json!([old.id, text_of(old.found_at), old.risk.as_str()]);
+    json!({
+        "id": finding.id,
+        "name": finding.name,
+        "target": found.target,
+        "risk": found.risk().as_str(),
+        "own": found.decided.as_ref().is_some_and(|decided| decided.own),
+        "scanner_risk": finding.risk_level.as_str(),
+        "decided": found.decided,
+        "confirmed": finding.confirmed,
+        "place": place(finding),
+        "found_at": text_of(found.found_at),
+        "tool": found.tool.to_string(),
+        "description": finding.vuln_description,
+        "risk_description": finding.risk_description,
+        "recommendation": finding.recommendation,
+        "classification": classes.filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" · "),
+        "evidence": evidence(entities::decoded(finding.vuln_evidence.view())),
+        "links": links,
+        "other_references": other_references,
+        "history": found.history.iter().map(earlier).collect::<Vec<_>>(),
+    })
 }
 
-/// `443/tcp https`; what is not known is left out.
+fn text_of(at: Option<Stamp>) -> String {
+    at.map(|at| at.to_string()).unwrap_or_default()
+}
+
+/// `443/tcp https` without unknown parts.
 fn place(finding: &Finding) -> String {
     let protocol = if finding.protocol.is_empty() { "" } else { "/" };
     let port = match finding.port {
@@ -125,11 +94,12 @@ fn place(finding: &Finding) -> String {
     format!("{port} {}", finding.service).trim().to_owned()
 }
 
-fn shown(view: EvidenceView) -> HtmlEvidence {
+/// Evidence for the template: a text, or a table.
+fn evidence(view: EvidenceView) -> serde_json::Value {
     match view {
-        EvidenceView::Nothing => HtmlEvidence::default(),
-        EvidenceView::Text(text) => HtmlEvidence { text, ..HtmlEvidence::default() },
-        EvidenceView::Tree(tree) => HtmlEvidence { text: format!("{tree:#}"), ..HtmlEvidence::default() },
-        EvidenceView::Table { headers, rows } => HtmlEvidence { headers, rows, ..HtmlEvidence::default() },
+        EvidenceView::Nothing => json!({}),
+        EvidenceView::Text(text) => json!({"text": text}),
+        EvidenceView::Tree(tree) => json!({"text": format!("{tree:#}")}),
+        EvidenceView::Table { headers, rows } => json!({"headers": headers, "rows": rows}),
     }
 }

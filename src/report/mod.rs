@@ -1,12 +1,11 @@
-//! Reports: findings arranged and written as a file. Pure: data in, bytes out.
+//! Reports: arranges findings and renders them as a file. Pure: data in, bytes out.
 //!
 //! ```text
 //!   the service's store, or rows with decisions ─► ReportData ─arrange─► Document (groups of findings) ─► json | csv | html
 //! ```
 //!
-//! Both wings write with this: the service what its scans found, the dashboard the same with what was decided.
-//! Finding text is data everywhere: HTML is escaped by the template engine, cells of a spreadsheet that would start a
-//! formula are neutralised. Who may be told about a finished report, and where its bytes are kept, is not decided here.
+//! Both wings use this module: the service for the findings of scans, the dashboard for findings with decisions. The
+//! template engine escapes HTML, and cells that a spreadsheet would read as a formula are neutralised.
 
 mod arrange;
 mod csv;
@@ -23,10 +22,10 @@ use crate::contract::{Evidence, Finding, FindingId, GroupBy, ReportFilters, Repo
 pub use arrange::{Document, ReportGroup};
 pub use decided::{Remark, ReportDecision, ReportRetest};
 
-/// Formats that are written.
+/// The supported formats.
 pub const FORMATS: &[ReportFormat] = &[ReportFormat::Json, ReportFormat::Csv, ReportFormat::Html];
 
-/// Everything a report is made of: a copy, so that it stays what it was when its scans are deleted.
+/// The data of a report. It is a copy, so that the report remains complete when its scans are deleted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportData {
     pub workspace: String,
@@ -34,16 +33,16 @@ pub struct ReportData {
     pub group_by: GroupBy,
     pub filters: ReportFilters,
     pub findings: Vec<ReportFinding>,
-    /// What was decided belongs into it.
+    /// Whether the report contains decisions.
     #[serde(default)]
     pub with_decisions: bool,
-    /// Targets in question, also those without findings.
+    /// All targets, including those without findings.
     pub targets: Vec<String>,
-    /// The scans in question, for the appendix.
+    /// The scans, for the appendix.
     pub scans: Vec<ReportScan>,
 }
 
-/// A finding with where it comes from.
+/// A finding with its origin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReportFinding {
     pub finding: Finding,
@@ -52,13 +51,13 @@ pub struct ReportFinding {
     pub found_at: Option<Stamp>,
     /// Older findings of the same duplicate group, newest first.
     pub history: Vec<Earlier>,
-    /// What was decided about it; the service knows nothing of that.
+    /// The decisions about the finding, which the service does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<ReportDecision>,
 }
 
 impl ReportFinding {
-    /// The risk it counts as: a person's before the scanner's.
+    /// The severity override, else the risk of the scanner.
     pub fn risk(&self) -> Risk {
         self.decided.as_ref().and_then(|decided| decided.severity).unwrap_or(self.finding.risk_level)
     }
@@ -79,23 +78,23 @@ pub struct ReportScan {
     pub target: String,
 }
 
-/// Why a report could not be written.
+/// Why a report could not be rendered.
 #[derive(Debug, Error)]
 pub enum RenderError {
-    #[error("reports in {0} are not made by this service; it makes json, csv and html")]
+    #[error("report format {0} is not supported; use json, csv or html")]
     Format(String),
-    #[error("the page template failed")]
+    #[error("HTML template failed")]
     Template(#[from] minijinja::Error),
-    #[error("the table could not be written")]
+    #[error("CSV table not written")]
     Table(#[from] ::csv::Error),
-    #[error("the text could not be written")]
+    #[error("JSON not written")]
     Json(#[from] serde_json::Error),
 }
 
-/// Writes a report.
+/// Renders a report.
 ///
 /// # Errors
-/// When the format is none of [`FORMATS`], or a writer fails.
+/// When the format is not one of [`FORMATS`], or a writer fails.
 pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, RenderError> {
     match format {
         ReportFormat::Json => json::render(document),
@@ -105,12 +104,12 @@ pub fn render(document: &Document, format: &ReportFormat) -> Result<Vec<u8>, Ren
     }
 }
 
-/// Evidence as the text of one cell: a line a row, `head: cell` pairs.
+/// Evidence as the text of one cell: one line per row, `header: cell` pairs.
 pub fn evidence_cell(evidence: &Evidence) -> String {
     csv::evidence(&entities::decoded(evidence.view()))
 }
 
-/// A cell that a spreadsheet would take for a formula, as text.
+/// Prefixes a cell that a spreadsheet would read as a formula with an apostrophe.
 pub fn neutral(cell: &str) -> String {
     csv::neutral(cell)
 }
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_an_array_of_groups_with_findings() {
+    fn json_report_is_an_array_of_groups() {
         let groups: serde_json::Value =
             serde_json::from_str(&text(&data(GroupBy::Target), ReportFormat::Json)).unwrap();
         assert_eq!(groups[0]["name"], "shop.test", "the target with the highest risk comes first");
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_would_start_a_formula_is_neutralised() {
+    fn csv_report_neutralises_formulas() {
         let table = text(&data(GroupBy::Vulnerability), ReportFormat::Csv);
         assert!(table.contains("'=cmd|"), "{table}");
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
@@ -205,9 +204,9 @@ mod tests {
     }
 
     #[test]
-    fn a_page_holds_no_markup_of_a_finding_and_links_only_web_addresses() {
+    fn html_report_escapes_findings_and_links_web_addresses_only() {
         let page = text(&data(GroupBy::Vulnerability), ReportFormat::Html);
-        assert!(!page.contains("<script"), "no script of ours nor theirs");
+        assert!(!page.contains("<script"), "no scripts");
         assert!(page.contains("&lt;script&gt;x"));
         assert!(
             page.contains(r#"href="https://example.org/a""#) || page.contains("href=\"https:&#x2f;&#x2f;example.org")
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decided_stands_beside_what_the_scanner_said_in_every_format() {
+    fn reports_with_decisions_contain_them_in_every_format() {
         let page = text(&decided(), ReportFormat::Html);
         for words in [
             "risk accepted",
@@ -265,15 +264,15 @@ mod tests {
     }
 
     #[test]
-    fn without_decisions_a_report_says_nothing_of_them() {
+    fn reports_without_decisions_contain_none() {
         assert!(!text(&data(GroupBy::Target), ReportFormat::Csv).contains("verdict"));
         assert!(!text(&data(GroupBy::Target), ReportFormat::Html).contains("Verdict"));
         assert!(!text(&data(GroupBy::Target), ReportFormat::Json).contains("decided"));
     }
 
     #[test]
-    fn formats_that_are_not_made_are_refused() {
+    fn render_refuses_unsupported_format() {
         let error = render(&Document::new(&data(GroupBy::Target)), &ReportFormat::Pdf).unwrap_err();
-        assert!(error.to_string().contains("json, csv and html"));
+        assert!(error.to_string().contains("json, csv or html"));
     }
 }

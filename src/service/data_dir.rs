@@ -21,6 +21,8 @@ use base64::Engine as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
+const INFO_FILE: &str = "service.json";
+
 /// An existing data directory.
 #[derive(Clone, Debug)]
 pub struct DataDir(PathBuf);
@@ -119,14 +121,6 @@ impl DataDir {
         self.0.join("callback.key")
     }
 
-    fn info_file(&self) -> PathBuf {
-        self.0.join("service.json")
-    }
-
-    fn last_info_file(&self) -> PathBuf {
-        self.0.join("last.json")
-    }
-
     /// Takes the lock; `None` when another service holds it.
     ///
     /// Waits up to half a second, because [`DataDir::holder`] also holds the lock for a moment.
@@ -165,15 +159,16 @@ impl DataDir {
 
     /// The contents of `service.json`; those of the last service when none is running.
     pub fn info(&self) -> Option<ServiceInfo> {
-        read_info(&self.info_file())
+        read_info(&self.0.join(INFO_FILE))
     }
 
     /// Renames `service.json` and returns its contents: until the new service is ready, no client must read the URLs of
     /// the last one.
     pub(super) fn take_last_info(&self) -> Option<ServiceInfo> {
         // The file is missing after a failed start, which has renamed it already.
-        let _ = fs::rename(self.info_file(), self.last_info_file());
-        read_info(&self.last_info_file())
+        let last = self.0.join("last.json");
+        let _ = fs::rename(self.0.join(INFO_FILE), &last);
+        read_info(&last)
     }
 
     /// Writes `service.json` atomically.
@@ -181,7 +176,7 @@ impl DataDir {
         let mut file = tempfile::NamedTempFile::new_in(&self.0)?;
         serde_json::to_writer_pretty(&mut file, info)?;
         file.write_all(b"\n")?;
-        file.persist(self.info_file())?;
+        file.persist(self.0.join(INFO_FILE))?;
         Ok(())
     }
 }

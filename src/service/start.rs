@@ -101,7 +101,9 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     let rails = Arc::new(Rails::new(rails_settings(&settings, &dir)?));
     let OpenedStore { store, mut notes } = Store::open(&dir.database()).await?;
     prepare(&store, &settings, parts.clock.now()).await?;
-    let keys = ServiceKeys::read(&settings, &dir)?;
+    let key_file = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
+    let api_key = secret(&key_file).map_err(files(&key_file))?;
+    let callback_key = secret(&dir.callback_key_file()).map_err(files(&dir.callback_key_file()))?;
     let sockets = Sockets::open(&settings, last.as_ref()).await?;
     let (base_url, logger_base) = (api_url(sockets.api_address)?, sockets.logger_base(&settings)?);
     let runner = parts.runner.unwrap_or_else(|| engine(&settings, &rails, &sockets));
@@ -110,7 +112,7 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
         store: store.clone(),
         rails,
         limiter: Limiter::new(settings.rate_limit),
-        key_hash: guard::hash(&keys.api),
+        key_hash: guard::hash(&api_key),
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Worker::default(),
@@ -137,23 +139,9 @@ pub async fn start_with(settings: Settings, shutdown: CancellationToken, parts: 
     };
     dir.write_info(&info).map_err(files(dir.path()))?;
     // Nothing below fails, so a failed start leaves no task running.
-    let tasks = spawn_tasks(&app, sockets, runner, keys.callback, &shutdown.child_token());
+    let tasks = spawn_tasks(&app, sockets, runner, callback_key, &shutdown.child_token());
     let shutdown = tokio::spawn(shut_down(tasks, store, lock));
-    Ok(Running { base_url, logger_base, api_key: keys.api, notes, shutdown })
-}
-
-/// The API key and the key that signs callbacks.
-struct ServiceKeys {
-    api: String,
-    callback: String,
-}
-
-impl ServiceKeys {
-    fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
-        let api = settings.api_key_file.clone().unwrap_or_else(|| dir.key_file());
-        let callback = dir.callback_key_file();
-        Ok(Self { api: secret(&api).map_err(files(&api))?, callback: secret(&callback).map_err(files(&callback))? })
-    }
+    Ok(Running { base_url, logger_base, api_key, notes, shutdown })
 }
 
 /// The two listeners with their bound addresses.

@@ -206,7 +206,7 @@ async fn run(
     let limit = app.clock.until(app.now() + SignedDuration::from_mins(claim.max_minutes));
     let minutes = claim.max_minutes;
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
-    let (job, scan_token) = (job(claim), token.clone());
+    let (job, scan_token) = (claim.job, token.clone());
     // A separate task: a panic in a check ends this scan and not the worker.
     let mut task = AbortOnDropHandle::new(tokio::spawn(async move { runner.run(job, sender, scan_token).await }));
     let cause = watch(app, &attempt, &mut events, limit, &token).await?;
@@ -228,17 +228,6 @@ async fn run(
         (None, Ok(outcome)) => end_of(outcome),
         (None, Err(_)) => End::Panicked,
     })
-}
-
-fn job(claim: Claim) -> ScanJob {
-    ScanJob {
-        scan: claim.attempt.scan,
-        tool: claim.tool,
-        target: claim.target,
-        params: claim.params,
-        redirect_level: claim.redirect_level,
-        scan_original_url: claim.scan_original_url,
-    }
 }
 
 fn end_of(outcome: ScanOutcome) -> End {

@@ -1,7 +1,7 @@
-//! Certificates of the practice portal: one for each mix of expired, self-signed and wrong name.
+//! Certificates of the practice portal: one for each combination of expired, self-signed and wrong name.
 //!
-//! The mended one is signed by an authority made for this run; its certificate is the trust anchor that the demo's
-//! service gets. Keys are elliptic: making one takes no time.
+//! The valid one is signed by an authority that is created for this run; the demo's service trusts it. Elliptic curve keys
+//! are used because their generation is fast.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,40 +17,36 @@ use rustls::sign::CertifiedKey;
 use super::weaknesses::Weaknesses;
 
 /// Expired, self-signed, wrong name.
-type Mix = (bool, bool, bool);
+type Faults = (bool, bool, bool);
 
-/// The right names.
 const NAMES: &[&str] = &["localhost", "127.0.0.1", "::1"];
-/// The wrong one.
-const OTHER_NAME: &str = "old-portal.practice.example";
+const WRONG_NAME: &str = "old-portal.practice.example";
 
-/// Every certificate, and which one to show.
+/// Selects the certificate for the active weaknesses.
 #[derive(Debug)]
-struct Shelf {
-    certificates: HashMap<Mix, Arc<CertifiedKey>>,
+struct CertificateResolver {
+    certificates: HashMap<Faults, Arc<CertifiedKey>>,
     weaknesses: Weaknesses,
 }
 
-/// What the portal needs.
-pub struct Made {
-    /// For its TLS listener.
+/// The TLS setup of the portal.
+pub struct PortalTls {
     pub config: ServerConfig,
-    /// The authority that signed the mended certificate.
+    /// The authority that signed the valid certificate.
     pub anchor: CertificateDer<'static>,
-    /// Its private key, which the shop leaves lying about.
+    /// The private key, which the shop exposes.
     pub private_key: String,
 }
 
-impl ResolvesServerCert for Shelf {
+impl ResolvesServerCert for CertificateResolver {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let broken = self.weaknesses.broken();
-        let has = |id: &str| broken.contains(id);
+        let active = self.weaknesses.active();
+        let has = |id: &str| active.contains(id);
         self.certificates.get(&(has("cert-expired"), has("cert-self-signed"), has("cert-name"))).cloned()
     }
 }
 
-/// Makes everything.
-pub fn make(weaknesses: &Weaknesses) -> io::Result<Made> {
+pub fn create(weaknesses: &Weaknesses) -> io::Result<PortalTls> {
     let authority_key = KeyPair::generate().map_err(io::Error::other)?;
     let mut authority = params("Practice authority", Vec::new(), false)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -59,22 +55,22 @@ pub fn make(weaknesses: &Weaknesses) -> io::Result<Made> {
 
     let key = KeyPair::generate().map_err(io::Error::other)?;
     let mut certificates = HashMap::new();
-    for mix in (0..8).map(|bits| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
-        certificates.insert(mix, Arc::new(certified(mix, &key, &issuer)?));
+    for faults in (0..8).map(|bits| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
+        certificates.insert(faults, Arc::new(certified(faults, &key, &issuer)?));
     }
-    let shelf = Shelf { certificates, weaknesses: weaknesses.clone() };
+    let resolver = CertificateResolver { certificates, weaknesses: weaknesses.clone() };
     let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(shelf));
+        .with_cert_resolver(Arc::new(resolver));
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Made { config, anchor, private_key: key.serialize_pem() })
+    Ok(PortalTls { config, anchor, private_key: key.serialize_pem() })
 }
 
-fn certified(mix: Mix, key: &KeyPair, issuer: &Issuer<'_, KeyPair>) -> io::Result<CertifiedKey> {
-    let (expired, self_signed, wrong_name) = mix;
-    let names = if wrong_name { &[OTHER_NAME][..] } else { NAMES };
+fn certified(faults: Faults, key: &KeyPair, issuer: &Issuer<'_, KeyPair>) -> io::Result<CertifiedKey> {
+    let (expired, self_signed, wrong_name) = faults;
+    let names = if wrong_name { &[WRONG_NAME][..] } else { NAMES };
     let params = params("Practice portal", names.iter().map(|&name| name.to_owned()).collect(), expired)?;
     let certificate = if self_signed { params.self_signed(key) } else { params.signed_by(key, issuer) };
     let chain = vec![certificate.map_err(io::Error::other)?.der().clone()];
@@ -83,7 +79,7 @@ fn certified(mix: Mix, key: &KeyPair, issuer: &Issuer<'_, KeyPair>) -> io::Resul
     Ok(CertifiedKey::new(chain, signing))
 }
 
-/// From half a year ago, for three months from now or until four weeks ago.
+/// Parameters of a certificate that is valid from six months ago until in three months, or until four weeks ago.
 fn params(subject: &str, names: Vec<String>, expired: bool) -> io::Result<CertificateParams> {
     let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
     params.distinguished_name.push(DnType::CommonName, subject);

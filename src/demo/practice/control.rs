@@ -1,10 +1,10 @@
-//! The control address: lists the weaknesses, mends and breaks them while everything runs.
+//! The control address: lists the weaknesses and switches them on and off.
 //!
 //! ```text
-//!   GET  /                           what there is, as text
-//!   GET  /weaknesses                 the same as JSON
-//!   POST /weaknesses/ID/mend|break   one
-//!   POST /mend-all, /break-all       all
+//!   GET  /                        the list as text
+//!   GET  /weaknesses              the list as JSON
+//!   POST /weaknesses/ID/on|off    switches one (also `break`, `mend`)
+//!   POST /all-on, /all-off        switches all (also `/break-all`, `/mend-all`)
 //! ```
 
 use std::fmt::Write;
@@ -18,63 +18,68 @@ use serde_json::{Value, json};
 
 use super::weaknesses::{ALL, Weaknesses};
 
-/// What the handlers share.
 #[derive(Clone)]
 struct Control {
     weaknesses: Weaknesses,
     address: SocketAddr,
 }
 
-/// The routes of the control address.
 pub fn router(weaknesses: Weaknesses, address: SocketAddr) -> Router {
+    let all = |active: bool| post(async move |State(control): State<Control>| set_all(&control, active));
     Router::new()
         .route("/", get(list))
         .route("/weaknesses", get(list_json))
         .route("/weaknesses/{id}/{verb}", post(set))
-        .route("/mend-all", post(async |state: State<Control>| set_all(state, false)))
-        .route("/break-all", post(async |state: State<Control>| set_all(state, true)))
+        .route("/all-on", all(true))
+        .route("/all-off", all(false))
+        // Names of earlier versions, which scripts use.
+        .route("/break-all", all(true))
+        .route("/mend-all", all(false))
         .with_state(Control { weaknesses, address })
 }
 
+fn word(is_active: bool) -> &'static str {
+    if is_active { "on" } else { "off" }
+}
+
 async fn list(State(control): State<Control>) -> String {
-    let broken = control.weaknesses.broken();
+    let active = control.weaknesses.active();
     let mut text = "Weaknesses of the practice target\n\n".to_owned();
     for one in ALL {
-        let word = if broken.contains(one.id) { "broken" } else { "mended" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{word}  {:<17} {}", one.id, one.title);
+        let _ = writeln!(text, "{:<3}  {:<17} {}", word(active.contains(one.id)), one.id, one.title);
     }
     let base = format!("http://{}", control.address);
     let _ = write!(
         text,
-        "\ncurl -X POST {base}/weaknesses/git/mend\ncurl -X POST {base}/weaknesses/git/break\n\
-         curl -X POST {base}/mend-all\ncurl -X POST {base}/break-all\n"
+        "\ncurl -X POST {base}/weaknesses/git/off\ncurl -X POST {base}/weaknesses/git/on\n\
+         curl -X POST {base}/all-off\ncurl -X POST {base}/all-on\n"
     );
     text
 }
 
 async fn list_json(State(control): State<Control>) -> Json<Value> {
-    let broken = control.weaknesses.broken();
-    let all = ALL
-        .iter()
-        .map(|one| json!({"id": one.id, "title": one.title, "broken": broken.contains(one.id), "vuln_ids": one.kinds}));
+    let active = control.weaknesses.active();
+    // `broken` is the name of earlier versions, which scripts read.
+    let entry = |is_on: bool, id: &str, title: &str, kinds: &[&str]| json!({"id": id, "title": title, "on": is_on, "broken": is_on, "vuln_ids": kinds});
+    let all = ALL.iter().map(|one| entry(active.contains(one.id), one.id, one.title, one.kinds));
     Json(Value::Array(all.collect()))
 }
 
 async fn set(State(control): State<Control>, Path((id, verb)): Path<(String, String)>) -> (StatusCode, String) {
-    let is_broken = match verb.as_str() {
-        "break" => true,
-        "mend" => false,
-        _ => return (StatusCode::NOT_FOUND, "the verbs are mend and break\n".to_owned()),
+    let is_active = match verb.as_str() {
+        "on" | "break" => true,
+        "off" | "mend" => false,
+        _ => return (StatusCode::NOT_FOUND, format!("unknown verb {verb}; use on or off\n")),
     };
-    if control.weaknesses.set(&id, is_broken) {
-        return (StatusCode::OK, format!("{id} is {}\n", if is_broken { "broken" } else { "mended" }));
+    if control.weaknesses.set(&id, is_active) {
+        return (StatusCode::OK, format!("{id} is {}\n", word(is_active)));
     }
     let ids: Vec<&str> = ALL.iter().map(|one| one.id).collect();
-    (StatusCode::NOT_FOUND, format!("no weakness of this name; there are {}\n", ids.join(", ")))
+    (StatusCode::NOT_FOUND, format!("unknown weakness {id}; use one of {}\n", ids.join(", ")))
 }
 
-fn set_all(State(control): State<Control>, is_broken: bool) -> String {
-    control.weaknesses.set_all(is_broken);
-    format!("{} weaknesses are {}\n", ALL.len(), if is_broken { "broken" } else { "mended" })
+fn set_all(control: &Control, is_active: bool) -> String {
+    control.weaknesses.set_all(is_active);
+    format!("{} weaknesses are {}\n", ALL.len(), word(is_active))
 }

@@ -1,9 +1,9 @@
-//! Requests what the practice target is given, towards the demo's own loggers alone, and answers with a page about it.
+//! Server-side requests of the practice target, to the demo's own loggers only.
 //!
 //! ```text
 //!   GET /fetch/plain?url=…  ─┐
-//!   POST, form or any text  ─┼─► Way::call ─► request ─► page: what was requested, and how it was answered
-//!   X-Callback, Referer     ─┘       └─► refused: page saying why
+//!   POST, form or any text  ─┼─► FetchMode::call ─► request ─► page with the URL and its response
+//!   X-Callback, Referer     ─┘       └─► refused: page with the reason
 //! ```
 
 use std::sync::Arc;
@@ -16,30 +16,29 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use url::{Url, form_urlencoded};
 
-use super::caller;
 use super::fetching::{FetchCall, FetchMode, FetchRefusal};
+use super::http_client;
 use super::visits::Visits;
 
-/// Requests under way or waiting at once: more are refused.
-const AT_ONCE: usize = 256;
-/// Largest body that is read.
+/// Concurrent requests, including delayed ones; further ones are refused.
+const CONCURRENCY: usize = 256;
+/// The largest accepted body.
 const BODY_LIMIT: usize = 64 << 10;
-/// Wait of the late way unless said, and the longest, in seconds.
-const LATER: (u64, u64) = (5, 60);
+/// Default and maximum delay, in seconds.
+const DELAY: (u64, u64) = (5, 60);
 
-/// Makes the requests; cheap to clone.
+/// Sends the requests; cheap to clone.
 #[derive(Clone)]
 pub struct Fetcher {
     client: reqwest::Client,
     visits: Visits,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
-/// A page: its status, and the body of its text.
+/// A page: its status and its text.
 pub type FetchPage = (StatusCode, String);
 
-/// What a request asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FetchRequest {
     address: String,
@@ -47,55 +46,51 @@ struct FetchRequest {
 }
 
 impl Fetcher {
-    /// Whose logger `visits` knows.
+    /// A fetcher for the loggers of the service that `visits` reports to.
     ///
     /// # Errors
-    /// When no client can be made.
+    /// When the client cannot be created.
     pub fn new(visits: Visits, stop: CancellationToken) -> reqwest::Result<Self> {
-        Ok(Self { client: caller()?, visits, room: Arc::new(Semaphore::new(AT_ONCE)), stop })
+        Ok(Self { client: http_client()?, visits, permits: Arc::new(Semaphore::new(CONCURRENCY)), stop })
     }
 
-    /// Does what a request to a way asks for.
-    pub async fn answer(&self, way: FetchMode, parts: &Parts, body: Body) -> FetchPage {
+    pub async fn answer(&self, mode: FetchMode, parts: &Parts, body: Body) -> FetchPage {
         let Some(logger) = self.visits.logger() else {
-            return (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "<p>There is no logger yet to which a request could go.</p>".into(),
-            );
+            return (StatusCode::SERVICE_UNAVAILABLE, "<p>The demo has no logger yet.</p>".into());
         };
         let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
-            return (StatusCode::PAYLOAD_TOO_LARGE, format!("<p>No more than {BODY_LIMIT} bytes are read.</p>"));
+            return (StatusCode::PAYLOAD_TOO_LARGE, format!("<p>The body is larger than {BODY_LIMIT} bytes.</p>"));
         };
-        let asked = match way {
-            FetchMode::Header => FetchRequest { address: of_headers(&parts.headers, &logger), seconds: None },
+        let wanted = match mode {
+            FetchMode::Header => FetchRequest { address: address_in_headers(&parts.headers, &logger), seconds: None },
             _ => FetchRequest::of(parts, &body),
         };
-        match way.call(&asked.address, &logger) {
-            Ok(call) if way == FetchMode::Later => self.later(call, asked.seconds),
-            Ok(call) => self.now(call).await,
+        match mode.call(&wanted.address, &logger) {
+            Ok(call) if mode == FetchMode::Later => self.fetch_later(call, wanted.seconds),
+            Ok(call) => self.fetch(call).await,
             Err(refusal) => refused(&refusal, &logger),
         }
     }
 
-    async fn now(&self, call: FetchCall) -> FetchPage {
-        let Ok(_room) = self.room.try_acquire() else { return crowded() };
+    async fn fetch(&self, call: FetchCall) -> FetchPage {
+        let Ok(_permit) = self.permits.try_acquire() else { return overloaded() };
         let shown = escaped(call.url.as_str());
         match send(&self.client, call).await {
-            Ok(status) => (StatusCode::OK, format!("<p>Requested <code>{shown}</code>: answered {status}.</p>")),
-            Err(_) => (StatusCode::BAD_GATEWAY, format!("<p>Requested <code>{shown}</code>: no answer.</p>")),
+            Ok(status) => (StatusCode::OK, format!("<p>Requested <code>{shown}</code>: status {status}.</p>")),
+            Err(_) => (StatusCode::BAD_GATEWAY, format!("<p>Requested <code>{shown}</code>: no response.</p>")),
         }
     }
 
-    fn later(&self, call: FetchCall, seconds: Option<u64>) -> FetchPage {
-        let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else { return crowded() };
-        let seconds = seconds.unwrap_or(LATER.0).min(LATER.1);
+    fn fetch_later(&self, call: FetchCall, seconds: Option<u64>) -> FetchPage {
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return overloaded() };
+        let seconds = seconds.unwrap_or(DELAY.0).min(DELAY.1);
         let shown = escaped(call.url.as_str());
         let (client, stop) = (self.client.clone(), self.stop.clone());
         tokio::spawn(async move {
-            let _room = room;
+            let _permit = permit;
             let sending = async {
                 tokio::time::sleep(Duration::from_secs(seconds)).await;
-                // Nobody waits for the answer any more.
+                // The client does not wait for the response.
                 let _ = send(&client, call).await;
             };
             tokio::select! {
@@ -103,7 +98,7 @@ impl Fetcher {
                 () = sending => {}
             }
         });
-        (StatusCode::ACCEPTED, format!("<p>In {seconds} seconds <code>{shown}</code> will be requested.</p>"))
+        (StatusCode::ACCEPTED, format!("<p><code>{shown}</code> will be requested in {seconds} seconds.</p>"))
     }
 }
 
@@ -116,20 +111,20 @@ async fn send(client: &reqwest::Client, FetchCall { url, body }: FetchCall) -> r
 }
 
 impl FetchRequest {
-    /// From the query, a form, or a body that is the text itself.
+    /// Reads the query, a form, or a plain text body.
     fn of(parts: &Parts, body: &[u8]) -> Self {
-        let mut asked = Self::default();
-        asked.take(parts.uri.query().unwrap_or_default().as_bytes());
+        let mut wanted = Self::default();
+        wanted.take(parts.uri.query().unwrap_or_default().as_bytes());
         let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_form = kind.starts_with("application/x-www-form-urlencoded");
         if is_form {
-            asked.take(body);
+            wanted.take(body);
         }
-        // `curl --data` calls any text a form.
-        if !body.is_empty() && (!is_form || asked.address.is_empty()) {
-            asked.address = String::from_utf8_lossy(body).into_owned();
+        // `curl --data` sends any text with the content type of a form.
+        if !body.is_empty() && (!is_form || wanted.address.is_empty()) {
+            wanted.address = String::from_utf8_lossy(body).into_owned();
         }
-        asked
+        wanted
     }
 
     fn take(&mut self, form: &[u8]) {
@@ -143,45 +138,42 @@ impl FetchRequest {
     }
 }
 
-/// The address in a header: the first that may be called, else the first there is, for its refusal.
-fn of_headers(headers: &HeaderMap, logger: &Url) -> String {
+/// The first allowed address in a header, else the first address.
+fn address_in_headers(headers: &HeaderMap, logger: &Url) -> String {
     let named = ["x-callback", "referer"].iter().filter_map(|name| headers.get(*name)?.to_str().ok());
-    let may = |address: &&str| FetchMode::Header.call(address, logger).is_ok();
-    named.clone().find(may).or_else(|| named.clone().next()).unwrap_or_default().to_owned()
+    let is_allowed = |address: &&str| FetchMode::Header.call(address, logger).is_ok();
+    named.clone().find(is_allowed).or_else(|| named.clone().next()).unwrap_or_default().to_owned()
 }
 
 fn refused(refusal: &FetchRefusal, logger: &Url) -> FetchPage {
     let only = escaped(logger.join("/").as_ref().unwrap_or(logger).as_str());
     match refusal {
-        FetchRefusal::Nothing => {
-            (StatusCode::BAD_REQUEST, "<p>No address was given: <code>url=</code> is empty.</p>".into())
-        }
-        FetchRefusal::NoAddress => (StatusCode::BAD_REQUEST, "<p>What was given is no address.</p>".into()),
+        FetchRefusal::Nothing => (StatusCode::BAD_REQUEST, "<p>The parameter <code>url</code> is empty.</p>".into()),
+        FetchRefusal::NoAddress => (StatusCode::BAD_REQUEST, "<p>The parameter is not a URL.</p>".into()),
         FetchRefusal::Elsewhere(given) => {
             let given = escaped(given);
             let why = format!(
-                "<p>Refused: <code>{given}</code> was not requested.</p><p>This server calls nothing but \
-                 the loggers of its own demo, which are at <code>{only}</code>.</p>"
+                "<p>Refused: <code>{given}</code> was not requested.</p><p>This server sends requests \
+                 to the loggers of this demo only: <code>{only}</code>.</p>"
             );
             (StatusCode::FORBIDDEN, why)
         }
     }
 }
 
-fn crowded() -> FetchPage {
-    (StatusCode::SERVICE_UNAVAILABLE, format!("<p>{AT_ONCE} requests are under way; try again in a moment.</p>"))
+fn overloaded() -> FetchPage {
+    (StatusCode::SERVICE_UNAVAILABLE, format!("<p>Too many requests ({CONCURRENCY}); try again later.</p>"))
 }
 
-/// The page with a form for each way.
+/// The page with a form for each mode.
 pub fn page() -> String {
-    let mut page = "<p>For practice: this server requests addresses that it is given, as many a real one does without \
-         meaning to. Plant the address of a logger of this demo (in the dashboard, <code>p</code> makes one with a token) \
-         and see what comes in. Anything else is refused.</p>"
+    let mut page = "<p>For practice: this server requests URLs from its input, like a server with an SSRF vulnerability. Plant the \
+         URL of a logger of this demo (in the dashboard, <code>p</code> creates one with a token) and watch its captured \
+         requests. Other URLs are refused.</p>"
         .to_owned();
-    for way in FetchMode::ALL {
-        let (id, told) = (way.id(), way.told());
-        page.push_str(&format!("<h2>{id}</h2><p>{told}</p>"));
-        page.push_str(&match way {
+    for (mode, id, description) in FetchMode::ALL {
+        page.push_str(&format!("<h2>{id}</h2><p>{description}</p>"));
+        page.push_str(&match mode {
             FetchMode::Header => "<pre>curl -H 'X-Callback: ADDRESS' …/fetch/header</pre>".to_owned(),
             _ => format!(
                 "<form action=\"/fetch/{id}\"><input name=\"url\" size=\"60\" aria-label=\"address\"> \
@@ -192,7 +184,6 @@ pub fn page() -> String {
     page
 }
 
-/// Text in HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

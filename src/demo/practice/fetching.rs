@@ -1,20 +1,18 @@
-//! The ways in which the practice target can be made to request an address: what each does to it, and what the page
-//! says about it. Pure: a way and what was given in, the call to make out.
+//! Modes of server-side requests of the practice target. Pure: converts a mode and an input into a request.
 //!
 //! ```text
-//!   given ─► completed with the logger's host ─► changed by the way ─► to the demo's loggers? ─► Call, or a refusal
+//!   input ─► completed with the logger's host ─► changed by the mode ─► to the demo's loggers? ─► FetchCall, or a refusal
 //! ```
 //!
-//! The check comes last, on the very address that is called.
+//! The check comes last and examines the final URL.
 
 use base64::Engine as _;
 use serde_json::json;
 use url::Url;
 
-/// Longest part of an address that a refusal repeats, in characters.
+/// Characters of a URL that a refusal repeats.
 const SHOWN: usize = 200;
 
-/// A way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchMode {
     Plain,
@@ -27,84 +25,72 @@ pub enum FetchMode {
     Json,
 }
 
-/// What is to be requested.
+/// A request to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FetchCall {
     pub url: Url,
-    /// Sent as JSON by POST; without one it is a GET.
+    /// Sent as JSON by POST; without a body the method is GET.
     pub body: Option<serde_json::Value>,
 }
 
-/// Why nothing is requested.
+/// Why no request is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchRefusal {
-    /// Nothing was given.
+    /// The input is empty.
     Nothing,
-    /// It is no address.
+    /// The input is not a URL.
     NoAddress,
-    /// It leads elsewhere than to the loggers of this demo.
+    /// The URL does not belong to a logger of this demo.
     Elsewhere(String),
 }
 
 impl FetchMode {
-    /// All, as the page lists them.
-    pub const ALL: [FetchMode; 8] =
-        [Self::Plain, Self::Path, Self::Header, Self::Later, Self::Unfurl, Self::Upper, Self::Twice, Self::Json];
+    /// All modes as the page lists them: with id (`/fetch/ID`) and description.
+    pub const ALL: [(FetchMode, &str, &str); 8] = [
+        (Self::Plain, "plain", "Requests exactly the given URL."),
+        (
+            Self::Path,
+            "path",
+            "Appends /latest/meta-data to the URL, so the captured path is longer than the planted one.",
+        ),
+        (
+            Self::Header,
+            "header",
+            "Requests the URL in the header X-Callback, else in Referer, of any request to /fetch/header. A form sends \
+             neither; use curl -H.",
+        ),
+        (
+            Self::Later,
+            "later",
+            "Responds first and requests the URL after 5 seconds, or after the number in seconds= (at most 60).",
+        ),
+        (
+            Self::Unfurl,
+            "unfurl",
+            "Finds a URL in any text, HTML or XML, like link previews and XML parsers. The body of a POST is the text.",
+        ),
+        (Self::Upper, "upper", "Sends the URL to its logger as a parameter, in upper case."),
+        (Self::Twice, "twice", "Sends the URL to its logger as a parameter, URL-encoded twice."),
+        (Self::Json, "json", "Posts the URL to its logger in a JSON body, base64-encoded."),
+    ];
 
-    /// As in addresses, `/fetch/plain`.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Path => "path",
-            Self::Header => "header",
-            Self::Later => "later",
-            Self::Unfurl => "unfurl",
-            Self::Upper => "upper",
-            Self::Twice => "twice",
-            Self::Json => "json",
-        }
-    }
-
-    /// The way of a path.
+    /// The mode of a path.
     pub fn at(path: &str) -> Option<Self> {
-        let id = path.strip_prefix("/fetch/")?;
-        Self::ALL.into_iter().find(|way| way.id() == id)
+        let name = path.strip_prefix("/fetch/")?;
+        Self::ALL.into_iter().find(|(_, id, _)| *id == name).map(|(mode, ..)| mode)
     }
 
-    /// What it does, in a sentence for who practises.
-    pub fn told(self) -> &'static str {
-        match self {
-            Self::Plain => "The server requests exactly the address it is given.",
-            Self::Path => "It appends /latest/meta-data first: what comes in ends with more than was planted.",
-            Self::Header => {
-                "It requests the address in the header X-Callback, or else in Referer, of any request to /fetch/header; \
-                 a form sends neither, curl -H does."
-            }
-            Self::Later => {
-                "It answers first and requests the address later: after 5 seconds, or as many as seconds= says, 60 at \
-                 the most."
-            }
-            Self::Unfurl => {
-                "It looks for an address in any text, HTML or XML, as link previews and XML parsers do; the whole body \
-                 of a POST is such a text."
-            }
-            Self::Upper => "It sends the address on to its logger as a parameter, in upper case.",
-            Self::Twice => "It sends the address on to its logger as a parameter, URL-encoded once more.",
-            Self::Json => "It posts the address on to its logger in a JSON body, in base64.",
-        }
-    }
-
-    /// What to request for what was given. `logger` is one of the demo's own: only to its host and port anything goes.
+    /// The request for an input. Requests go to the host and port of `logger` only.
     ///
     /// # Errors
-    /// Why nothing is requested.
+    /// Why no request is sent.
     pub fn call(self, given: &str, logger: &Url) -> Result<FetchCall, FetchRefusal> {
         let given = given.trim();
         if given.is_empty() {
             return Err(FetchRefusal::Nothing);
         }
         let parse = |text: &str| {
-            // Without a host, as after `//` or a single slash, it is completed with the logger's.
+            // A URL without scheme or host is completed from the logger's URL.
             let url = Url::options().base_url(Some(logger)).parse(text).map_err(|_| FetchRefusal::NoAddress)?;
             match url.origin() == logger.origin() {
                 true => Ok(url),
@@ -119,7 +105,7 @@ impl FetchMode {
         };
         match self {
             Self::Plain | Self::Header | Self::Later => Ok(get(parse(given)?)),
-            // Of several, as the names of XML are, the one that is to be loaded.
+            // Of several URLs, such as XML namespaces, the first allowed one.
             Self::Unfurl => match addresses(given).find_map(|address| parse(&address).ok()) {
                 Some(url) => Ok(get(url)),
                 None => Ok(get(parse(&addresses(given).next().unwrap_or_else(|| given.to_owned()))?)),
@@ -136,7 +122,7 @@ impl FetchMode {
     }
 }
 
-/// The logger below which an address lies: `/l/<its name>/`.
+/// The URL of the logger to which a URL belongs: `/l/<token>/`.
 fn handler(url: &Url) -> Url {
     let name: Vec<&str> = url.path_segments().into_iter().flatten().take(2).collect();
     let mut handler = url.clone();
@@ -146,7 +132,7 @@ fn handler(url: &Url) -> Url {
     handler
 }
 
-/// The addresses in a text, each as far as it can reach.
+/// The URLs in a text.
 fn addresses(text: &str) -> impl Iterator<Item = String> + '_ {
     text.match_indices("http").filter_map(|(at, _)| {
         let rest = &text[at..];
@@ -170,14 +156,14 @@ mod tests {
         Url::parse("http://127.0.0.1:8766/l/Own/").unwrap()
     }
 
-    fn called(way: FetchMode, given: &str) -> String {
-        way.call(given, &logger()).unwrap().url.into()
+    fn called(mode: FetchMode, given: &str) -> String {
+        mode.call(given, &logger()).unwrap().url.into()
     }
 
     #[test]
-    fn each_way_changes_the_address_as_it_says() {
-        for way in [FetchMode::Plain, FetchMode::Header, FetchMode::Later] {
-            assert_eq!(called(way, GIVEN), GIVEN);
+    fn call_of_each_mode_changes_the_url() {
+        for mode in [FetchMode::Plain, FetchMode::Header, FetchMode::Later] {
+            assert_eq!(called(mode, GIVEN), GIVEN);
         }
         assert_eq!(called(FetchMode::Path, GIVEN), format!("{GIVEN}/latest/meta-data"));
         assert_eq!(called(FetchMode::Unfurl, &format!("<!ENTITY x SYSTEM \"{GIVEN}\"><a>&x;</a>")), GIVEN);
@@ -197,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_called_but_the_loggers_of_the_demo() {
+    fn call_to_foreign_url_is_refused() {
         let elsewhere = [
             "http://127.0.0.1:8765/api/v2/scans",
             "http://127.0.0.1/",
@@ -210,17 +196,17 @@ mod tests {
             "file:///etc/passwd",
             "\\\\example.org\\x",
         ];
-        for way in FetchMode::ALL {
+        for (mode, ..) in FetchMode::ALL {
             for given in elsewhere {
-                let refused = way.call(given, &logger());
+                let refused = mode.call(given, &logger());
                 assert!(
                     matches!(refused, Err(FetchRefusal::Elsewhere(_) | FetchRefusal::NoAddress)),
-                    "{way:?} {given}: {refused:?}"
+                    "{mode:?} {given}: {refused:?}"
                 );
             }
-            assert_eq!(way.call(" ", &logger()), Err(FetchRefusal::Nothing));
+            assert_eq!(mode.call(" ", &logger()), Err(FetchRefusal::Nothing));
         }
-        // What is appended may not move the host either.
+        // The appended path must not change the host either.
         assert!(matches!(
             FetchMode::Path.call("http://127.0.0.1:8766@example.org", &logger()),
             Err(FetchRefusal::Elsewhere(_))
@@ -228,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn every_way_has_an_address_of_its_own() {
-        for way in FetchMode::ALL {
-            assert_eq!(FetchMode::at(&format!("/fetch/{}", way.id())), Some(way));
-            assert!(way.told().ends_with('.'));
+    fn each_mode_has_its_own_path() {
+        for (mode, id, description) in FetchMode::ALL {
+            assert_eq!(FetchMode::at(&format!("/fetch/{id}")), Some(mode));
+            assert!(description.ends_with('.'));
         }
         assert_eq!((FetchMode::at("/fetch"), FetchMode::at("/fetch/none")), (None, None));
     }

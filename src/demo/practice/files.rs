@@ -1,12 +1,11 @@
-//! Files that the practice shop leaves lying about while their weakness is broken. All of it is made up, and the
-//! private key is the portal's own, of this run.
+//! Files that the practice shop exposes while their weakness is on. Their contents are invented; the private key is that of
+//! the portal in this run.
 
-use super::weaknesses::Broken;
+use super::weaknesses::ActiveWeaknesses;
 
-/// What the files need to know.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Of the portal's certificate, as PEM.
+    /// The key of the portal's certificate, as PEM.
     pub private_key: String,
     /// `http://127.0.0.1:PORT/`.
     pub shop_url: String,
@@ -25,18 +24,18 @@ const EXPOSED: &[(&str, &str, &str)] = &[
 ];
 
 impl Files {
-    /// A file that should not be readable, while it is; and the price list, which may be read.
-    pub fn exposed(&self, path: &str, broken: &Broken) -> Option<(&'static str, Vec<u8>)> {
+    /// An exposed file while its weakness is on, and the public price list.
+    pub fn exposed(&self, path: &str, active: &ActiveWeaknesses) -> Option<(&'static str, Vec<u8>)> {
         if path == "/files/price-list.csv" {
             return Some(("text/csv", b"article,price\npadlock,9.90\n".to_vec()));
         }
-        let (_, _, kind) = EXPOSED.iter().find(|(id, exposed, _)| *exposed == path && broken.contains(id))?;
+        let (_, _, kind) = EXPOSED.iter().find(|(id, exposed, _)| *exposed == path && active.contains(id))?;
         Some((kind, self.bytes(path)))
     }
 
-    /// Whether reading this path gives a scan away.
-    pub fn is_bait(path: &str, broken: &Broken) -> bool {
-        EXPOSED.iter().any(|(id, exposed, _)| *exposed == path && *id != "listing" && broken.contains(id))
+    /// Whether a request for this path indicates a scan.
+    pub fn is_bait(path: &str, active: &ActiveWeaknesses) -> bool {
+        EXPOSED.iter().any(|(id, exposed, _)| *exposed == path && *id != "listing" && active.contains(id))
     }
 
     fn bytes(&self, path: &str) -> Vec<u8> {
@@ -67,7 +66,7 @@ impl Files {
     }
 }
 
-/// A tar archive (ustar) with one file in it.
+/// A tar archive (ustar) with one file.
 fn archive() -> Vec<u8> {
     let body = b"<h1>The shop as it was last year</h1>\n";
     let mut head = vec![0; 512];

@@ -1,4 +1,4 @@
-//! Open ports that say hello like well-known services, as long as their weakness is broken.
+//! Open ports with the banners of well-known services, while their weakness is on.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::weaknesses::Weaknesses;
 
-/// Weakness and greeting.
+/// Weakness and banner.
 const GREETINGS: &[(&str, &str)] = &[
     ("port-ssh", "SSH-2.0-practice_1.0\r\n"),
     ("port-ftp", "220 practice FTP server ready\r\n"),
     ("port-smtp", "220 practice.localhost ESMTP ready\r\n"),
 ];
 
-/// Opens the ports; answers them with their weakness.
+/// Opens the ports; returns each with its weakness.
 pub async fn open(weaknesses: &Weaknesses, stop: &CancellationToken) -> io::Result<Vec<(&'static str, SocketAddr)>> {
     let mut ports = Vec::new();
     for (id, greeting) in GREETINGS {
@@ -29,21 +29,21 @@ pub async fn open(weaknesses: &Weaknesses, stop: &CancellationToken) -> io::Resu
         tokio::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = keep(id, greeting, listener, weaknesses) => {}
+                () = listen(id, greeting, listener, weaknesses) => {}
             }
         });
     }
     Ok(ports)
 }
 
-/// Listens while the weakness is broken, and not while it is mended; always on the same port.
-async fn keep(id: &str, greeting: &'static str, listener: TcpListener, weaknesses: Weaknesses) {
+/// Listens while the weakness is on, always on the same port.
+async fn listen(id: &str, greeting: &'static str, listener: TcpListener, weaknesses: Weaknesses) {
     let mut changes = weaknesses.watch();
     let Ok(address) = listener.local_addr() else { return };
     let mut listener = Some(listener);
     loop {
-        let is_broken = changes.borrow_and_update().contains(id);
-        match (&listener, is_broken) {
+        let is_active = changes.borrow_and_update().contains(id);
+        match (&listener, is_active) {
             (Some(open), true) => tokio::select! {
                 accepted = open.accept() => if let Ok((stream, _)) = accepted {
                     tokio::spawn(greet(stream, greeting));
@@ -53,7 +53,7 @@ async fn keep(id: &str, greeting: &'static str, listener: TcpListener, weaknesse
             (Some(_), false) => listener = None,
             (None, true) => match TcpListener::bind(address).await {
                 Ok(again) => listener = Some(again),
-                // Somebody else has the port for a moment.
+                // Another process uses the port for a moment.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             },
             (None, false) => {
@@ -65,10 +65,10 @@ async fn keep(id: &str, greeting: &'static str, listener: TcpListener, weaknesse
     }
 }
 
-/// Says hello and hangs up when the other side does, or says nothing for a while.
+/// Sends the banner, and closes the connection when the client does or is silent for a while.
 async fn greet(mut stream: TcpStream, greeting: &str) {
-    let mut said = [0; 512];
+    let mut received = [0; 512];
     if stream.write_all(greeting.as_bytes()).await.is_ok() {
-        while let Ok(Ok(1..)) = timeout(Duration::from_secs(2), stream.read(&mut said)).await {}
+        while let Ok(Ok(1..)) = timeout(Duration::from_secs(2), stream.read(&mut received)).await {}
     }
 }

@@ -1,4 +1,4 @@
-//! Accepts TLS connections for axum: handshakes run beside each other, so that a slow one holds nobody up.
+//! A TLS listener for axum with concurrent handshakes, so that a slow client does not delay others.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,17 +14,16 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
-/// Longest a handshake may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Connections whose handshake is done.
+/// Returns connections after their handshake.
 pub struct TlsListener {
     address: SocketAddr,
     ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
 }
 
 impl TlsListener {
-    /// Takes over a bound listener until `stop`.
+    /// Accepts connections until `stop`.
     pub fn new(listener: TcpListener, config: ServerConfig, stop: CancellationToken) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (done, ready) = mpsc::channel(16);
@@ -46,14 +45,14 @@ async fn accept_all(
 ) {
     loop {
         let Ok((stream, peer)) = listener.accept().await else {
-            // Out of descriptors: others will close theirs.
+            // Out of descriptors until other connections close.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let (acceptor, done) = (acceptor.clone(), done.clone());
         tokio::spawn(async move {
-            if let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await {
-                // Nobody takes it any more once the server has stopped.
+            if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
+                // The receiver is gone after the server has stopped.
                 let _ = done.send((stream, peer)).await;
             }
         });
@@ -67,7 +66,7 @@ impl Listener for TlsListener {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.ready.recv().await {
             Some(connection) => connection,
-            // Stopped: axum ends by its own signal.
+            // axum stops by its own signal.
             None => std::future::pending().await,
         }
     }

@@ -1,10 +1,10 @@
-//! The practice target: a shop over HTTP, the same as a portal over HTTPS, and a few greeting ports, all on loopback,
-//! with honest weaknesses of the kinds the scans find.
+//! The practice target: a shop over HTTP, the same site as a portal over HTTPS, and some ports with banners, all on
+//! loopback, with deliberate weaknesses of the kinds that scans find.
 //!
 //! ```text
-//!   weaknesses ─► site (shop, portal), certificates, greeters      control: mend and break while it runs
-//!   site ─► visits ─► a logger hears of each scan and of each bait file read
-//!   site ─► fetching, fetcher ─► requests what it is given, towards the demo's own loggers alone
+//!   weaknesses ─► site (shop, portal), certificates, greeters      control: switches weaknesses on and off
+//!   site ─► visits ─► a logger receives the first visit of each scan and each request for a bait file
+//!   site ─► fetching, fetcher ─► server-side requests to the demo's own loggers only
 //! ```
 
 use std::io;
@@ -44,28 +44,24 @@ use weaknesses::Weaknesses;
 
 /// A practice target that runs until its token is cancelled.
 pub struct Practice {
-    /// The shop.
     pub http: SocketAddr,
-    /// The portal.
     pub https: SocketAddr,
-    /// The control address.
     pub control: SocketAddr,
-    /// Greeting ports with the weakness that opens them.
+    /// Open ports with their weaknesses.
     pub ports: Vec<(&'static str, SocketAddr)>,
-    /// The switchboard behind the control address.
     pub weaknesses: Weaknesses,
     anchor: CertificateDer<'static>,
     visits: Visits,
 }
 
 impl Practice {
-    /// Starts everything on free ports of 127.0.0.1, with every weakness broken.
+    /// Starts on free ports of 127.0.0.1, with all weaknesses on.
     ///
     /// # Errors
-    /// When no port is to be had.
+    /// When there is no free port.
     pub async fn start(stop: CancellationToken) -> io::Result<Self> {
         let weaknesses = Weaknesses::default();
-        let made = certificates::make(&weaknesses)?;
+        let tls = certificates::create(&weaknesses)?;
         let visits = Visits::start(stop.clone());
         let [http, https, control] = [bind().await?, bind().await?, bind().await?];
         let practice = Self {
@@ -74,15 +70,15 @@ impl Practice {
             control: control.local_addr()?,
             ports: greeters::open(&weaknesses, &stop).await?,
             weaknesses,
-            anchor: made.anchor,
+            anchor: tls.anchor,
             visits,
         };
-        let files = Files { private_key: made.private_key, shop_url: practice.http_url() };
+        let files = Files { private_key: tls.private_key, shop_url: practice.http_url() };
         let fetcher = Fetcher::new(practice.visits.clone(), stop.clone()).map_err(io::Error::other)?;
         let shop = practice.site("shop", &files, &fetcher);
         let portal = practice.site("portal", &files, &fetcher);
         serve(http, shop, &stop);
-        serve(TlsListener::new(https, made.config, stop.clone())?, portal, &stop);
+        serve(TlsListener::new(https, tls.config, stop.clone())?, portal, &stop);
         serve(control, control::router(practice.weaknesses.clone(), practice.control), &stop);
         Ok(practice)
     }
@@ -92,28 +88,28 @@ impl Practice {
         format!("http://{}/", self.http)
     }
 
-    /// The portal by name, since a certificate is about names: `https://localhost:PORT/`.
+    /// The portal by host name, because certificates contain names: `https://localhost:PORT/`.
     pub fn https_url(&self) -> String {
         format!("https://localhost:{}/", self.https.port())
     }
 
-    /// Where the shop can be made to request an address: `http://127.0.0.1:PORT/fetch`.
+    /// The page for server-side requests: `http://127.0.0.1:PORT/fetch`.
     pub fn fetch_url(&self) -> String {
         format!("{}fetch", self.http_url())
     }
 
-    /// Where weaknesses are mended and broken: `http://127.0.0.1:PORT/`.
+    /// The control address: `http://127.0.0.1:PORT/`.
     pub fn control_url(&self) -> String {
         format!("http://{}/", self.control)
     }
 
-    /// The authority behind the mended certificate, for those who shall trust it.
+    /// The authority that signed the valid certificate.
     pub fn anchor(&self) -> CertificateDer<'static> {
         self.anchor.clone()
     }
 
-    /// From now on each scan's first visit, and whoever reads a bait file, is reported to this logger, and addresses of
-    /// loggers beside it are requested. Only loopback is called.
+    /// Reports the first visit of each scan, and requests for bait files, to this logger from now on, and allows server-side
+    /// requests to loggers of the same service. Only loopback addresses are accepted.
     pub fn report_visits_to(&self, logger: Url) {
         self.visits.report_to(logger);
     }
@@ -125,7 +121,7 @@ impl Practice {
     }
 }
 
-/// The shop, or the portal.
+/// The shop or the portal.
 struct PracticeSite {
     name: &'static str,
     weaknesses: Weaknesses,
@@ -136,25 +132,25 @@ struct PracticeSite {
 
 impl PracticeSite {
     async fn answer(&self, request: Request) -> Response<Body> {
-        let broken = self.weaknesses.broken();
+        let active = self.weaknesses.active();
         let (parts, body) = request.into_parts();
         let path = parts.uri.path();
         let agent = parts.headers.get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        self.visits.note(self.name, path, agent, Files::is_bait(path, &broken));
+        self.visits.record(self.name, path, agent, Files::is_bait(path, &active));
         let is_https = self.name == "portal";
         let request = site::SiteRequest { method: &parts.method, path, headers: &parts.headers, is_https };
         match FetchMode::at(path).filter(|_| matches!(parts.method, Method::GET | Method::POST)) {
-            Some(way) => {
-                let (status, text) = self.fetcher.answer(way, &parts, body).await;
-                site::dressed(&request, &broken, site::page(status, "Request an address", &text))
+            Some(mode) => {
+                let (status, text) = self.fetcher.answer(mode, &parts, body).await;
+                site::with_headers(&request, &active, site::page(status, "Server-side request", &text))
             }
-            None => site::answer(&request, &self.files, &broken),
+            None => site::answer(&request, &self.files, &active),
         }
     }
 }
 
-/// The client of what calls from here. Who uses it says where to; it follows nobody elsewhere.
-fn caller() -> reqwest::Result<reqwest::Client> {
+/// A client that follows no redirects.
+fn http_client() -> reqwest::Result<reqwest::Client> {
     reqwest::Client::builder()
         .no_proxy()
         .user_agent(concat!("scandeck-practice/", env!("CARGO_PKG_VERSION")))
@@ -176,7 +172,7 @@ where
     tokio::spawn(async move {
         let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
         if let Err(error) = served {
-            tracing::warn!(%error, "a server of the practice target ended");
+            tracing::warn!(%error, "server of the practice target failed");
         }
     });
 }

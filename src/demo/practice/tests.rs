@@ -1,4 +1,4 @@
-//! The scans meet the practice target: each weakness is found while it is broken and not while it is mended.
+//! Scans of the practice target: each weakness is found while it is on, and not while it is off.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::weaknesses::ALL;
 use crate::contract::{Risk, Tool};
 use crate::service::engine::testing::{ScanResult, TestScan};
 
-/// Kinds that are found whatever is mended: plain HTTP is plain HTTP.
+/// Kinds that are found regardless of the switches: the shop uses plain HTTP.
 const ALWAYS: &[&str] = &["web.plain_http"];
 
 struct Range {
@@ -24,7 +24,7 @@ async fn range() -> Range {
     Range { practice: Practice::start(stop.clone()).await.unwrap(), _stop: stop.drop_guard() }
 }
 
-/// Every scan of the target, at once.
+/// Runs all scans of the target concurrently.
 async fn scan_all(practice: &Practice) -> [ScanResult; 4] {
     let ports: Vec<u16> = practice.ports.iter().map(|(_, address)| address.port()).collect();
     let run = |tool, target: &str, params| {
@@ -46,18 +46,18 @@ async fn scan_all(practice: &Practice) -> [ScanResult; 4] {
     all
 }
 
-/// Kinds found, and open ports by number.
+/// The kinds found, and open ports by number.
 fn found(all: &[ScanResult]) -> BTreeSet<String> {
     let name = |kind: &str, port: u16| if kind == "port.open" { format!("{kind} {port}") } else { kind.to_owned() };
     let findings = all.iter().flat_map(ScanResult::findings);
     findings.map(|one| name(&one.vuln_id, one.port)).filter(|kind| !ALWAYS.contains(&kind.as_str())).collect()
 }
 
-/// Kinds that the weaknesses broken now must lead to.
+/// The kinds that the active weaknesses must cause.
 fn expected(practice: &Practice) -> BTreeSet<String> {
-    let broken = practice.weaknesses.broken();
+    let active = practice.weaknesses.active();
     let mut kinds = BTreeSet::new();
-    for one in ALL.iter().filter(|one| broken.contains(one.id)) {
+    for one in ALL.iter().filter(|one| active.contains(one.id)) {
         match practice.ports.iter().find(|(id, _)| *id == one.id) {
             Some((_, address)) => kinds.insert(format!("port.open {}", address.port())),
             None => {
@@ -69,10 +69,10 @@ fn expected(practice: &Practice) -> BTreeSet<String> {
     kinds
 }
 
-/// Waits until the greeting ports are as the switchboard says.
+/// Waits until the ports match the switches.
 async fn settled(practice: &Practice) {
     for (id, address) in &practice.ports {
-        let wanted = practice.weaknesses.broken().contains(id);
+        let wanted = practice.weaknesses.active().contains(id);
         while tokio::net::TcpStream::connect(address).await.is_ok() != wanted {
             tokio::task::yield_now().await;
         }
@@ -80,10 +80,10 @@ async fn settled(practice: &Practice) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_broken_is_found_and_what_is_mended_is_not() {
+async fn scans_find_exactly_the_active_weaknesses() {
     let Range { practice, _stop } = range().await;
     let mut seen = BTreeSet::new();
-    // All broken, each half broken, all mended.
+    // All on, each half on, all off.
     for round in 0..4 {
         for (at, one) in ALL.iter().enumerate() {
             practice.weaknesses.set(one.id, round == 0 || (round < 3 && at % 2 == round % 2));
@@ -97,7 +97,7 @@ async fn what_is_broken_is_found_and_what_is_mended_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn risks_and_proofs_are_as_the_design_says_and_no_secret_is_repeated() {
+async fn findings_have_expected_risks_and_contain_no_secrets() {
     let Range { practice, _stop } = range().await;
     let [shop, portal, tls, _] = scan_all(&practice).await;
     for (result, kind, risk) in [
@@ -122,27 +122,27 @@ async fn risks_and_proofs_are_as_the_design_says_and_no_secret_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_logger_hears_of_a_scan_because_it_visited() {
+async fn scan_is_reported_to_the_logger() {
     use tokio::io::AsyncReadExt;
 
     let Range { practice, _stop } = range().await;
     let logger = TcpListener::bind("127.0.0.1:0").await.unwrap();
     practice.report_visits_to(format!("http://{}/l/abc/", logger.local_addr().unwrap()).parse().unwrap());
     let scan = tokio::spawn(TestScan::new(Tool::WEBSITE, &practice.http_url(), json!({})).run());
-    let mut heard = Vec::new();
-    while heard.len() < 4 {
+    let mut received = Vec::new();
+    while received.len() < 4 {
         let (mut stream, _) = logger.accept().await.unwrap();
         let mut bytes = vec![0; 4096];
         let n = stream.read(&mut bytes).await.unwrap();
-        heard.push(String::from_utf8_lossy(&bytes[..n]).lines().next().unwrap_or_default().to_owned());
+        received.push(String::from_utf8_lossy(&bytes[..n]).lines().next().unwrap_or_default().to_owned());
     }
-    assert!(heard[0].starts_with("POST /l/abc/visit?server=shop&path=%2F&scan=7"), "{heard:?}");
-    assert!(heard[1..].iter().all(|line| line.starts_with("POST /l/abc/bait?server=shop&path=")), "{heard:?}");
+    assert!(received[0].starts_with("POST /l/abc/visit?server=shop&path=%2F&scan=7"), "{received:?}");
+    assert!(received[1..].iter().all(|line| line.starts_with("POST /l/abc/bait?server=shop&path=")), "{received:?}");
     scan.await.unwrap().check();
 }
 
 #[tokio::test]
-async fn the_control_address_lists_mends_and_breaks() {
+async fn control_address_lists_and_switches_weaknesses() {
     let Range { practice, _stop } = range().await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let base = practice.control_url();
@@ -151,12 +151,12 @@ async fn the_control_address_lists_mends_and_breaks() {
         String::from_utf8(bytes.to_vec()).unwrap()
     };
     let post = async |path: &str| client.post(format!("{base}{path}")).send().await.unwrap().status().as_u16();
-    assert!(get("").await.contains("broken  git "));
-    assert_eq!(post("weaknesses/git/mend").await, 200);
-    assert!(get("").await.contains("mended  git ") && !practice.weaknesses.broken().contains("git"));
-    assert_eq!((post("weaknesses/nothing/mend").await, post("weaknesses/git/paint").await), (404, 404));
+    assert!(get("").await.contains("on   git "));
+    assert_eq!(post("weaknesses/git/off").await, 200);
+    assert!(get("").await.contains("off  git ") && !practice.weaknesses.active().contains("git"));
+    assert_eq!((post("weaknesses/nothing/off").await, post("weaknesses/git/paint").await), (404, 404));
     assert_eq!(post("mend-all").await, 200);
     let list: serde_json::Value = serde_json::from_str(&get("weaknesses").await).unwrap();
-    assert!(list.as_array().unwrap().iter().all(|one| one["broken"] == false));
-    assert_eq!((post("break-all").await, practice.weaknesses.broken().len()), (200, ALL.len()));
+    assert!(list.as_array().unwrap().iter().all(|one| one["on"] == false && one["broken"] == false));
+    assert_eq!((post("break-all").await, practice.weaknesses.active().len()), (200, ALL.len()));
 }

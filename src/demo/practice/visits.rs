@@ -1,10 +1,10 @@
-//! The practice target calls home: it reports a scan's first visit, and whoever reads a bait file, to a logger.
+//! Reports the first visit of each scan, and requests for bait files, to a logger.
 //!
 //! ```text
 //!   request ──note──► queue ──► task ──POST──► http://127.0.0.1:…/l/…/visit?scan=7
 //! ```
 //!
-//! A report is sent because the visit happened, at that moment. Only loopback is ever called.
+//! A report is sent at the moment of the visit, to loopback addresses only.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,12 +14,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
-use super::caller;
+use super::http_client;
 
-/// Reports waiting; more are dropped, since a scan must not fill memory.
+/// Queued reports; further ones are dropped, because a scan must not fill the memory.
 const QUEUE: usize = 256;
 
-/// One visit to tell of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Visit {
     server: &'static str,
@@ -28,19 +27,19 @@ struct Visit {
     bait: bool,
 }
 
-/// Notes visits and reports them; cheap to clone.
+/// Records and reports visits; cheap to clone.
 #[derive(Clone)]
 pub struct Visits {
     logger: Arc<Mutex<Option<Url>>>,
-    told: Arc<Mutex<HashSet<Visit>>>,
+    reported: Arc<Mutex<HashSet<Visit>>>,
     queue: mpsc::Sender<Visit>,
 }
 
 impl Visits {
-    /// Starts the task that reports, until `stop`.
+    /// Starts the reporting task, which runs until `stop`.
     pub fn start(stop: CancellationToken) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let visits = Self { logger: Arc::default(), told: Arc::default(), queue };
+        let visits = Self { logger: Arc::default(), reported: Arc::default(), queue };
         let logger = Arc::clone(&visits.logger);
         tokio::spawn(async move {
             tokio::select! {
@@ -51,7 +50,7 @@ impl Visits {
         visits
     }
 
-    /// Where to report; anything but loopback is not called.
+    /// Sets the logger, unless its address is not loopback.
     pub fn report_to(&self, logger: Url) {
         let is_loopback = match logger.host() {
             Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -64,35 +63,34 @@ impl Visits {
         }
     }
 
-    /// Where reports go.
     pub fn logger(&self) -> Option<Url> {
         self.logger.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes a request: a scan's first one is reported, and each bait file once a scan.
-    pub fn note(&self, server: &'static str, path: &str, user_agent: &str, bait: bool) {
+    /// Records a request. The first request of a scan is reported, and each bait file once per scan.
+    pub fn record(&self, server: &'static str, path: &str, user_agent: &str, bait: bool) {
         let scan = scan_of(user_agent);
         if !bait && scan.is_none() || self.logger().is_none() {
             return;
         }
         let path = if bait { path.chars().take(200).collect() } else { "/".to_owned() };
         let visit = Visit { server, path, scan, bait };
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(visit.clone());
+        let is_new = self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(visit.clone());
         if is_new {
-            // A full queue means that the logger is slow; the visit itself must not wait for it.
+            // A full queue means that the logger is slow; the visitor must not wait for it.
             let _ = self.queue.try_send(visit);
         }
     }
 }
 
-/// The scan's number in the User-Agent of this program's scanner.
+/// The scan id in the User-Agent of the scanner.
 fn scan_of(user_agent: &str) -> Option<String> {
     let (_, rest) = user_agent.split_once("security scan ")?;
     Some(rest.chars().take_while(char::is_ascii_digit).collect())
 }
 
 async fn report_all(mut waiting: mpsc::Receiver<Visit>, logger: Arc<Mutex<Option<Url>>>) {
-    let Ok(client) = caller() else { return };
+    let Ok(client) = http_client() else { return };
     while let Some(visit) = waiting.recv().await {
         let base = logger.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(url) = base.and_then(|base| address(&base, &visit)) else { continue };
@@ -102,7 +100,7 @@ async fn report_all(mut waiting: mpsc::Receiver<Visit>, logger: Arc<Mutex<Option
             "path": visit.path,
             "scan": visit.scan,
         });
-        // A logger that is gone is no reason to stop practising.
+        // A deleted logger must not stop the practice target.
         let _ = client.post(url).json(&body).send().await;
     }
 }
@@ -122,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_goes_below_the_logger_and_names_the_scan() {
+    fn address_of_visit_names_server_path_and_scan() {
         let logger = Url::parse("http://127.0.0.1:8766/l/abc/").unwrap();
         let scan = scan_of("scandeck/0.1.0 (security scan 17)");
         let visit = Visit { server: "shop", path: "/.env".into(), scan, bait: true };
@@ -131,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_loopback_is_called() {
+    async fn report_to_accepts_loopback_only() {
         let visits = Visits::start(CancellationToken::new());
         visits.report_to(Url::parse("http://192.0.2.1/l/abc/").unwrap());
         assert!(visits.logger.lock().unwrap().is_none());

@@ -10,13 +10,12 @@
 //! must not overwrite the results of the next attempt.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreResult, WriteTransaction, json, millis};
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
-use crate::service::engine::TestDone;
+use crate::service::engine::{ScanJob, TestDone};
 
 /// How long a claim is valid without renewal.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
@@ -37,11 +36,7 @@ pub struct Attempt {
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub attempt: Attempt,
-    pub tool: Tool,
-    pub target: String,
-    pub params: Value,
-    pub redirect_level: RedirectLevel,
-    pub scan_original_url: bool,
+    pub job: ScanJob,
     pub vpn_scan: bool,
     pub max_minutes: i64,
 }
@@ -95,11 +90,14 @@ impl Store {
         change.commit().await?;
         Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
-            tool: Tool(job.try_get("tool_id")?),
-            target: job.try_get("target")?,
-            params: json(job.try_get("params")?),
-            redirect_level: RedirectLevel::from(job.try_get::<&str, _>("redirect_level")?),
-            scan_original_url: job.try_get("scan_original_url")?,
+            job: ScanJob {
+                scan,
+                tool: Tool(job.try_get("tool_id")?),
+                target: job.try_get("target")?,
+                params: json(job.try_get("params")?),
+                redirect_level: RedirectLevel::from(job.try_get::<&str, _>("redirect_level")?),
+                scan_original_url: job.try_get("scan_original_url")?,
+            },
             vpn_scan: job.try_get("vpn_scan")?,
             max_minutes: job.try_get("max_minutes")?,
         })))

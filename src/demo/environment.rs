@@ -1,5 +1,5 @@
-//! Starts the world: a service in a temporary directory, the practice target, and in a workspace of their own a
-//! logger, targets and scans. All of it is made through the API, as a person would.
+//! Starts the demo: a service in a temporary directory, the practice target, and a workspace with a logger, targets and
+//! scans, all created through the API.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -20,15 +20,15 @@ use crate::service;
 use crate::service::{RateLimit, Running, Settings};
 use crate::text::quoted;
 
-/// The file that scripts take their settings from.
+/// The file with the settings for scripts.
 const ENVIRONMENT: &str = "env";
 
-/// How quickly the website scans of the demo ask, in requests a second.
+/// The speed of the demo's website scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tempo {
     /// Slow enough to watch: about half a minute.
     Watched,
-    /// Quick enough for a script: a few seconds.
+    /// Fast enough for a script: a few seconds.
     Plain,
 }
 
@@ -41,28 +41,27 @@ impl Tempo {
     }
 }
 
-/// A world that runs. Dropping it without [`DemoWorld::end`] leaves its temporary directory to the system's clean-up.
-pub struct DemoWorld {
-    /// A client with the world's key.
+/// A running demo. Dropping it without [`DemoEnvironment::end`] may leave its temporary directory.
+pub struct DemoEnvironment {
+    /// A client with the API key.
     pub client: Client,
     /// `http://127.0.0.1:PORT/api/v2`.
     pub base_url: String,
-    /// The workspace with everything in it.
+    /// The workspace of the targets and scans.
     pub workspace: WorkspaceId,
-    /// The logger that hears of visits to the practice target.
+    /// The logger that records visits to the practice target.
     pub logger: LoggerId,
-    /// The target with weaknesses.
     pub practice: Practice,
     service: Running,
     shutdown: CancellationToken,
     dir: TempDir,
 }
 
-impl DemoWorld {
-    /// Starts everything; the scans are under way when this returns.
+impl DemoEnvironment {
+    /// Starts the demo; the scans are running when this returns.
     ///
     /// # Errors
-    /// When no temporary directory or no free port is to be had, or the service refuses what it is asked.
+    /// When there is no temporary directory or free port, or the service refuses a request.
     pub async fn start(tempo: Tempo) -> Result<Self> {
         let shutdown = CancellationToken::new();
         let dir = tempfile::Builder::new().prefix("scandeck-demo-").tempdir().context("no temporary directory")?;
@@ -76,35 +75,35 @@ impl DemoWorld {
         let base = BaseUrl::parse(&base_url, false)?;
         let client = Client::new(ClientSettings::new(base, SecretString::from(service.api_key.clone())))?;
         let (workspace, logger) =
-            furnish(&client, &practice, tempo).await.context("the demo could not be furnished")?;
-        write_environment(dir.path(), &base_url).context("the demo's settings for scripts could not be written")?;
+            create_objects(&client, &practice, tempo).await.context("the demo's scans did not start")?;
+        write_environment(dir.path(), &base_url).context("cannot write the demo's settings for scripts")?;
         Ok(Self { client, base_url, workspace, logger, practice, service, shutdown, dir })
     }
 
-    /// The file with the key (0600), for scripts.
+    /// The file with the API key (0600), for scripts.
     pub fn key_file(&self) -> PathBuf {
         key_file(self.dir.path())
     }
 
-    /// A file for `.` in a shell (0600): scripts speak to this service then, and share decisions and payloads with the
+    /// A file to source in a shell (0600): scripts then use this service, and share decisions and payloads with the
     /// dashboard.
     pub fn script_file(&self) -> PathBuf {
         self.dir.path().join(ENVIRONMENT)
     }
 
-    /// Where decisions about it, payloads and captures are kept while it lives.
+    /// The directory of decisions, payloads and captures.
     pub fn memory(&self) -> PathBuf {
         StateDir::new(state_home(self.dir.path()).join("scandeck")).of_service(&ServiceName::At(self.base_url.clone()))
     }
 
-    /// Ends everything and removes the temporary directory.
+    /// Stops the demo and deletes the temporary directory.
     ///
     /// # Errors
-    /// When a part of the service ended by a panic, or the directory cannot be removed.
+    /// When the service panicked, or the directory cannot be deleted.
     pub async fn end(self) -> Result<()> {
         self.shutdown.cancel();
         self.service.stopped().await?;
-        self.dir.close().context("the temporary directory of the demo could not be removed")
+        self.dir.close().context("cannot delete the temporary directory of the demo")
     }
 }
 
@@ -112,12 +111,12 @@ fn key_file(dir: &Path) -> PathBuf {
     dir.join("key")
 }
 
-/// The state directories below it are those of the demo alone.
+/// The state directory of the demo.
 fn state_home(dir: &Path) -> PathBuf {
     dir.join("state")
 }
 
-/// Writes what scripts need; the key stays in its file.
+/// Writes the settings for scripts; the key remains in its own file.
 fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
     let word = |path: PathBuf| quoted(&path.display().to_string());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(ENVIRONMENT))?;
@@ -126,10 +125,10 @@ fn write_environment(dir: &Path, base_url: &str) -> io::Result<()> {
     writeln!(file, "export XDG_STATE_HOME={}", word(state_home(dir)))
 }
 
-/// Makes the workspace, its logger and targets, and starts the scans.
-async fn furnish(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
-    let description = "A throw-away world on loopback: mend and break its weaknesses at the control address";
-    // The service's own: what is asked without a workspace, as scripts do, is about the range too.
+/// Creates the workspace, its logger and targets, and starts the scans.
+async fn create_objects(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(WorkspaceId, LoggerId)> {
+    let description = "A temporary practice range on loopback; the control address switches weaknesses on and off";
+    // The current workspace, so that scripts need not name one.
     let workspace = client.list_workspaces().await?.first().context("the service has no workspace")?.id;
     let named = EditWorkspace { name: Some("Practice range".into()), description: Some(description.into()) };
     client.edit_workspace(workspace, &named).await?;
@@ -141,7 +140,7 @@ async fn furnish(client: &Client, practice: &Practice, tempo: Tempo) -> Result<(
         client.create_target(&new).await
     };
     let shop = target(practice.http_url(), "The practice shop").await?;
-    let portal = target(practice.https_url(), "The practice portal, with a certificate worth a look").await?;
+    let portal = target(practice.https_url(), "The practice portal, with a faulty certificate").await?;
     let host = target("127.0.0.1".into(), "This machine").await?;
     let name = target("localhost".into(), "This machine by name").await?;
 
