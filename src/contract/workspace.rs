@@ -20,8 +20,8 @@ pub struct Workspace {
 
 impl Workspace {
     /// Whether the text is its id or its name.
-    pub fn is_called(&self, asked: &str) -> bool {
-        self.id.to_string() == asked.trim() || is_same_name(&self.name, asked)
+    pub fn is_called(&self, text: &str) -> bool {
+        self.id.to_string() == text.trim() || is_same_name(&self.name, text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The engine against servers that misbehave: each scan ends, in time, with a sentence that says what happened.
+//! Scans of misbehaving servers: each scan ends in time with a status message.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use super::ScanOutcome;
 use super::testing::{ScanResult, TestScan};
 use crate::contract::{RedirectLevel, Tool};
 
-/// A server that treats each connection so.
+/// A server that runs `serve` for each connection.
 async fn server<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> u16
 where
     F: Future<Output = ()> + Send + 'static,
@@ -29,7 +29,7 @@ where
     port
 }
 
-/// A server that answers each request by its path and head, closing after each.
+/// A web server whose responses depend on path and request head; it closes every connection.
 async fn web(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> u16 {
     let answer = Arc::new(answer);
     server(move |mut stream| {
@@ -85,7 +85,7 @@ fn failed_to_start(result: &ScanResult) -> &str {
 }
 
 #[tokio::test]
-async fn a_port_that_is_closed_hangs_up_or_speaks_something_else_is_a_connection_error() {
+async fn closed_or_foreign_port_is_a_connection_error() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let result = website(closed, json!({})).run().await;
     assert!(connection_error(&result).contains("refused"), "{:?}", result.outcome);
@@ -100,11 +100,11 @@ async fn a_port_that_is_closed_hangs_up_or_speaks_something_else_is_a_connection
     .await;
     connection_error(&website(ssh, json!({})).run().await);
     let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{ssh}/"), json!({})).run().await;
-    assert!(connection_error(&result).contains("not in TLS"), "{:?}", result.outcome);
+    assert!(connection_error(&result).contains("not with TLS"), "{:?}", result.outcome);
 }
 
 #[tokio::test]
-async fn a_slow_drip_is_given_up_and_a_stop_does_not_wait_for_it() {
+async fn slow_response_times_out_and_stop_does_not_wait_for_it() {
     let arrived = Arc::new(Notify::new());
     let bell = Arc::clone(&arrived);
     let drip = server(move |mut stream| {
@@ -136,7 +136,7 @@ async fn a_slow_drip_is_given_up_and_a_stop_does_not_wait_for_it() {
 }
 
 #[tokio::test]
-async fn an_endless_body_is_cut_and_the_scan_finishes() {
+async fn endless_body_is_truncated_and_scan_finishes() {
     let endless = server(|mut stream| async move {
         request(&mut stream).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n").await;
@@ -149,7 +149,7 @@ async fn an_endless_body_is_cut_and_the_scan_finishes() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_under_the_scan_is_left_alone_and_the_scan_says_so() {
+async fn unresponsive_server_gets_few_requests_and_is_reported() {
     let count = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&count);
     let dying = server(move |mut stream| {
@@ -164,19 +164,19 @@ async fn a_server_that_dies_under_the_scan_is_left_alone_and_the_scan_says_so() 
     .await;
     let result = website(dying, json!({})).run().await;
     result.check();
-    assert!(result.info.iter().any(|line| line.contains("stopped answering")), "{:?}", result.info);
+    assert!(result.info.iter().any(|line| line.contains("stopped responding")), "{:?}", result.info);
     assert!(count.load(Ordering::Relaxed) < 60, "{count:?} connections");
 }
 
 #[tokio::test]
-async fn redirects_end_as_their_level_says() {
+async fn redirects_follow_their_level() {
     let looping = web(|_, _| redirect("/again")).await;
     let result = website(looping, json!({})).run().await;
     assert!(failed_to_start(&result).contains("more than 10 redirects"), "{:?}", result.outcome);
 
     let away = web(|_, _| redirect("http://192.0.2.1/")).await;
     let result = website(away, json!({})).run().await;
-    assert!(failed_to_start(&result).contains("keeps to the same domain"), "{:?}", result.outcome);
+    assert!(failed_to_start(&result).contains("allows only the same domain"), "{:?}", result.outcome);
     let mut scan = website(away, json!({}));
     scan.job.redirect_level = RedirectLevel::AllowAll;
     let result = scan.run().await;
@@ -202,7 +202,7 @@ fn login(key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_login_that_the_start_page_refuses_is_an_auth_failure() {
+async fn refused_login_is_an_auth_failure() {
     let guarded = web(|_, head| match head.to_ascii_lowercase().contains("authorization: bearer s3cret") {
         true => ok("text/html", "<p>welcome</p>"),
         false => "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
@@ -216,12 +216,12 @@ async fn a_login_that_the_start_page_refuses_is_an_auth_failure() {
     let ScanOutcome::AuthFailed(why) = &result.outcome else { panic!("{:?}", result.outcome) };
     assert!(why.contains("401") && !why.contains("wrong"), "{why}");
 
-    // Without a login a 401 is a page like any other.
+    // Without a login, 401 is an ordinary page.
     website(guarded, json!({})).run().await.check();
 }
 
 #[tokio::test]
-async fn a_login_goes_to_the_targets_own_host_alone() {
+async fn login_is_sent_to_the_target_host_only() {
     let (visits, leaks) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (seen, leaked) = (Arc::clone(&visits), Arc::clone(&leaks));
     let elsewhere = web(move |_, head| {
@@ -230,7 +230,7 @@ async fn a_login_goes_to_the_targets_own_host_alone() {
         ok("text/html", "<p>elsewhere</p>")
     })
     .await;
-    // Another host to the scanner, though both are this machine.
+    // The scanner treats localhost and 127.0.0.1 as different hosts.
     let home = web(move |_, _| redirect(&format!("http://localhost:{elsewhere}/"))).await;
     let mut scan = website(home, login("s3cret"));
     scan.job.redirect_level = RedirectLevel::AllowAll;
@@ -240,7 +240,7 @@ async fn a_login_goes_to_the_targets_own_host_alone() {
 }
 
 #[tokio::test]
-async fn a_server_that_answers_anything_with_the_same_file_exposes_nothing() {
+async fn server_with_same_file_for_every_name_exposes_nothing() {
     for body in
         ["ref: refs/heads/main\n", "APP_KEY=1\nDB_PASSWORD=2\n", "-- MySQL dump\nCREATE TABLE a", "PK\u{3}\u{4}"]
     {
@@ -253,7 +253,7 @@ async fn a_server_that_answers_anything_with_the_same_file_exposes_nothing() {
 }
 
 #[tokio::test]
-async fn versions_with_holes_and_writing_methods_are_told_but_not_called_proven() {
+async fn vulnerable_versions_and_write_methods_are_not_confirmed() {
     let port = web(|_, _| {
         "HTTP/1.1 200 OK\r\nserver: Apache/2.4.49 (Unix)\r\nallow: GET, PUT\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
             .to_owned()
@@ -267,7 +267,7 @@ async fn versions_with_holes_and_writing_methods_are_told_but_not_called_proven(
     assert_eq!((result.of("web.method.write").len(), result.of("web.method.write")[0].confirmed), (1, false));
 }
 
-/// Speaks just enough TLS 1.0 and 1.1 to be recognised, and nothing newer.
+/// Implements enough of TLS 1.0 and 1.1 to be recognised.
 async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
     let mut head = [0; 5];
     if stream.read_exact(&mut head).await.is_err() {
@@ -285,17 +285,17 @@ async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
     let sized = |bytes: &[u8]| [&(bytes.len() as u32).to_be_bytes()[1..], bytes].concat();
     let server_hello = [vec![3, minor], vec![9; 32], vec![0, 0, 0x2f, 0]].concat();
     let messages = [vec![2], sized(&server_hello), vec![11], sized(&sized(&sized(&certificate)))].concat();
-    // In two records, to see that messages are put together again.
+    // Two records, so that the scanner must reassemble the messages.
     for part in messages.chunks(messages.len() / 2 + 1) {
         let record = [&[22, 3, minor][..], &(part.len() as u16).to_be_bytes(), part].concat();
         let _ = stream.write_all(&record).await;
     }
-    // The other side closes once it has seen enough.
+    // The scanner closes the connection after the certificates.
     let _ = stream.read(&mut head).await;
 }
 
 #[tokio::test]
-async fn old_versions_are_found_and_their_certificate_is_read() {
+async fn old_versions_are_found_with_their_certificate() {
     let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
     let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec();
     let port = server(move |stream| old_tls(stream, certificate.clone())).await;

@@ -1,4 +1,4 @@
-//! What the engine's tests share: one scan from start to end, everything it result kept.
+//! Runs one scan in a test and collects its events.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Engine, EngineSettings, NewFinding, OwnPorts, ScanEvent, ScanJob, Sc
 use crate::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
 use crate::service::rails::{Rails, RailsSettings};
 
-/// Everything one scan result.
+/// The events and the outcome of a scan.
 pub struct ScanResult {
     pub outcome: ScanOutcome,
     pub planned: u32,
@@ -25,17 +25,15 @@ pub struct ScanResult {
 }
 
 impl ScanResult {
-    /// Every finding, in the order found.
     pub fn findings(&self) -> impl Iterator<Item = &NewFinding> {
         self.tests.iter().flat_map(|test| &test.findings)
     }
 
-    /// The findings of one kind.
     pub fn of(&self, vuln_id: &str) -> Vec<&NewFinding> {
         self.findings().filter(|finding| finding.vuln_id == vuln_id).collect()
     }
 
-    /// What must hold of every scan that ran to its end.
+    /// Asserts the properties of every finished scan.
     pub fn check(&self) {
         assert!(matches!(self.outcome, ScanOutcome::Finished(_)), "{:?}\n{}", self.outcome, self.raw.join("\n"));
         assert_eq!(self.tests.iter().map(|test| test.weight).sum::<u32>(), self.planned, "tests done of planned");
@@ -59,7 +57,7 @@ impl ScanResult {
     }
 }
 
-/// A scan to make; `TestScan::new` has the defaults of `POST /scans`.
+/// A scan to run; `TestScan::new` uses the defaults of `POST /scans`.
 pub struct TestScan {
     pub job: ScanJob,
     pub own_ports: OwnPorts,
@@ -80,7 +78,7 @@ impl TestScan {
         Self { job, own_ports: OwnPorts::default(), trust_anchors: Vec::new(), stop: CancellationToken::new() }
     }
 
-    /// Runs it under rails that allow this machine alone.
+    /// Runs the scan with rails that allow this machine only.
     pub async fn run(self) -> ScanResult {
         let rails =
             Rails::new(RailsSettings { scope_file: PathBuf::from("/nonexistent/scope.toml"), ..Default::default() });
