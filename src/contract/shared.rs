@@ -33,6 +33,12 @@ impl Shared {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether both share one allocation.
+    #[cfg(test)]
+    pub fn same(&self, other: &Shared) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// Runs `decode` with a pool in which equal strings share an allocation. Nested calls use the outer pool.

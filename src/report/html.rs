@@ -5,7 +5,7 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde_json::json;
 
 use super::{Document, Earlier, RenderError, ReportFinding, ReportScan, entities};
-use crate::contract::{EvidenceView, Finding, Risk, Tool};
+use crate::contract::{EvidenceView, Finding, Risk, Stamp, Tool};
 
 const TEMPLATE: &str = include_str!("../../assets/reports/report.html");
 

@@ -88,12 +88,14 @@ pub enum StartError {
     #[error("cannot use {}: {source}; use --data-dir or --api-key-file for another path", path.display())]
     Files { path: PathBuf, source: std::io::Error },
     #[error(
-        "{} has schema {found}, this version supports up to {known}: use the newer scandeck that wrote it, or another --data-dir; nothing was changed",
+        "{} has schema {found}, this version supports up to {known} (nothing was changed): use the newer scandeck, \
+         or another --data-dir",
         path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "{} has schema {found}, this version uses {known}: stop the service that uses it, or run its version of scandeck",
+        "{} has schema {found}, this version uses {known}: stop the service that uses it, \
+         or run its version of scandeck",
         path.display()
     )]
     OtherSchema { path: PathBuf, found: i64, known: i64 },

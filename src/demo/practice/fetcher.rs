@@ -167,10 +167,11 @@ fn overloaded() -> FetchPage {
 
 /// The page with a form for each mode.
 pub fn page() -> String {
-    let mut page = "<p>For practice: this server requests URLs from its input, like a server with an SSRF vulnerability. Plant the \
-         URL of a logger of this demo (in the dashboard, <code>p</code> creates one with a token) and watch its captured \
-         requests. Other URLs are refused.</p>"
-        .to_owned();
+    let mut page =
+        "<p>For practice: this server requests URLs from its input, like a server with an SSRF vulnerability. Plant \
+         the URL of a logger of this demo (in the dashboard, <code>p</code> creates one with a token) and watch its \
+         captured requests. Other URLs are refused.</p>"
+            .to_owned();
     for (mode, id, description) in FetchMode::ALL {
         page.push_str(&format!("<h2>{id}</h2><p>{description}</p>"));
         page.push_str(&match mode {

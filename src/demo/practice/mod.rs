@@ -108,7 +108,7 @@ impl Practice {
         self.anchor.clone()
     }
 
-    /// Reports the first visit of each scan, and requests for bait files, to this logger from now on, and allows server-side
+    /// Reports the first visit of each scan and requests for bait files to this logger from now on, and allows server-side
     /// requests to loggers of the same service. Only loopback addresses are accepted.
     pub fn report_visits_to(&self, logger: Url) {
         self.visits.report_to(logger);

@@ -13,7 +13,7 @@ macro_rules! table {
 
 table! {
     READABLE_SECRET = Critical, "A private key, password or token gives the rights of its owner immediately.";
-    READABLE_SOURCE = High, "Source control, environment and database files contain code, configuration and personal data.";
+    READABLE_SOURCE = High, "Source control, environment and database files contain code and personal data.";
     UNTRUSTED_CERTIFICATE = Medium, "Users cannot distinguish the server from a man-in-the-middle.";
     OLD_PROTOCOL = Medium, "TLS up to 1.1 has known attacks, which need a man-in-the-middle and effort.";
     WEAK_KEY = Medium, "The key or signature can be broken with sufficient time and computing power.";
@@ -25,7 +25,7 @@ table! {
     MIXED_CONTENT = Low, "A man-in-the-middle can change single resources but not the page.";
     RISKY_METHOD = Low, "The server claims to support the method; the scan did not use it.";
     VERBOSE_ERROR = Low, "Internals help an attacker to prepare an attack but give no access.";
-    UNPROVED_VERSION = Low, "The version has known vulnerabilities; distributions often backport fixes under the same version.";
+    UNPROVED_VERSION = Low, "The version has known vulnerabilities, but its package may contain the fixes.";
     EXPIRES_SOON = Low, "There is no problem yet, and some days remain.";
     MISSING_HARDENING = Info, "A second line of defence is missing; the first may be sufficient.";
     OPEN_PORT = Info, "Only the operator knows whether the port should be open.";

@@ -86,7 +86,7 @@ impl Store {
         .await
     }
 
-    /// Records requests in one transaction. Returns for each whether it was recorded: the logger may be full or deleted.
+    /// Records requests in one transaction. Returns false for a request whose logger is full or deleted.
     pub async fn record_captures(&self, captures: &[&NewCapture], quota: i64) -> StoreResult<Vec<bool>> {
         let mut change = self.change().await?;
         let mut recorded = Vec::with_capacity(captures.len());

@@ -10,8 +10,8 @@ kinds! {
         risk: risks::READABLE_SOURCE,
         cwe: "CWE-527",
         owasp: EXPOSURE,
-        description: "The web server delivers files of a Git repository at /.git. The source code and its history can be \
-                      reconstructed from them.",
+        description: "The web server delivers files of a Git repository at /.git. The source code and its history \
+                      can be reconstructed from them.",
         risk_description: "An attacker can read source code, configuration and every secret that was ever committed.",
         recommendation: "Deny access to /.git in the web server or deploy without it. Rotate every secret in the \
                          repository.",
@@ -31,8 +31,8 @@ kinds! {
     MERCURIAL {
         id: "web.exposed.hg",
         name: "Mercurial repository exposed",
-        description: "The web server delivers files of a Mercurial repository at /.hg. The source code and its history \
-                      can be reconstructed from them.",
+        description: "The web server delivers files of a Mercurial repository at /.hg. The source code and its \
+                      history can be reconstructed from them.",
         recommendation: "Deny access to /.hg in the web server or deploy an archive. Rotate every secret in the \
                          repository.",
         ..GIT

@@ -11,10 +11,10 @@ kinds! {
         cwe: "CWE-1327",
         owasp: MISCONFIGURATION,
         description: "The host accepted a TCP connection on this port, so a service listens there.",
-        risk_description: "Every reachable service increases the attack surface. Only the operator knows whether it must \
-                           be reachable from here.",
-        recommendation: "Check whether the service must be reachable. If not, stop it, bind it to loopback, or block the \
-                         port in the firewall.",
+        risk_description: "Every reachable service increases the attack surface. Only the operator knows whether it \
+                           must be reachable from here.",
+        recommendation: "Check whether the service must be reachable. If not, stop it, bind it to loopback, or block \
+                         the port in the firewall.",
         references: &["https://cwe.mitre.org/data/definitions/1327.html"],
     }
 }

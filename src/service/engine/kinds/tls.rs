@@ -93,8 +93,8 @@ kinds! {
         name: "Self-signed certificate",
         cwe: "CWE-295",
         description: "The certificate of the server is signed with its own key instead of by a certificate authority.",
-        recommendation: "Install a certificate of an authority that the clients trust; within an organisation, of its \
-                         internal authority.",
+        recommendation: "Install a certificate of an authority that the clients trust; within an organisation, of \
+                         its internal authority.",
         references: &["https://www.rfc-editor.org/rfc/rfc5280#section-6"],
         ..EXPIRED
     }
@@ -113,10 +113,10 @@ kinds! {
         name: "Weak certificate key",
         risk: risks::WEAK_KEY,
         cwe: "CWE-326",
-        description: "The key of a certificate in the chain is shorter than 2048 bits (RSA, DSA) or 224 bits (elliptic \
-                      curve).",
-        risk_description: "An attacker with sufficient computing power can derive the private key and impersonate the \
-                           server.",
+        description: "The key of a certificate in the chain is shorter than 2048 bits (RSA, DSA) or 224 bits \
+                      (elliptic curve).",
+        risk_description: "An attacker with sufficient computing power can derive the private key and impersonate \
+                           the server.",
         recommendation: "Generate a new key: RSA of at least 2048 bits, or an elliptic curve key on P-256 or stronger.",
         references: &["https://csrc.nist.gov/pubs/sp/800/131/a/r2/final"],
         ..SSL3
@@ -127,7 +127,8 @@ kinds! {
         name: "Weak certificate signature algorithm",
         cwe: "CWE-328",
         description: "A certificate in the chain is signed with MD2, MD5 or SHA-1.",
-        risk_description: "Collisions of these hashes are practical and allow forged certificates with a valid signature.",
+        risk_description: "Collisions of these hashes are practical and allow forged certificates with a valid \
+                           signature.",
         recommendation: "Reissue the certificate with a SHA-256 signature or stronger.",
         references: &["https://www.rfc-editor.org/rfc/rfc9155"],
         ..WEAK_KEY

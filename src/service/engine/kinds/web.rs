@@ -13,7 +13,8 @@ kinds! {
         cwe: "CWE-693",
         owasp: MISCONFIGURATION,
         description: "Pages have no Content-Security-Policy header, so browsers run scripts from any source.",
-        risk_description: "Without a policy, a cross-site scripting vulnerability can be exploited without restriction.",
+        risk_description: "Without a policy, a cross-site scripting vulnerability can be exploited without \
+                           restriction.",
         recommendation: "Send a Content-Security-Policy, first in report-only mode; start with default-src 'self'.",
         references: &["https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CSP"],
     }
@@ -36,7 +37,8 @@ kinds! {
         owasp: CRYPTOGRAPHY,
         description: "HTTPS responses have no Strict-Transport-Security header, so browsers may use plain HTTP later.",
         risk_description: "A man-in-the-middle can keep a user's next visit on plain HTTP and read the traffic.",
-        recommendation: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every HTTPS response.",
+        recommendation: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every HTTPS \
+                         response.",
         references: &["https://www.rfc-editor.org/rfc/rfc6797"],
     }
 
@@ -51,8 +53,8 @@ kinds! {
     NOSNIFF_MISSING {
         id: "web.header.nosniff_missing",
         name: "X-Content-Type-Options header missing",
-        description: "Responses have no X-Content-Type-Options: nosniff header, so browsers may guess another content \
-                      type.",
+        description: "Responses have no X-Content-Type-Options: nosniff header, so browsers may guess another \
+                      content type.",
         risk_description: "A browser may run a text file that a user uploaded as a script.",
         recommendation: "Send X-Content-Type-Options: nosniff with every response.",
         references: &["https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/X-Content-Type-Options"],
@@ -74,10 +76,11 @@ kinds! {
         id: "web.header.frames_open",
         name: "Clickjacking protection missing",
         cwe: "CWE-1021",
-        description: "Neither the frame-ancestors directive of a Content-Security-Policy nor X-Frame-Options prevents \
-                      other sites from framing these pages.",
+        description: "Neither the frame-ancestors directive of a Content-Security-Policy nor X-Frame-Options \
+                      prevents other sites from framing these pages.",
         risk_description: "Another site can trick a logged-in user into clicking hidden elements (clickjacking).",
-        recommendation: "Send Content-Security-Policy: frame-ancestors 'none' or 'self'; X-Frame-Options for old browsers.",
+        recommendation: "Send Content-Security-Policy: frame-ancestors 'none' or 'self'; X-Frame-Options for old \
+                         browsers.",
         references: &["https://cheatsheetseries.owasp.org/cheatsheets/Clickjacking_Defense_Cheat_Sheet.html"],
         ..CSP_MISSING
     }
@@ -89,7 +92,8 @@ kinds! {
         cwe: "CWE-614",
         owasp: MISCONFIGURATION,
         description: "A cookie has no Secure attribute, so browsers also send it over plain HTTP.",
-        risk_description: "A man-in-the-middle can read the cookie, and take over the session if it is a session cookie.",
+        risk_description: "A man-in-the-middle can read the cookie, and take over the session if it is a session \
+                           cookie.",
         recommendation: "Set the Secure attribute, and serve the site over HTTPS only.",
         references: &["https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie#secure"],
     }
@@ -136,8 +140,8 @@ kinds! {
         name: "CORS reflects any origin",
         risk: risks::WEAK_HEADER,
         description: "The server reflects the Origin header in Access-Control-Allow-Origin.",
-        risk_description: "Other sites can read public responses and, behind a firewall, responses that only the user's \
-                           network may read.",
+        risk_description: "Other sites can read public responses and, behind a firewall, responses that only the \
+                           user's network may read.",
         ..CORS_CREDENTIALS
     }
 
@@ -157,8 +161,8 @@ kinds! {
         id: "web.method.write",
         name: "HTTP methods that modify files allowed",
         cwe: "CWE-650",
-        description: "The response to OPTIONS lists methods that write or delete files (PUT, DELETE, WebDAV). The scan \
-                      did not use them.",
+        description: "The response to OPTIONS lists methods that write or delete files (PUT, DELETE, WebDAV). The \
+                      scan did not use them.",
         risk_description: "If they work without authentication, anyone can create or delete files.",
         recommendation: "Disable unused methods, and require authentication for the others.",
         references: &["https://www.rfc-editor.org/rfc/rfc9110#section-9.3.4"],
@@ -208,7 +212,8 @@ kinds! {
         owasp: MISCONFIGURATION,
         description: "Response headers contain the name and version of the software.",
         risk_description: "An attacker can select exploits for the known vulnerabilities of this version.",
-        recommendation: "Send the product name only, or nothing (ServerTokens Prod, server_tokens off, expose_php off).",
+        recommendation: "Send the product name only, or nothing (ServerTokens Prod, server_tokens off, expose_php \
+                         off).",
         references: &["https://cwe.mitre.org/data/definitions/200.html"],
     }
 
@@ -218,8 +223,9 @@ kinds! {
         risk: risks::UNPROVED_VERSION,
         cwe: "CWE-1395",
         owasp: OUTDATED,
-        description: "The version in the response headers has published vulnerabilities. The scan compared the version \
-                      and did not test the vulnerability: distributions often backport fixes without a new version.",
+        description: "The version in the response headers has published vulnerabilities. The scan compared the \
+                      version and did not test the vulnerability: distributions often backport fixes without a new \
+                      version.",
         risk_description: "If the vulnerability is not fixed, attackers can use published exploits.",
         recommendation: "Update the software, or check whether the installed package contains the fix.",
         references: &["https://www.cisa.gov/known-exploited-vulnerabilities-catalog"],

@@ -142,8 +142,8 @@ async fn probe(run: &ScanRun<'_>, to: SocketAddr, lane: &HostLane) -> Probe {
         Ok(stream) => stream,
         Err(probe) => return probe,
     };
-    // The kernel may assign the probed port to another outgoing connection. A listener accepts a second connection, such
-    // a socket does not.
+    // The kernel may assign the probed port to an outgoing connection. A listener accepts a second connection,
+    // such a socket does not.
     if is_this_host(to.ip()) && to.port() >= EPHEMERAL {
         drop(stream);
         stream = match connect(to, lane).await {
