@@ -25,7 +25,7 @@ async fn dashboard_resized_to_any_size_restores_terminal_on_quit() {
     }
     session.keys("q");
     assert_eq!(session.ended().await, 0);
-    session.until("goes on").await;
+    session.until("continues").await;
     session.restored().await;
     world.stop().await;
 }
@@ -38,7 +38,7 @@ async fn dashboard_ended_by_signal_restores_terminal() {
         session.until("live").await;
         session.signal(signal);
         assert_eq!(session.ended().await, code);
-        session.until("goes on").await;
+        session.until("continues").await;
         session.restored().await;
     }
     world.stop().await;
@@ -62,7 +62,7 @@ async fn dashboard_suspended_by_ctrl_z_continues_after_fg() {
     session.until("● live").await;
     assert!(session.is_full_screen());
     session.keys("q");
-    session.until("goes on").await;
+    session.until("continues").await;
     assert!(!session.is_full_screen());
     session.keys("exit\n");
     session.ended().await;
@@ -129,7 +129,7 @@ async fn dashboard_that_cannot_connect_prints_cause_and_hint() {
     for (base, key, words, hint) in [
         (good.as_str(), "wrong", "key rejected", "SCANDECK_API_KEY"),
         (refused.as_str(), "k", "no connection to", "base URL"),
-        (loggers.as_str(), "k", "not the API", "base URL"),
+        (loggers.as_str(), "k", "not a service of this API", "base URL"),
         ("10.1.2.3", "k", "scheme", "https://10.1.2.3"),
         ("http://10.1.2.3", "k", "in clear text", "--insecure-http"),
         (good.as_str(), "", "no API key", "SCANDECK_API_KEY"),
