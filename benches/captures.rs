@@ -54,7 +54,8 @@ fn caught(id: i64, body: &Shared) -> Caught {
 impl Desk {
     /// A full capture list: 100,000 captures, or 128 MB of them.
     fn full(body: Shared) -> Self {
-        let model = Model::new(Session::default(), Size { columns: 200, rows: 60 }).with_focus(Pane::Captures);
+        let mut model = Model::new(Session::default(), Size { columns: 200, rows: 60 });
+        model.navigation.focus.pane = Pane::Captures;
         let (cache, buffer) = (ViewCache::new(Theme::default()), Buffer::empty(AREA));
         let mut desk = Self { model, cache, buffer, next: 0, body };
         desk.receive(110_000);
@@ -92,7 +93,7 @@ impl Desk {
         let (mut steps, mut letters) = (Vec::new(), typed.chars());
         loop {
             let started = Instant::now();
-            match self.model.lists.captures.unasked() {
+            match self.model.lists.captures.pending() {
                 0 => match letters.next() {
                     Some(letter) => _ = self.key(KeyCode::Char(letter)),
                     None => return steps,
@@ -105,7 +106,7 @@ impl Desk {
     }
 
     fn finish_query(&mut self) {
-        while self.model.lists.captures.unasked() > 0 {
+        while self.model.lists.captures.pending() > 0 {
             self.send(Msg::AskOn);
         }
     }

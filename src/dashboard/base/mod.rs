@@ -15,6 +15,7 @@ pub mod form_tag;
 pub mod notices;
 pub mod pane;
 pub mod plan;
+pub mod row;
 pub mod screen;
 pub mod session;
 pub mod signal;
@@ -31,6 +32,7 @@ pub use pane::{Focus, Pane, Scope};
 pub use plan::{
     ArchivedCaptures, Generation, Link, ListItem, ListKind, PartData, PollBudget, PollEvent, PollPlan, ScanPart, Update,
 };
+pub use row::{GroupId, RowRef};
 pub use screen::{Layout, Measures, Size};
 pub use session::Session;
 pub use signal::Signal;

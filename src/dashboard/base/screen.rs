@@ -1,5 +1,7 @@
 //! The screen's size, and which of the four layouts that makes.
 
+use crate::dashboard::base::RowRef;
+
 /// Size of the terminal in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -43,9 +45,8 @@ impl Layout {
 pub struct Measures {
     /// Rows of the focused list that were visible.
     pub list_rows: u16,
-    /// The row under the cursor of the focused pane, by the number of its id, where it was on the screen: in its list,
-    /// or as the detail.
-    pub row: Option<i64>,
+    /// The selected row of the focused pane, if it was on the screen: in its list, or as the detail.
+    pub row: Option<RowRef>,
     /// First visible line of the shown detail.
     pub detail_top: u32,
     /// Lines of the shown detail that were visible.

@@ -6,7 +6,7 @@ use crate::dashboard::base::{ArchivedCaptures, Caught, Effect, Pane};
 use crate::dashboard::core::Msg;
 use crate::dashboard::core::update::update;
 use crate::dashboard::data::{Archive, OobKept, OobNews, Recalled};
-use crate::dashboard::list::PIECE;
+use crate::dashboard::list::CHUNK;
 use crate::dashboard::model::Model;
 use crate::dashboard::testing::{Desk, capture, caught, events, table};
 use crate::oob::{Mention, MentionPlace, Payload, Token};
@@ -59,7 +59,7 @@ fn hits_of_a_payload_fold_under_a_head_that_stands_for_all_of_them() {
     desk.keys("enter j");
     assert_eq!(desk.selected(Pane::Captures), Some(12));
     desk.keys("h");
-    assert!(desk.model.lists.captures.head_at(desk.model.lists.captures.at).is_some());
+    assert!(desk.model.lists.captures.header_at(desk.model.lists.captures.at).is_some());
     desk.keys("h");
     assert_eq!(desk.shown(Pane::Captures), [3, 11, 13, 15]);
     desk.keys("space");
@@ -165,7 +165,7 @@ fn a_logger_that_comes_to_its_end_is_named_once() {
 /// A capture whose body is half a piece of what is asked at once; every other one has a word in it.
 fn long(id: i64) -> Caught {
     let word = if id % 2 == 0 { "even" } else { "odd" };
-    let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(PIECE / 2 / word.len()));
+    let body = base64::engine::general_purpose::STANDARD.encode(word.repeat(CHUNK / 2 / word.len()));
     caught(1, Capture { request_body_base64: body.as_str().into(), ..capture(id) })
 }
 
@@ -192,7 +192,7 @@ fn a_filter_over_many_long_bodies_is_asked_in_pieces_and_the_newest_filter_wins(
     presses(model, "'body:odd' enter");
     let refused = presses(model, "*");
     assert!(model.lists.captures.marks().is_empty() && refused.is_empty(), "not on a part");
-    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being asked")));
+    assert!(model.overlay.notices.iter().any(|notice| notice.text.contains("still being filtered")));
     let mut pieces = 0;
     while !update(model, now, Msg::AskOn).is_empty() {
         pieces += 1;
@@ -219,7 +219,7 @@ fn a_file_of_what_a_query_takes_is_gathered_in_pieces_and_never_a_part() {
     desk.keys("/ 'body:odd' enter");
     assert_eq!(exported(desk.keys(": 'export captures har' enter")), Some(vec![11, 13, 15, 17, 19]));
     assert_eq!(exported(desk.keys(": 'export captures har body:neither' enter")), None);
-    assert!(desk.notices().contains("there is no captured request to export"), "{}", desk.notices());
+    assert!(desk.notices().contains("no captured requests to export"), "{}", desk.notices());
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_file_that_is_still_gathered_in_another_workspace_is_given_up_and_that_is_sa
         update(&mut desk.model, now, Msg::Key(event));
     }
     assert!(desk.keys("1 j enter").iter().all(|effect| !matches!(effect, Effect::ExportCaptures(_))));
-    assert!(desk.notices().contains("was not written"), "{}", desk.notices());
+    assert!(desk.notices().contains("export of captures cancelled"), "{}", desk.notices());
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_head_stands_for_nothing_before_all_that_it_stands_for_is_known() {
     };
     presses(model, "/ 'body:even' enter");
     update(model, now, Msg::AskOn);
-    assert!(model.lists.captures.unasked() > 0 && model.lists.captures.head_at(0).is_some());
+    assert!(model.lists.captures.pending() > 0 && model.lists.captures.header_at(0).is_some());
     presses(model, "space n y j");
     assert!(model.lists.captures.marks().is_empty() && model.overlay.modals.is_empty());
     while !update(model, now, Msg::AskOn).is_empty() {}

@@ -3,7 +3,7 @@
 use crate::dashboard::base::{Effect, ExportedCaptures};
 use crate::dashboard::captures::keys::ask_replay;
 use crate::dashboard::input::action::{Action, ItemAction};
-use crate::dashboard::list::Gathering;
+use crate::dashboard::list::CaptureExport;
 use crate::dashboard::model::Model;
 use crate::dashboard::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use crate::oob::{CaptureFormat, CaptureRecord};
@@ -36,17 +36,19 @@ pub(crate) static COMMANDS: &[Command] = &[
 /// What the query takes is gathered in pieces; the marked ones are at hand.
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let format = args.choice().and_then(CaptureFormat::named).ok_or("which format?")?;
-    let marked: Vec<CaptureRecord> = model.marked_captures().into_iter().map(|caught| model.sent(caught)).collect();
+    let marked: Vec<CaptureRecord> =
+        model.marked_captures().into_iter().map(|caught| model.record_of(caught)).collect();
     let workspace = model.workspace().map(|workspace| workspace.name.to_string()).unwrap_or_default();
     let name = args.text().unwrap_or_else(|| file_name(&format!("captures-{workspace}.{}", format.ending())));
     let exported = ExportedCaptures { name, format, sent: marked };
     let gathering = match args.query() {
         Some(query) => {
-            Gathering::new(Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?, None)
+            CaptureExport::new(Query::parse(&query, QueryKind::Captures).map_err(|error| error.to_string())?, None)
         }
-        None if exported.sent.is_empty() => {
-            Gathering::new(query_of(&model.lists.captures.filter, QueryKind::Captures), model.navigation.scope.logger)
-        }
+        None if exported.sent.is_empty() => CaptureExport::new(
+            query_of(&model.lists.captures.filter, QueryKind::Captures),
+            model.navigation.scope.logger,
+        ),
         None => {
             effects.push(Effect::ExportCaptures(Box::new(exported)));
             return Ok(());

@@ -35,7 +35,7 @@ impl Model {
             }
             OobNews::Captures { generation, new } if generation == self.connection.generation => {
                 let new: Vec<Caught> = new.into_iter().filter(|one| self.data.captures.is_new(one)).collect();
-                self.hear_captures(&new, effects);
+                self.notify_of_captures(&new, effects);
                 self.handle_captures(new);
             }
             OobNews::Hits { generation, hits, all } if generation == self.connection.generation => {
@@ -45,8 +45,8 @@ impl Model {
             OobNews::Payloads(payloads) => self.handle_payloads(payloads, effects),
             OobNews::Recognised(changed) => {
                 let rows = self.data.captures.mention(&changed);
-                self.hear_recognised(&changed, effects);
-                self.ask_captures(|list, asking| list.ask_again(asking, &rows));
+                self.notify_of_recognised(&changed, effects);
+                self.filter_captures(|list, asking| list.refilter(asking, &rows));
             }
             OobNews::Waits(problem) => self.say_problem("captures", &problem),
             OobNews::Uncounted(problem) => self.say_problem("what payloads brought in", &problem),
@@ -87,13 +87,13 @@ impl Model {
         }
         let new = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
-        self.ask_captures(|list, asking| list.extend(asking, &new));
+        self.filter_captures(|list, asking| list.extend(asking, &new));
         self.count_since();
     }
 
     fn handle_captures(&mut self, new: Vec<Caught>) {
         let new = self.data.captures.take(new);
-        self.ask_captures(|list, asking| list.extend(asking, &new));
+        self.filter_captures(|list, asking| list.extend(asking, &new));
         self.count_since_caught();
     }
 }

@@ -1,4 +1,4 @@
-//! Out-of-band: the payload book beside the lists, and how well captures and payloads are kept.
+//! Out-of-band: the payload book, and the state of the archive of captures and payloads.
 
 use crate::client::Problem;
 use crate::contract::LoggerId;
@@ -7,91 +7,83 @@ use crate::oob::{Hits, Mention, NewestCapture, Payload, PayloadBook, TargetHosts
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct Oob {
     /// Every payload of every workspace.
     pub book: PayloadBook,
     /// The hosts of the workspace's targets.
     pub hosts: TargetHosts,
-    /// Payloads and captures can be kept.
+    /// Whether payloads and captures can be saved.
     pub writable: bool,
-    /// How far the archive is.
     pub archive: Archive,
-    /// Why captures and payloads cannot be kept, or what else there is to know about that.
+    /// Why captures and payloads cannot be saved, or another problem of the archive.
     pub problem: Option<Arc<Problem>>,
 }
 
-/// How far the archive is.
+/// The progress of opening the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Archive {
-    /// It is being opened, or read for the workspace worked in.
+    /// It is being opened, or read for the current workspace.
     #[default]
     Awaited,
-    /// The newest captures of the workspace with this generation are here, and what is known of each logger.
+    /// The newest captures of the workspace of this generation are loaded, with the newest archived one of each logger.
     Recalled(Generation, Arc<BTreeMap<LoggerId, NewestCapture>>),
-    /// It cannot be read or written: captures are shown and not kept.
+    /// It cannot be read or written: captures are shown but not archived.
     Broken,
 }
 
-/// What the archive of captures and payloads tells. A capture is shown when it comes from here: what is on the screen is
-/// kept, or a problem says that it is not.
+/// Messages of the archive. Captures are shown only after they come from here: a capture on the screen is archived, or a
+/// problem says that it is not.
 #[derive(Clone, Debug)]
 pub enum OobNews {
-    /// It is open.
     Opened(Box<OobKept>),
-    /// Captures of the workspace worked in, as they are archived: the newest first, then older ones.
+    /// Archived captures of the current workspace: the newest chunk first, then older ones.
     Recalled(Box<Recalled>),
-    /// Captures that came in, recognised.
+    /// New captures, with the payloads recognised in them.
     Captures {
-        /// Of the plan they answer.
+        /// The generation of the poll plan.
         generation: Generation,
-        /// New to this dashboard.
         new: Vec<Caught>,
     },
-    /// What payloads brought in, as the archive counts it: all that is not named stands as it was told before.
+    /// Hits of payloads, as counted by the archive. Payloads that are not listed have the same hits as before.
     Hits {
-        /// Of the workspace with this generation.
         generation: Generation,
-        /// How it stands now.
         hits: Vec<(Token, Hits)>,
-        /// Everything archived was looked through: a payload that was never named brought in nothing.
+        /// The whole archive was counted: a payload that was never listed has no hits.
         all: bool,
     },
-    /// Payloads that another dashboard or command recorded or changed.
+    /// Payloads that another dashboard or command added or changed.
     Payloads(Vec<Arc<Payload>>),
-    /// Captures in memory that mention something else since the book grew.
+    /// Captures in memory that mention other payloads since the book changed.
     Recognised(Vec<(CaughtId, Arc<[Mention]>)>),
-    /// What payloads brought in cannot be counted to the end; captures are archived all the same.
+    /// Counting hits failed. Captures are archived nevertheless.
     Uncounted(Arc<Problem>),
-    /// Another program holds the archive: what is to be kept waits for it.
+    /// Another program locks the archive. Captures wait for it.
     Waits(Arc<Problem>),
-    /// Something could not be kept: what comes from now on is shown and lost with the dashboard.
+    /// Writing failed: captures are shown from now on, but not archived.
     Failed(Arc<Problem>),
 }
 
-/// What the archive held when it was opened.
+/// The content of the archive when it was opened.
 #[derive(Clone, Debug, Default)]
 pub struct OobKept {
-    /// Every payload of every workspace: a target may call a logger of another one.
+    /// Payloads of all workspaces, because a target may call a logger of another one.
     pub book: PayloadBook,
-    /// Whether anything can be kept.
+    /// Whether captures and payloads can be saved.
     pub writable: bool,
-    /// What is wrong with the archive, if anything.
     pub problem: Option<Arc<Problem>>,
-    /// How many captures left the archive for their age.
+    /// Captures that were deleted because of their age.
     pub forgotten: u64,
 }
 
-/// A piece of the archive.
+/// A chunk of archived captures.
 #[derive(Clone, Debug, Default)]
 pub struct Recalled {
-    /// Of the workspace with this generation.
     pub generation: Generation,
     /// Oldest first.
     pub captures: Vec<Caught>,
-    /// It is the first piece: what the archive knows of each logger.
+    /// Only in the first chunk: the newest archived capture of each logger.
     pub newest: Option<Arc<BTreeMap<LoggerId, NewestCapture>>>,
-    /// It is the last piece, and whether still older captures are in the archive.
+    /// Only in the last chunk: whether the archive has still older captures.
     pub older: Option<bool>,
 }

@@ -1,62 +1,54 @@
-//! The board: findings with BEFORE and NOW, of a retest or of two scans that are compared.
+//! The retest board: findings with BEFORE and NOW, of a retest or of a comparison of two scans.
 //!
 //! ```text
-//!   Retest   asked findings, their new scans ─┐
-//!   Compare  two scans ───────────────────────┴─► BoardRow each ─► Table, list and detail like any other
+//!   Retest   retested findings, their new scans ─┐
+//!   Compare  two scans ──────────────────────────┴─► BoardRow each ─► Table, list and detail like any other
 //! ```
 //!
-//! Ordered by NOW the rows stand under heads, one a NOW; a key on a head is about the rows under it.
+//! In the order by NOW the rows are in groups, one per NOW.
 
 use crate::contract::{Finding, Risk, Scan, ScanId, Shared, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, QueryKind};
 use crate::table::{Item, OtherLists, Row, SortOrder, Table, sort};
-use crate::triage::compare::compare;
+use crate::triage::compare::{ComparedFinding, compare};
+use crate::triage::retest::RetestFinding;
 use crate::triage::{Case, CaseId, Outcome, Retest, RetestStatus};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is on the board.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Board {
-    /// Findings that are looked for again.
+    /// Findings that are scanned again.
     Retest(Retest),
-    /// Two scans side by side, the earlier one first.
+    /// Two scans, the earlier one first.
     Compare(ScanId, ScanId),
 }
 
 /// One row of the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardRow {
-    /// Of the finding; negative for heads.
     pub id: CaseId,
-    /// A head over so many rows.
-    pub head: Option<usize>,
     pub name: Shared,
     pub risk: Risk,
     pub target: Option<TargetId>,
     pub target_name: Shared,
-    /// What was said, or told, before.
+    /// The verdict before the retest, or the risk in the earlier scan.
     pub before: Shared,
     pub now: RetestStatus,
 }
 
-/// Orders of the board.
 pub(crate) const SORTS: &[SortOrder<BoardRow>] = &[
     SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
     SortOrder {
         name: "now",
-        compare: |a, b| {
-            let place = |row: &BoardRow| (row.now.rank(), row.head.is_none());
-            place(a).cmp(&place(b)).then((b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)))
-        },
+        compare: |a, b| (a.now.rank(), b.risk, &a.name, a.id).cmp(&(b.now.rank(), a.risk, &b.name, b.id)),
     },
     SortOrder { name: "target", compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)) },
 ];
 
-/// Which of the orders groups by NOW.
+/// The index of the order that groups by NOW.
 pub const BY_NOW: usize = 1;
 
-/// Queries ask the findings that its rows stand for.
+/// Queries of the board run on its findings.
 impl Row for BoardRow {
     const KIND: QueryKind = QueryKind::Findings;
     fn search_text(&self, _: &mut String) {}
@@ -73,7 +65,7 @@ impl Item for BoardRow {
         self.target
     }
     fn risk(&self) -> Option<Risk> {
-        self.head.is_none().then_some(self.risk)
+        Some(self.risk)
     }
     fn sorts() -> &'static [SortOrder<Self>] {
         SORTS
@@ -81,7 +73,7 @@ impl Item for BoardRow {
 }
 
 impl Board {
-    /// What is known now, in words: of a retest whether it is still there, of two scans what became of it.
+    /// The text of NOW. A comparison has other words than a retest.
     pub fn now_words(&self, now: RetestStatus) -> &'static str {
         match (self, now) {
             (Self::Compare(..), RetestStatus::Is(Outcome::Gone)) => "gone",
@@ -101,66 +93,33 @@ impl Board {
     }
 }
 
-pub(crate) fn retest_rows(
-    retest: &Retest,
-    cases: &Table<Case>,
-    scans: &Table<Scan>,
-    read: Option<Stamp>,
-) -> Vec<BoardRow> {
-    let row = |(asked, now): (&crate::triage::RetestFinding, RetestStatus)| BoardRow {
-        id: asked.id(),
-        head: None,
-        name: asked.name.clone(),
-        risk: asked.risk,
-        target: asked.target,
-        target_name: asked.target_name.clone(),
-        before: asked.before.clone(),
+fn retest_rows(retest: &Retest, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<BoardRow> {
+    let row = |(finding, now): (&RetestFinding, RetestStatus)| BoardRow {
+        id: finding.id(),
+        name: finding.name.clone(),
+        risk: finding.risk,
+        target: finding.target,
+        target_name: finding.target_name.clone(),
+        before: finding.before.clone(),
         now,
     };
     retest.findings.iter().zip(retest.now(cases, scans, read)).map(row).collect()
 }
 
-pub(crate) fn compared_rows(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
-    let told = |finding: &Option<Arc<Finding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
-    let row = |one: crate::triage::ComparedFinding| {
+fn compared_rows(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<BoardRow> {
+    let risk = |finding: &Option<Arc<Finding>>| finding.as_ref().map_or("", |finding| finding.risk_level.as_str());
+    let row = |one: ComparedFinding| {
         let case = &cases.items()[one.at];
         let shown = one.after.as_ref().or(one.before.as_ref()).unwrap_or(&case.finding);
         BoardRow {
             id: case.id,
-            head: None,
             name: shown.name.clone(),
             risk: shown.risk_level,
             target: shown.target_id,
             target_name: shown.target_name.clone().unwrap_or_else(|| case.identity.asset.clone()),
-            before: told(&one.before).into(),
+            before: risk(&one.before).into(),
             now: RetestStatus::Is(one.outcome),
         }
     };
     compare(cases, before, after).into_iter().map(row).collect()
-}
-
-/// The same rows under a head for each NOW, or without.
-pub(crate) fn with_heads(table: &Table<BoardRow>, grouped: bool) -> Table<BoardRow> {
-    let rows: Vec<Arc<BoardRow>> = table.items().iter().filter(|row| row.head.is_none()).cloned().collect();
-    let heads = if grouped { heads(&rows) } else { Vec::new() };
-    Table::new(rows.into_iter().chain(heads.into_iter().map(Arc::new)))
-}
-
-pub(crate) fn heads(rows: &[Arc<BoardRow>]) -> Vec<BoardRow> {
-    let mut groups: BTreeMap<i64, (usize, RetestStatus, Risk)> = BTreeMap::new();
-    for row in rows {
-        let group = groups.entry(row.now.rank()).or_insert((0, row.now, row.risk));
-        *group = (group.0 + 1, group.1, group.2.max(row.risk));
-    }
-    let head = |(rank, (count, now, risk)): (i64, (usize, RetestStatus, Risk))| BoardRow {
-        id: CaseId(-1 - rank),
-        head: Some(count),
-        name: Shared::default(),
-        risk,
-        target: None,
-        target_name: Shared::default(),
-        before: Shared::default(),
-        now,
-    };
-    groups.into_iter().map(head).collect()
 }

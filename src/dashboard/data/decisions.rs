@@ -1,5 +1,4 @@
-//! What is decided about the findings, as the dashboard holds it: the folded events, the pen that writes new ones, and
-//! a stance for every row.
+//! Decisions on findings in the dashboard: the folded events, the pen that writes new ones, and a stance for every row.
 //!
 //! ```text
 //!   findings, scans, targets, rules, the day ─► Basis differs? ─► Effect::Arrange ─► Msg::Arranged ─► rows + stances
@@ -18,55 +17,50 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct Triage {
-    /// The folded events.
     pub state: TriageState,
-    /// Writes events; none until the store is open, or when it cannot be written to.
+    /// Writes events. None until the store is open, or if it cannot be written.
     pub writer: Option<EventWriter>,
-    /// What is said about each row: aligned with the table of the findings.
+    /// The stance on each row, aligned with the table of findings.
     pub assessments: Vec<Arc<Assessment>>,
-    /// How many of them were settled once and are no more.
+    /// Decisions that no longer hold.
     pub again: Reopened,
-    /// The rule that finds each row; empty where there is none.
+    /// The rule that matches each row.
     pub rules: Vec<Option<EventId>>,
-    /// Why decisions cannot be kept.
+    /// Why decisions cannot be saved.
     pub problem: Option<Arc<Problem>>,
-    /// Settings by name and workspace, as JSON.
     pub settings: BTreeMap<(Shared, Shared), String>,
-    /// Findings that were seen.
     pub seen: imbl::HashSet<FindingKey>,
-    /// What goes with a verdict on a class unless said.
+    /// Default reason and expiry of verdicts by class.
     pub defaults: DecisionDefaults,
-    /// What `.` decides again.
+    /// The decision that `.` repeats.
     pub last: Option<Draft>,
-    /// The marks that a batch used: undo brings them back.
+    /// The marks that a batch used. Undo restores them.
     pub used_marks: BTreeMap<EventId, Vec<CaseId>>,
-    /// What the rows were made of, or are being made of.
+    /// The inputs of the rows that were made last or are being made.
     pub(crate) basis: Option<Basis>,
-    /// The digest of the scans that were looked at last.
+    /// The digest of the last scans.
     pub(crate) digest: Option<(Same<Table<Scan>>, u64)>,
-    /// When the findings that the rows were made from were read, by the service's clock.
+    /// When the findings of the rows were fetched, by the service's clock.
     pub(crate) read: Option<Stamp>,
-    /// Rows are being made.
     pub(crate) arranging: bool,
-    /// The turn of which they were made last.
+    /// The revision of decisions of which the rows were made last.
     pub(crate) correlated: u64,
-    /// The turn in which the store was opened; none as long as it is not, or where there is none.
+    /// The revision when the store was opened. None without an open store.
     pub(crate) opened: Option<u64>,
-    /// Findings that something was said about since then.
+    /// Findings with new decisions since then.
     pub(crate) touched: Vec<FindingKey>,
-    /// Raised when more than single findings say something else: a rule, a baseline, findings of one's own.
+    /// Incremented by changes that concern more than single findings: a rule, a baseline, manual findings.
     pub(crate) turn: u64,
 }
 
-/// How many findings were settled and need a person again, for the header.
+/// Decided findings that need a decision again, for the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reopened {
-    /// Two persons said different things.
+    /// Two persons decided differently.
     pub conflicts: usize,
-    /// Fixed, and seen again.
+    /// Fixed, and seen again by a scan.
     pub regressions: usize,
 }
 
@@ -77,7 +71,6 @@ impl Reopened {
         Self { conflicts: with(ReopenCause::Conflict), regressions: with(ReopenCause::Regression) }
     }
 
-    /// One finding says something else.
     pub(crate) fn change(&mut self, was: &Assessment, now: &Assessment) {
         for (again, count) in
             [(ReopenCause::Conflict, &mut self.conflicts), (ReopenCause::Regression, &mut self.regressions)]
@@ -88,22 +81,20 @@ impl Reopened {
     }
 }
 
-/// What rows depend on.
+/// Inputs of the rows. New rows are made when one of them changes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Basis {
     pub(crate) generation: Generation,
     pub(crate) findings: Same<Table<Finding>>,
     pub(crate) targets: Option<Same<Table<Target>>>,
-    /// When the findings were read, by the service's clock.
     pub(crate) read: Option<Stamp>,
-    /// Of the scans only who they are, how far they got, when and with how many findings they ended: progress moves every
-    /// second.
+    /// A digest of ids, status and results of the scans. Progress is excluded, because it changes every second.
     pub(crate) scans: u64,
     pub(crate) turn: u64,
     pub(crate) today: Date,
 }
 
-/// Equal when it is the same thing.
+/// Equal if it is the same allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Same<T>(pub(crate) Arc<T>);
 
@@ -123,7 +114,7 @@ pub(crate) fn digest(scans: &Table<Scan>) -> u64 {
 }
 
 impl Triage {
-    /// The digest of these scans: worked out once, asked for with every message.
+    /// The digest of these scans, cached because every message needs it.
     pub(crate) fn digest_of(&mut self, scans: &Arc<Table<Scan>>) -> u64 {
         match &self.digest {
             Some((of, digest)) if Arc::ptr_eq(&of.0, scans) => *digest,
@@ -132,28 +123,23 @@ impl Triage {
     }
 }
 
-/// What the store of decisions tells.
+/// Messages of the decision store.
 #[derive(Clone, Debug)]
 pub enum TriageNews {
-    /// It is open: everything kept so far.
+    /// The store is open, with its content.
     Opened(Box<StoredDecisions>),
-    /// Another dashboard or command on the same store recorded these.
+    /// Another dashboard or command recorded these.
     Events(Vec<Arc<Event>>),
-    /// Something could not be kept; nothing is decided from now on.
+    /// Writing failed. No decisions are possible from now on.
     Failed(Arc<Problem>),
 }
 
-/// What the store of decisions held when it was opened.
+/// The content of the decision store when it was opened.
 #[derive(Clone, Debug, Default)]
 pub struct StoredDecisions {
-    /// The folded events.
     pub state: TriageState,
-    /// Writes new ones; none when the store cannot be written to.
     pub writer: Option<EventWriter>,
-    /// Settings by name and workspace, as JSON.
     pub settings: BTreeMap<(Shared, Shared), String>,
-    /// Findings that were seen.
     pub seen: imbl::HashSet<FindingKey>,
-    /// What is wrong with the store, if anything.
     pub problem: Option<Arc<Problem>>,
 }

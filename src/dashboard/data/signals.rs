@@ -1,4 +1,4 @@
-//! What makes itself heard when a request comes in: rules, waits, and how often.
+//! Alerts on incoming requests: rules, waits, and how often they notify.
 
 use crate::dashboard::base::Signal;
 use crate::oob::Token;
@@ -8,58 +8,52 @@ use std::time::Duration;
 /// Least time between two signals.
 pub(crate) const APART: Duration = Duration::from_secs(5);
 
-/// A payload is told again after so long.
+/// Least time between two signals for one payload.
 pub(crate) const AGAIN: Duration = Duration::from_secs(60);
 
-/// Captures are heard late for so many seconds: when their payload becomes known, and from before this began.
+/// Captures of up to this many seconds ago cause signals: when their payload becomes known, and at start.
 pub(crate) const RECENT: i64 = 120;
 
-/// Longest text of a fact.
+/// Longest text of a fact of a signal.
 pub(crate) const LONGEST: usize = 1000;
 
-/// Under which name each rule of a workspace is kept, and how it stands.
+/// The setting that stores the rules of a workspace, and its values.
 pub(crate) const ALERT: &str = "alert";
 
 pub(crate) const ON: &str = "on";
 
 pub(crate) const OFF: &str = "off";
 
-/// A rule: what its query takes is heard, whoever sent it.
+/// An alert rule: captures that match its query cause a signal, whoever sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// For captures.
     pub query: String,
-    /// It is switched off.
     pub off: bool,
 }
 
-/// A payload that is waited for.
+/// A wait for a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Which.
     pub token: Token,
-    /// Until when, on the monotonic clock.
+    /// The timeout, on the monotonic clock.
     pub until: Option<Duration>,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct AlertState {
-    /// The rules of the workspace.
     pub alerts: Vec<Alert>,
-    /// What is waited for.
     pub waits: Vec<Wait>,
-    /// When each payload rang last.
-    pub(crate) rung: BTreeMap<Token, Duration>,
-    /// When the next signal may go out.
+    /// The last signal of each payload.
+    pub(crate) notified: BTreeMap<Token, Duration>,
+    /// The earliest time of the next signal.
     pub(crate) next: Duration,
-    /// The first that could not, and how many more.
+    /// The first delayed signal, and the number of further ones.
     held: Option<(Signal, usize)>,
 }
 
 impl AlertState {
-    /// The signal, if it may go out now; otherwise it is counted.
-    pub(crate) fn ring(&mut self, now: Duration, signal: Signal) -> Option<Signal> {
+    /// Returns the signal if it may be sent now; otherwise delays or counts it.
+    pub(crate) fn notify(&mut self, now: Duration, signal: Signal) -> Option<Signal> {
         if now >= self.next && self.held.is_none() {
             self.next = now + APART;
             return Some(signal);
@@ -71,7 +65,7 @@ impl AlertState {
         None
     }
 
-    /// What was held back and may go out now.
+    /// The delayed signal, if it may be sent now.
     pub(crate) fn due(&mut self, now: Duration) -> Option<Signal> {
         let (mut signal, more) = self.held.take_if(|_| now >= self.next)?;
         self.next = now + APART;
@@ -82,16 +76,16 @@ impl AlertState {
         Some(signal)
     }
 
-    /// Whether a payload may ring; then it has.
-    pub(crate) fn may_ring(&mut self, now: Duration, token: Token) -> bool {
-        let may = self.rung.get(&token).is_none_or(|last| now >= *last + AGAIN);
+    /// Whether a payload may cause a signal now. If so, its next one has to wait.
+    pub(crate) fn may_notify(&mut self, now: Duration, token: Token) -> bool {
+        let may = self.notified.get(&token).is_none_or(|last| now >= *last + AGAIN);
         if may {
-            self.rung.insert(token, now);
+            self.notified.insert(token, now);
         }
         may
     }
 
-    /// When something is due by itself.
+    /// The next time at which a delayed signal or a timeout is due.
     pub fn next(&self) -> Option<Duration> {
         let held = self.held.as_ref().map(|_| self.next);
         self.waits.iter().filter_map(|wait| wait.until).chain(held).min()

@@ -1,49 +1,46 @@
-//! What changed in the workspace since this person last looked.
+//! Changes in the workspace since this person last viewed it.
 
 use crate::contract::Stamp;
 
-/// Name under which it is remembered.
+/// The setting that stores the time of the last view.
 pub(crate) const LOOKED: &str = "looked";
 
-/// A decision that ends within this many days is named.
+/// Decisions that expire within this many days are counted.
 pub(crate) const SOON: i64 = 7;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Since {
-    /// The store is open: what is remembered is known.
+    /// The store is open, so the time of the last view is known.
     pub(crate) opened: bool,
-    /// When this person last looked; nothing the first time, and once the line is put away.
+    /// The last view. None the first time, and after the line was dismissed.
     pub last: Option<Stamp>,
-    /// What came since.
     pub what: What,
 }
 
-/// What came since.
+/// Counts of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct What {
-    /// Findings that no scan ended before had seen, by risk, from critical down.
+    /// Findings first seen since then, by risk, from critical down.
     pub risks: [u32; 5],
-    /// Scans that finished.
+    /// Finished scans.
     pub done: usize,
-    /// Scans that ended otherwise.
+    /// Scans that ended with a failure.
     pub failed: usize,
-    /// Decisions that hold for another week at most.
+    /// Decisions that expire within a week.
     pub expiring: usize,
-    /// Captured requests, as far as they are in memory.
+    /// Captures in memory.
     pub captures: usize,
-    /// Payloads that were called by one of them.
+    /// Payloads in these captures.
     pub payloads: usize,
 }
 
 impl Since {
-    /// Whether there is something to tell.
     pub fn is_shown(&self) -> bool {
         self.last.is_some() && self.what != What::default()
     }
 
-    /// Puts the line away; false when there is none.
-    pub(crate) fn put_away(&mut self) -> bool {
+    /// Dismisses the line. False if it is not shown.
+    pub(crate) fn dismiss(&mut self) -> bool {
         let shown = self.is_shown();
         if shown {
             self.last = None;

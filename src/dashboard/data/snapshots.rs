@@ -1,4 +1,4 @@
-//! What the service reported, each list with how fresh it is.
+//! The lists of the service with their freshness.
 
 use crate::contract::{Finding, Logger, Report, Scan, ScanId, ScanOutput, Shared, Target, Test, Wordlist, Workspace};
 use crate::dashboard::data::{BoardRow, Stream};
@@ -7,15 +7,14 @@ use crate::table::{Remote, Table};
 use crate::triage::Case;
 use std::sync::Arc;
 
-/// What the service told, each list with how good the knowledge is.
 #[derive(Debug, Default)]
 pub struct Data {
     pub workspaces: Remote<Arc<Table<Workspace>>>,
     pub targets: Remote<Arc<Table<Target>>>,
     pub scans: Remote<Arc<Table<Scan>>>,
-    /// Every finding as the scans told it.
+    /// Every finding of every scan, as reported.
     pub occurrences: Remote<Arc<Table<Finding>>>,
-    /// The rows made of them, one an identity.
+    /// The rows made of them: one per identity.
     pub findings: Remote<Arc<Table<Case>>>,
     pub loggers: Remote<Arc<Table<Logger>>>,
     pub reports: Remote<Arc<Table<Report>>>,
@@ -24,13 +23,13 @@ pub struct Data {
     pub payloads: Remote<Arc<Table<Payload>>>,
     /// The rows of the board.
     pub board: Remote<Arc<Table<BoardRow>>>,
-    /// The merged stream of the loggers, oldest first: a ring.
+    /// The captures of all loggers, oldest first: a ring buffer.
     pub captures: Stream,
-    /// Parts of the scan whose detail is or was open last.
+    /// Parts of the scan whose detail was opened last.
     pub scan_parts: ScanParts,
 }
 
-/// Parts of one scan, read while they are looked at.
+/// Parts of one scan, fetched while its detail is open.
 #[derive(Debug, Default)]
 pub struct ScanParts {
     pub scan: Option<ScanId>,

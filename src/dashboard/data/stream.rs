@@ -1,4 +1,4 @@
-//! The captures: a ring of what the loggers recorded, merged in the order of time, and the list that shows it.
+//! The captures of all loggers in a ring buffer, merged by time.
 //!
 //! ```text
 //!   archive ─► older ones in front ─┐
@@ -6,8 +6,8 @@
 //!   loggers ─► archive ─► at the end┘     └─► the oldest leave when it is full; the archive keeps them
 //! ```
 //!
-//! Row number − `first` is the place in memory. Numbers stay as they are when something comes in front or at the end; a
-//! capture that comes late moves those after it.
+//! Row number − `first` is the index in memory. Numbers do not change when captures are added in front or at the end; a
+//! late capture moves those after it by one.
 
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::base::{Caught, CaughtId};
@@ -15,32 +15,32 @@ use crate::oob::Mention;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Most captures held in memory.
+/// Most captures in memory.
 pub const MOST: usize = 100_000;
 
-/// Most bytes of captures held in memory, about.
+/// Most bytes of captures in memory, approximately.
 pub const MOST_BYTES: usize = 128 << 20;
 
-/// The number of the first row: older ones count down from it.
+/// The number of the first row. Older captures have lower numbers.
 pub(crate) const START: u64 = 1 << 32;
 
-/// The captures held in memory, each once; the oldest go first when it is full.
+/// The captures in memory, each once. When it is full, the oldest are dropped.
 #[derive(Debug)]
 pub struct Stream {
-    /// What is held, oldest first.
+    /// Oldest first.
     pub caught: VecDeque<Caught>,
     /// The number of the first row.
     pub first: u64,
-    /// How many have left.
+    /// The number of dropped captures.
     pub dropped: u64,
-    /// The archive has older ones, which were not read.
+    /// The archive has older captures that were not loaded.
     pub older: bool,
-    /// Why the last attempt to read them failed.
+    /// Why the last fetch failed.
     pub problem: Option<Arc<crate::client::Problem>>,
     pub(crate) bytes: usize,
-    /// How many came from each address.
+    /// The number of captures by source address.
     pub(crate) sources: HashMap<Shared, usize>,
-    /// So many are held at most.
+    /// The limit; [`MOST`] except in tests.
     pub(crate) most: usize,
 }
 
@@ -75,12 +75,11 @@ impl Stream {
         self.row_of(id).is_some()
     }
 
-    /// How many came from an address.
     pub fn count_from(&self, address: &Shared) -> usize {
         self.sources.get(address).copied().unwrap_or_default()
     }
 
-    /// Whether a capture was not held before. One older than all that are here may have been, and left.
+    /// Whether a capture was never here. One that is older than all may have been dropped before.
     pub fn is_new(&self, caught: &Caught) -> bool {
         let full = self.dropped > 0 || self.older;
         let before_all = self.caught.front().is_some_and(|first| caught.id() < first.id());
@@ -98,13 +97,12 @@ impl Stream {
         self.first + self.place_of(id) as u64
     }
 
-    /// How many captures are before an id.
     fn place_of(&self, id: CaughtId) -> usize {
         self.caught.partition_point(|caught| caught.id() < id)
     }
 
-    /// Takes captures that came in. One that is held is not taken twice, nor one older than what has left. Tells the row
-    /// numbers of those that did not come in front of all, ascending: each moved what is after it by one.
+    /// Adds new captures, except those that are here or were dropped. Returns the row numbers, ascending, of those that
+    /// were not added in front: each moved the rows after it by one.
     pub fn take(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
         self.problem = None;
         new.retain(|caught| self.is_new(caught));
@@ -116,7 +114,7 @@ impl Stream {
         rows
     }
 
-    /// Takes older captures from the archive, as many as fit. Tells the same as [`Stream::take`].
+    /// Adds older captures from the archive, as many as fit. Returns the same as [`Stream::take`].
     pub fn recall(&mut self, older: Vec<Caught>) -> Vec<u64> {
         let rows = self.insert(older);
         while self.is_over() {
@@ -126,7 +124,7 @@ impl Stream {
         rows
     }
 
-    /// Puts captures in their places: those in front count down, and nothing moves.
+    /// Inserts captures by time. Those in front get lower numbers, so that no row moves.
     fn insert(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
         new.sort_by_key(Caught::id);
         new.dedup_by_key(|caught| caught.id());
@@ -153,7 +151,7 @@ impl Stream {
         rows
     }
 
-    /// Some of the captures mention something else now; their row numbers, ascending.
+    /// Changes the mentioned payloads of some captures. Returns their row numbers, ascending.
     pub fn mention(&mut self, changed: &[(CaughtId, Arc<[Mention]>)]) -> Vec<u64> {
         let mut rows = Vec::new();
         for (id, now) in changed {
@@ -166,7 +164,7 @@ impl Stream {
         rows
     }
 
-    /// Those that came after a time, oldest first.
+    /// Captures after a time, oldest first.
     pub fn since(&self, time: Stamp) -> impl Iterator<Item = &Caught> {
         let from = self.caught.partition_point(|caught| caught.capture.request_date.is_none_or(|date| date <= time));
         self.caught.range(from..)

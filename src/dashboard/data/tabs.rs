@@ -1,40 +1,37 @@
-//! Saved queries of the findings, and the queries typed before.
+//! Saved queries of the findings, and the history of typed queries.
 
 use crate::dashboard::base::Pane;
 use crate::query::{QueryKind, query_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Name under which the tabs are remembered.
+/// The setting that stores the tabs.
 pub(crate) const TABS: &str = "tabs";
 
-/// Name under which the typed queries are remembered.
+/// The setting that stores the typed queries.
 pub(crate) const HISTORY: &str = "queries";
 
-/// Most typed queries that are remembered of a list.
+/// Most typed queries per list.
 pub(crate) const MOST_TYPED: usize = 50;
 
 /// A query with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// For people.
     pub name: String,
-    /// In the query language.
     pub query: String,
 }
 
 /// The tabs over the findings.
 #[derive(Clone, Debug)]
 pub struct Tabs {
-    /// In order.
     pub saved: Vec<Saved>,
-    /// How many findings each has, once known.
+    /// The number of findings of each tab; empty before the first count.
     pub counts: Vec<usize>,
-    /// The one opened last.
+    /// The tab opened last.
     pub at: usize,
-    /// The counts are of older decisions.
+    /// The counts are out of date.
     pub(crate) stale: bool,
-    /// Queries typed before, of each list, the newest last.
+    /// Typed queries by list, the newest last.
     pub(crate) typed: BTreeMap<String, Vec<String>>,
 }
 
@@ -53,15 +50,15 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// The tab in use: the one opened last, as long as everything it asks for is still asked for.
+    /// The active tab: the one opened last, while the filter contains all parts of its query.
     pub fn chosen(&self, filter: &str) -> Option<usize> {
         let query = query_of(filter, QueryKind::Findings);
         let saved = query_of(&self.saved.get(self.at)?.query, QueryKind::Findings);
-        let kept = saved.parts().iter().all(|part| query.parts().contains(part));
-        (kept && !filter.is_empty() || saved.is_empty() && query.is_empty()).then_some(self.at)
+        let is_extended = saved.parts().iter().all(|part| query.parts().contains(part));
+        (is_extended && !filter.is_empty() || saved.is_empty() && query.is_empty()).then_some(self.at)
     }
 
-    /// Whether a filter is the query of the tab opened last, with nothing added.
+    /// Whether a filter is exactly the query of the tab opened last.
     pub fn is_plain(&self, filter: &str) -> bool {
         self.saved.get(self.at).is_some_and(|saved| saved.query == filter)
     }

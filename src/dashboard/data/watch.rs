@@ -1,26 +1,26 @@
-//! What the progress of scans tells over time: stalled, time left, which failures nobody has looked at.
+//! Progress of scans over time: stalled scans, ETA, and failures that nobody has seen.
 //!
-//! The service says where a scan stands; how fast it moves is learnt here, from one answer to the next.
+//! The service reports the progress of a scan. Its speed is measured here, from one response to the next.
 
 use crate::contract::{Scan, ScanId, ScanStatus};
 use crate::table::Table;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-/// A running scan that has not moved for this long is stalled.
+/// A running scan without progress for this long is stalled.
 pub const STALLED: Duration = Duration::from_secs(40);
 
-/// Speed is taken from the moves of this long.
+/// Speed is measured over this period.
 const MEMORY: Duration = Duration::from_secs(120);
 
-/// Where a scan stood at a time.
+/// The progress of a scan at a time.
 type Sample = (Duration, f64);
 
 /// One running scan.
 #[derive(Clone, Debug)]
 struct Watched {
     samples: VecDeque<Sample>,
-    /// What moves: progress, tests done, findings.
+    /// Progress, finished tests, findings.
     stood: (i64, i64, i64),
     moved: Duration,
 }
@@ -29,26 +29,26 @@ struct Watched {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     running: HashMap<ScanId, Watched>,
-    /// Ended badly, and a person has seen that.
+    /// Failed scans that a person has seen.
     seen: BTreeSet<ScanId>,
     begun: bool,
-    /// Since when the service does not answer: what scans do meanwhile nobody here can know.
-    deaf: Option<Duration>,
+    /// Since when the service does not respond. Scans are not stalled because of that.
+    offline: Option<Duration>,
 }
 
-/// How many scans are in which state.
+/// Numbers of scans by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Failed, and nobody has looked yet.
+    /// Failed and not seen yet.
     pub failed: usize,
     pub stalled: usize,
-    /// Running, the stalled ones included.
+    /// Running, including stalled scans.
     pub running: usize,
     pub waiting: usize,
 }
 
 impl Watch {
-    /// Takes a new list of scans. Failures of the first list are old news: only what fails later asks for a look.
+    /// Takes a new list of scans. Failures in the first list count as seen.
     pub fn take(&mut self, now: Duration, scans: &Table<Scan>) {
         if !std::mem::replace(&mut self.begun, true) {
             self.seen.extend(scans.items().iter().filter(|scan| scan.status_name.is_failure()).map(|scan| scan.id));
@@ -71,41 +71,41 @@ impl Watch {
         }
     }
 
-    /// The service does not answer from now on, or answers again. The time between counts for no scan.
+    /// Records whether the service responds. Time without responses does not make a scan stalled.
     pub fn hear(&mut self, now: Duration, answers: bool) {
         if !answers {
-            self.deaf.get_or_insert(now);
-        } else if let Some(since) = self.deaf.take() {
+            self.offline.get_or_insert(now);
+        } else if let Some(since) = self.offline.take() {
             for watched in self.running.values_mut() {
                 watched.moved += now.saturating_sub(since);
             }
         }
     }
 
-    /// Now, or when the service was heard last.
-    fn heard(&self, now: Duration) -> Duration {
-        self.deaf.map_or(now, |since| since.min(now))
+    /// Now, or the last response of the service.
+    fn last_response(&self, now: Duration) -> Duration {
+        self.offline.map_or(now, |since| since.min(now))
     }
 
-    /// How long a running scan has not moved, once that is long.
+    /// How long a running scan has been without progress, if it is stalled.
     pub fn stalled_for(&self, now: Duration, scan: ScanId) -> Option<Duration> {
-        let idle = self.heard(now).checked_sub(self.running.get(&scan)?.moved)?;
+        let idle = self.last_response(now).checked_sub(self.running.get(&scan)?.moved)?;
         (idle >= STALLED).then_some(idle)
     }
 
-    /// When the next running scan will count as stalled, if it does not move.
+    /// When the next running scan becomes stalled.
     pub fn next_stall(&self, now: Duration) -> Option<Duration> {
         let stalls = self.running.values().map(|watched| watched.moved + STALLED).filter(|&at| at > now);
-        stalls.min().filter(|_| self.deaf.is_none())
+        stalls.min().filter(|_| self.offline.is_none())
     }
 
     /// Whether any scan is stalled.
     pub fn any_stalled(&self, now: Duration) -> bool {
-        let heard = self.heard(now);
+        let heard = self.last_response(now);
         self.running.values().any(|watched| watched.moved + STALLED <= heard)
     }
 
-    /// Time until a running scan ends, when it goes on at the speed it had; nothing while that is not known.
+    /// The ETA of a running scan at its current speed; none before the speed is known.
     pub fn time_left(&self, now: Duration, scan: ScanId) -> Option<Duration> {
         let samples = &self.running.get(&scan)?.samples;
         let (&(from, low), &(to, high)) = (samples.front()?, samples.back()?);
@@ -118,17 +118,16 @@ impl Watch {
         Duration::try_from_secs_f64(left.max(1.0)).ok()
     }
 
-    /// A person has looked at it.
+    /// Marks a scan as seen.
     pub fn see(&mut self, scan: ScanId) {
         self.seen.insert(scan);
     }
 
-    /// Failed, and nobody has looked yet.
     pub fn is_unseen_failure(&self, scan: &Scan) -> bool {
         scan.status_name.is_failure() && !self.seen.contains(&scan.id)
     }
 
-    /// How many scans are in which state.
+    /// Numbers of scans by state.
     pub fn tally(&self, now: Duration, scans: &Table<Scan>) -> Tally {
         let mut tally = Tally::default();
         for scan in scans.items() {
@@ -144,8 +143,8 @@ impl Watch {
         tally
     }
 
-    /// Time left in powers of two: rows that swap places with every answer cannot be read. Scans whose speed is not
-    /// known yet come behind, by their progress.
+    /// The ETA in powers of two, so that rows do not swap places with every response. Scans of unknown speed follow,
+    /// ordered by progress.
     fn coarse_time_left(&self, now: Duration, scan: &Scan) -> u64 {
         match self.time_left(now, scan.id) {
             Some(left) => u64::from(left.as_secs().max(1).ilog2()),
@@ -153,7 +152,7 @@ impl Watch {
         }
     }
 
-    /// The place of a scan in the order of need: failed and unseen, stalled, running by time left, waiting, done.
+    /// The rank of a scan by urgency: failed and unseen, stalled, running by ETA, waiting, done.
     pub fn need(&self, now: Duration, scan: &Scan) -> (u8, u64) {
         match scan.status_name {
             ScanStatus::Running if self.stalled_for(now, scan.id).is_some() => (1, 0),
@@ -165,7 +164,7 @@ impl Watch {
     }
 }
 
-/// The part that is done, as fine as the service tells it.
+/// The finished portion, as precise as the service reports it.
 fn portion(scan: &Scan) -> f64 {
     if scan.num_tests > 0 && scan.num_finished_tests > 0 {
         (scan.num_finished_tests as f64 / scan.num_tests as f64).min(1.0)
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_that_stands_still_for_40_seconds_is_stalled_until_it_moves() {
+    fn scan_without_progress_for_40_seconds_is_stalled() {
         let mut watch = Watch::default();
         watch.take(secs(0), &scans(ScanStatus::Running, 10));
         watch.take(secs(39), &scans(ScanStatus::Running, 10));
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn time_left_follows_the_speed_and_is_not_told_before_it_is_known() {
+    fn eta_follows_speed_once_speed_is_known() {
         let mut watch = Watch::default();
         watch.take(secs(0), &scans(ScanStatus::Running, 0));
         assert_eq!(watch.time_left(secs(0), ScanId(1)), None);
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fails_while_one_watches_asks_for_a_look() {
+    fn failures_of_first_list_count_as_seen() {
         let mut watch = Watch::default();
         let failed = scans(ScanStatus::ConnectionError, 0);
         watch.take(secs(0), &failed);

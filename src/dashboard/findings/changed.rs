@@ -1,17 +1,16 @@
-//! `(` and `)`: from one row that a scan changed to the next.
+//! `(` and `)`: to the previous or next finding that a scan changed.
 
 use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::model::Model;
 use crate::triage::{CaseId, Presence};
 
-/// Goes to the changed row below, or above.
 pub(crate) fn walk(model: &mut Model, down: bool) {
     let Some(table) = model.data.findings.value().cloned() else {
-        return model.say(Tone::Plain, "the findings are not known yet");
+        return model.say(Tone::Plain, "findings are still loading");
     };
     let mut cursor = model.cursor(Pane::Findings);
     let is_changed = |&at: &usize| {
-        let case = cursor.id_at(at).filter(|_| !cursor.is_head(at)).and_then(|id| table.get(CaseId(id)));
+        let case = cursor.id_at(at).and_then(|id| table.get(CaseId(id)));
         case.is_some_and(|case| case.presence != Presence::Unchanged)
     };
     let (at, rows) = (cursor.at(), cursor.len());
@@ -21,7 +20,7 @@ pub(crate) fn walk(model: &mut Model, down: bool) {
         None => {
             drop(cursor);
             let side = if down { "below" } else { "above" };
-            model.say(Tone::Plain, format!("no row {side} was changed by a scan"));
+            model.say(Tone::Plain, format!("no changed finding {side}"));
         }
     }
 }

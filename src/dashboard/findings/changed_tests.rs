@@ -26,7 +26,7 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn parentheses_go_to_rows_that_a_scan_changed_and_say_where_there_is_none() {
+fn parentheses_select_changed_rows() {
     let mut desk = desk();
     desk.keys("3 home");
     let shown = desk.shown(Pane::Findings);
@@ -38,7 +38,7 @@ fn parentheses_go_to_rows_that_a_scan_changed_and_say_where_there_is_none() {
         desk.keys(")");
     }
     assert_eq!(seen, changed);
-    assert!(desk.notices().contains("no row below"), "{}", desk.notices());
+    assert!(desk.notices().contains("no changed finding below"), "{}", desk.notices());
     desk.keys("end (");
     let back = desk.selected(Pane::Findings).unwrap();
     assert!(changed.contains(&back), "{back}");

@@ -1,4 +1,4 @@
-//! Commands about what is decided: verdicts with their details, notes, tags, rules, the baseline.
+//! Commands that record decisions: verdicts with their details, notes, tags, rules, the baseline.
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::findings::decide::keys::decide;
@@ -19,8 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("of", ArgumentShape::Finding),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "decide what is chosen, or what the query takes, with reason, until, note, severity, tag; duplicate of a finding; \
-         alone: the menu",
+        "decide the chosen findings or those of a query; without arguments: open the menu",
         "verdict false_positive reason=not_reproducible note=\"two tries\" on name:git",
         verdict,
     )
@@ -29,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "take over",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "take over the decisions offered to what is chosen, or to what the query takes, where a port moved",
+        "reuse earlier decisions where a port moved: for the chosen findings or those of a query",
         "take over is:offered",
         take_over,
     )
@@ -42,7 +41,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::optional(ArgumentShape::Details),
             ArgumentSlot::lead("on", ArgumentShape::Findings),
         ],
-        "decide whatever the query takes, now and later; what a person decides beats it",
+        "decide all findings of a query, now and later; decisions of persons override it",
         "rule not_applicable reason=test_system on target:t2*",
         rule,
     )
@@ -50,7 +49,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "note",
         &[ArgumentSlot::needed(ArgumentShape::Text("TEXT"))],
-        "append a note to what is chosen; without a text, write it in a box",
+        "add a note to the chosen findings; without text: open the editor",
         "note asked the owner",
         |model, args, effects| {
             let note = DraftValue::Set(args.text().unwrap_or_default().as_str().into());
@@ -62,7 +61,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "tag",
         &[ArgumentSlot::needed(ArgumentShape::Tags)],
-        "put tags on what is chosen, or take them off",
+        "add tags to the chosen findings, or remove them",
         "tag +client -later",
         |model, args, effects| {
             let (tag, untag) = args.tags().unwrap_or_default();
@@ -73,7 +72,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "seen",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "count what is chosen, or what the query takes, as seen",
+        "mark the chosen findings or those of a query as seen",
         "seen risk:info",
         seen,
     )
@@ -81,18 +80,18 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "baseline",
         &[ArgumentSlot::needed(ArgumentShape::Baseline)],
-        "what counts as new is counted from this day, or from these scans; none: from the scan before",
+        "count findings as new since a day or since scans; none: since the previous scan",
         "baseline 2026-10-01",
         baseline,
     )
     .off_when(Model::cannot_decide),
 ];
 
-/// The findings list has the focus: what is chosen there is meant.
+/// Refuses a command on the chosen findings while another list has the focus.
 fn in_findings(model: &Model) -> Result<(), String> {
     match model.navigation.focus.pane {
         Pane::Findings => Ok(()),
-        _ => Err("this is about findings: go there first (3)".to_owned()),
+        _ => Err("works on chosen findings: go to the findings first".to_owned()),
     }
 }
 
@@ -115,16 +114,16 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     let of = args.finding().and_then(|id| Some(model.data.findings.value()?.get(id)?.key()));
     let draft = Draft { duplicate_of: of, ..draft(args) };
     match (draft.verdict == Some(Verdict::Duplicate), of) {
-        (true, None) => return Err("duplicate of which? add: of ID, or words of its name".to_owned()),
-        (false, Some(_)) => return Err("only a duplicate is of another finding".to_owned()),
+        (true, None) => return Err("duplicate needs a finding: add `of ID` or `of NAME`".to_owned()),
+        (false, Some(_)) => return Err("`of` works with the verdict duplicate only".to_owned()),
         _ => {}
     }
     let Some(query) = args.query() else { return on_chosen(model, draft, effects) };
     let ids = cases(model, &query)?;
     if ids.is_empty() {
-        return Err(format!("no finding is {query}"));
+        return Err(format!("no finding matches {query}"));
     }
-    // What a query takes is not on the screen as a whole: its number is named first.
+    // The findings of a query are not all on the screen, so a prompt names their number first.
     let words = draft.verdict.map(Verdict::phrase).unwrap_or_default();
     let question = format!("{} become {words}: {query}", plural(ids.len(), "finding"));
     let deed = Deed { draft, ids, next: false };
@@ -138,10 +137,10 @@ fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Resul
     let mut ids = cases(model, &query)?;
     ids.retain(|&id| model.offered(id).is_some());
     if ids.is_empty() {
-        model.say(Tone::Plain, format!("no decision is offered to {query}"));
+        model.say(Tone::Plain, format!("no earlier decision to reuse on {query}"));
         return Ok(());
     }
-    let question = format!("{} take over what is offered: {query}", plural(ids.len(), "finding"));
+    let question = format!("Reuse the earlier decision on {}: {query}?", plural(ids.len(), "finding"));
     let deed = Deed { draft, ids, next: false };
     model.open_prompt(Prompt::new(question, Then::Decide(Box::new(deed))).with_enter());
     Ok(())
@@ -150,12 +149,12 @@ fn take_over(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Resul
 fn rule(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     let (draft, query) = (draft(args), args.query().unwrap_or_default());
     let now = cases(model, &query)?.len();
-    let decision = draft.decision(None, model.today()).ok_or("which verdict?")?;
+    let decision = draft.decision(None, model.today()).ok_or("verdict missing")?;
     let words = decision.verdict.phrase();
-    let wish = model.rule(0, query.as_str().into(), decision);
-    let question = format!("A rule: {words} on {query}, {} now", plural(now, "finding"));
-    let then = Then::Record(vec![wish]);
-    let prompt = Prompt::new(question, then).with_line("What a person decides beats it; undo takes it back.");
+    let change = model.rule(0, query.as_str().into(), decision);
+    let question = format!("Add the rule {words} on {query}? It matches {} now.", plural(now, "finding"));
+    let then = Then::Record(vec![change]);
+    let prompt = Prompt::new(question, then).with_line("Decisions of persons override it. Undo removes it.");
     model.open_prompt(prompt.with_enter());
     Ok(())
 }
@@ -170,22 +169,22 @@ fn seen(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
     };
     let table = model.data.findings.value().cloned().unwrap_or_default();
     let keys: Vec<_> = ids.iter().filter_map(|&id| Some(table.get(id)?.key())).collect();
-    model.say(Tone::Plain, format!("{} counted as seen", plural(keys.len(), "finding")));
+    model.say(Tone::Plain, format!("{} marked as seen", plural(keys.len(), "finding")));
     model.see(keys, effects);
     Ok(())
 }
 
 fn baseline(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let baseline = args.baseline().flatten();
-    let told = match &baseline {
-        None => "no baseline: new is what the scan before did not see".to_owned(),
-        Some(Baseline::Day(day)) => format!("baseline: what was there on {day}"),
+    let notice = match &baseline {
+        None => "baseline removed: findings are new since the previous scan".to_owned(),
+        Some(Baseline::Day(day)) => format!("baseline: findings of {day}"),
         Some(Baseline::Scans(scans)) => {
             let ids: Vec<String> = scans.iter().map(ToString::to_string).collect();
             format!("baseline: scans {}", ids.join(", "))
         }
     };
-    model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be kept")?;
-    model.say(Tone::Good, told);
+    model.record(vec![(Subject::Workspace, Change::Baseline(baseline))], effects).ok_or("decisions cannot be saved")?;
+    model.say(Tone::Good, notice);
     Ok(())
 }

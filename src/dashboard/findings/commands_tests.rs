@@ -1,4 +1,4 @@
-//! What is decided, reported, compared and exported by command.
+//! Commands that decide, report, compare and export findings.
 
 use crate::dashboard::core::commands::tests::*;
 use crate::dashboard::forms::FieldId;
@@ -14,7 +14,7 @@ fn recorded(effects: &[Effect]) -> Vec<Change> {
 }
 
 #[test]
-fn verdicts_with_details_are_given_to_what_is_chosen() {
+fn verdict_command_decides_chosen_findings_with_details() {
     let mut desk = desk();
     let effects = run(&mut desk, "verdict false_positive reason=not_reproducible note=\"two tries\" tag=a,b");
     let changes = recorded(&effects);
@@ -29,11 +29,11 @@ fn verdicts_with_details_are_given_to_what_is_chosen() {
     assert_eq!(recorded(&run(&mut desk, "note asked the owner")), [Change::Note("asked the owner".into())]);
     assert_eq!(recorded(&run(&mut desk, "undo")), [Change::Undo]);
     desk.keys("4 : 'note x' enter");
-    assert!(desk.notices().contains("about findings"), "{}", desk.notices());
+    assert!(desk.notices().contains("works on chosen findings"), "{}", desk.notices());
 }
 
 #[test]
-fn a_verdict_on_a_query_names_the_number_first() {
+fn verdict_on_query_asks_with_number_of_findings() {
     let mut desk = desk();
     let effects = desk.keys(": 'verdict risk_accepted until=2027-01-31 on name:git' enter");
     assert_eq!(
@@ -48,24 +48,24 @@ fn a_verdict_on_a_query_names_the_number_first() {
         .all(|change| matches!(change, Change::Decide(it) if it.until == Some(jiff::civil::date(2027, 1, 31))));
     assert!(until, "{changes:?}");
     desk.keys(": 'verdict fixed on name:nothing' enter");
-    assert!(desk.notices().contains("no finding is name:nothing"), "{}", desk.notices());
+    assert!(desk.notices().contains("no finding matches name:nothing"), "{}", desk.notices());
 }
 
 #[test]
-fn a_rule_is_previewed_and_recorded_after_enter() {
+fn rule_command_shows_matches_and_records_after_enter() {
     let mut desk = desk();
     desk.keys(": 'rule not_applicable reason=by_design on name:git' enter");
-    assert_eq!(desk.prompt().question, "A rule: not applicable on name:git, 2 findings now");
+    assert_eq!(desk.prompt().question, "Add the rule not applicable on name:git? It matches 2 findings now.");
     desk.at += Duration::from_secs(1);
     let changes = recorded(&desk.keys("enter"));
     assert!(matches!(&changes[..], [Change::Rule { query, .. }] if query.as_str() == "name:git"), "{changes:?}");
-    assert_eq!(desk.shown(Pane::Findings).len(), 6, "what the rule decides stays until the filter is applied again");
+    assert_eq!(desk.shown(Pane::Findings).len(), 6, "decided rows are shown until the filter is applied again");
     desk.keys("r");
-    assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "what the rule decides is no longer undecided");
+    assert_eq!(desk.shown(Pane::Findings), [1, 4, 6, 5], "findings decided by the rule are hidden");
 }
 
 #[test]
-fn a_duplicate_is_named_by_id_or_by_words() {
+fn duplicate_accepts_id_or_words_of_name() {
     let mut desk = desk();
     desk.keys("3 j");
     let of = |desk: &Desk, name: &str| {
@@ -82,14 +82,14 @@ fn a_duplicate_is_named_by_id_or_by_words() {
         matches!(&changes[..], [Change::Decide(it), ..] if it.duplicate_of == Some(of(&desk, "Cookie flags"))),
         "{changes:?}"
     );
-    for (typed, why) in [("verdict duplicate", "of which"), ("verdict fixed of 4", "only a duplicate")] {
+    for (typed, why) in [("verdict duplicate", "needs a finding"), ("verdict fixed of 4", "verdict duplicate only")] {
         assert!(recorded(&desk.keys(&format!(": '{typed}' enter"))).is_empty());
         assert!(desk.notices().contains(why), "{typed}: {}", desk.notices());
     }
 }
 
 #[test]
-fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
+fn report_and_manual_finding_commands_fill_in_arguments() {
     let mut desk = desk();
     desk.keys(": 'report csv by scandeck on name:git' enter");
     let form = desk.form();
@@ -107,7 +107,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
     });
     assert_eq!(made, Some((ExportFormat::Csv, 2)));
     desk.keys(": 'report html on name:nothing' enter");
-    assert!(desk.notices().contains("no finding is name:nothing"), "{}", desk.notices());
+    assert!(desk.notices().contains("no finding matches name:nothing"), "{}", desk.notices());
 
     desk.keys(": 'own \"SSRF on the way in\" risk critical on t3' enter");
     let form = desk.form();
@@ -118,7 +118,7 @@ fn a_report_and_a_finding_of_ones_own_are_begun_by_what_is_typed() {
 }
 
 #[test]
-fn details_are_checked_and_completed_while_they_are_typed() {
+fn details_are_validated_and_completed_while_typing() {
     let mut desk = desk();
     desk.keys(": 'verdict fal' tab 're' tab 'notrep' tab");
     assert_eq!(line(&desk).input.text(), "verdict false_positive reason=not_reproducible ");
@@ -129,14 +129,14 @@ fn details_are_checked_and_completed_while_they_are_typed() {
 }
 
 #[test]
-fn findings_are_counted_as_seen_by_a_query() {
+fn seen_command_marks_findings_of_query() {
     let mut desk = desk();
     let effects = run(&mut desk, "seen risk:info");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::MarkSeen { keys, .. } if keys.len() == 2)));
 }
 
 #[test]
-fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
+fn compare_and_retest_commands_open_board() {
     let mut desk = desk();
     run(&mut desk, "compare 1 4");
     assert_eq!(desk.model.navigation.focus.pane, Pane::Board);
@@ -148,7 +148,7 @@ fn two_scans_are_compared_by_id_and_the_board_is_opened_by_name() {
 }
 
 #[test]
-fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
+fn export_prefers_query_then_marked_then_shown() {
     let mut desk = desk();
     let mut exported = |keys: &str| {
         let found = desk.keys(&format!(": '{keys}' enter")).into_iter().find_map(|effect| match effect {
@@ -163,11 +163,11 @@ fn findings_are_exported_by_query_else_the_marked_else_the_shown() {
     assert_eq!(exported("mark risk:low"), None);
     assert_eq!(exported("export sarif"), Some(("findings-Acme.sarif".into(), ExportFormat::Sarif, vec![4])));
     assert_eq!(exported("export csv name:nothing"), None);
-    assert!(desk.notices().contains("no finding to export"), "{}", desk.notices());
+    assert!(desk.notices().contains("no findings to export"), "{}", desk.notices());
 }
 
 #[test]
-fn every_verdict_and_every_format_is_known_by_the_name_it_is_offered_under() {
+fn verdict_and_format_names_of_palette_parse() {
     for (offered, known) in
         [("verdict ", Verdict::ALL.len()), ("rule ", Verdict::ALL.len() - 1), ("export ", ExportFormat::ALL.len())]
     {

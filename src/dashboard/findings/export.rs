@@ -1,4 +1,4 @@
-//! What leaves the dashboard: exports with the decisions.
+//! The command that exports findings with their decisions.
 
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::base::{Effect, Exported, Pane};
@@ -11,10 +11,8 @@ use crate::triage::{Case, CaseId, FindingKey, RetestResult};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The forms by name, for the table of commands.
 const FORMATS: &[&str] = &["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"];
 
-/// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "export",
     &[
@@ -22,18 +20,18 @@ pub(crate) static COMMANDS: &[Command] = &[Command::new(
         ArgumentSlot::optional(ArgumentShape::Findings),
         ArgumentSlot::after("to", ArgumentShape::Text("FILE")),
     ],
-    "write findings with their decisions to a file: what the query takes, else the marked ones, else those shown",
+    "write findings with their decisions to a file: those of a query, else marked, else shown",
     "export csv verdict:* to handover.csv",
     export,
 )];
 
 fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let format = args.choice().and_then(ExportFormat::named).ok_or("which format?")?;
+    let format = args.choice().and_then(ExportFormat::named).ok_or("format missing")?;
     let (ids, query) = chosen(model, args.query())?;
     send(model, &ids, (format, query, args.text()), effects)
 }
 
-/// A report of these findings, made here.
+/// Writes a report of these findings without the service.
 pub(crate) fn write(
     model: &Model,
     ids: &[CaseId],
@@ -55,7 +53,7 @@ fn send(
     let retests = retests(model, &workspace);
     let rows: Vec<ExportRow> = ids.iter().filter_map(|&id| row(model, id, &workspace, &retests)).collect();
     if rows.is_empty() {
-        return Err("there is no finding to export".to_owned());
+        return Err("no findings to export".to_owned());
     }
     let name = name.unwrap_or_else(|| file_name(&format!("findings-{workspace}.{}", format.ending())));
     let made = Stamp(model.now.wall);
@@ -63,13 +61,13 @@ fn send(
     Ok(())
 }
 
-/// Ids in the order of the list, and the query that tells them.
+/// Ids in the order of the list, and the query that selects them.
 pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<CaseId>, String), String> {
     let table = model.data.findings.value().cloned().unwrap_or_default();
     if let Some(query) = query {
-        let taken: HashSet<i64> = model.taken(Pane::Findings, &query)?.into_iter().collect();
+        let matches: HashSet<i64> = model.taken(Pane::Findings, &query)?.into_iter().collect();
         let order = table.order(0).iter().map(|&row| table.items()[row as usize].id);
-        return Ok((order.filter(|id| taken.contains(&id.0)).collect(), query));
+        return Ok((order.filter(|id| matches.contains(&id.0)).collect(), query));
     }
     let list = &model.lists.findings;
     let shown: Vec<CaseId> = list.shown(&table).collect();
@@ -77,7 +75,7 @@ pub(crate) fn chosen(model: &mut Model, query: Option<String>) -> Result<(Vec<Ca
     Ok(if marked.is_empty() { (shown, list.filter.clone()) } else { (marked, String::new()) })
 }
 
-/// What retests came to, as far as is known now.
+/// The retest results available now.
 fn retests(model: &Model, workspace: &str) -> HashMap<FindingKey, RetestResult> {
     let (Some(cases), Some(scans)) = (model.data.findings.value(), model.data.scans.value()) else {
         return HashMap::new();

@@ -1,6 +1,7 @@
 //! Findings in groups: folding, walking, marking, and that the cursor stays where it was put.
 
-use crate::dashboard::list::FindingGroupBy;
+use crate::dashboard::base::RowRef;
+use crate::dashboard::list::{FindingGroupBy, GroupSummary, Lists};
 use crate::dashboard::testing::*;
 
 /// Three database dumps on three targets, two cookies on one, one banner; 10 to 15.
@@ -22,15 +23,15 @@ fn of_class(id: i64, target: i64, class: &str, name: &str, risk: Risk) -> Findin
     Finding { vuln_id: class.into(), ..finding(id, target, name, risk) }
 }
 
-/// The rows as they are walked: heads by title, members by their id.
+/// The rows in order: headers by title, findings by id.
 fn rows(desk: &Desk) -> Vec<String> {
-    let groups = &desk.model.lists.groups;
+    let Lists { findings: list, finding_groups: groups, .. } = &desk.model.lists;
     let table = desk.model.data.findings.value().unwrap();
-    let told = |at| match groups.id_at(table, at).unwrap() {
-        head if head.0 < 0 => groups.name(groups.head(head).unwrap()).unwrap().title.to_string(),
-        member => desk.model.service_id(Pane::Findings, member.0).to_string(),
+    let row = |at| match list.row_at(table, at).unwrap() {
+        RowRef::Group(id) => groups.name(list.groups.get(id).unwrap()).unwrap().title.to_string(),
+        RowRef::Item(id) => desk.model.service_id(Pane::Findings, id.0).to_string(),
     };
-    (0..groups.rows.len()).map(told).collect()
+    (0..list.len()).map(row).collect()
 }
 
 fn cursor(desk: &Desk) -> String {
@@ -38,17 +39,22 @@ fn cursor(desk: &Desk) -> String {
 }
 
 #[test]
-fn heads_say_what_their_members_come_to_worst_first() {
+fn headers_summarise_groups_by_highest_risk() {
     let desk = grouped();
-    let groups = &desk.model.lists.groups;
+    let Lists { findings: list, finding_groups: groups, .. } = &desk.model.lists;
     assert_eq!(rows(&desk), ["Database dump", "Weak cookie", "Banner"]);
-    let told: Vec<_> =
-        groups.all().iter().map(|group| (group.risk, group.count(), group.others, group.undecided)).collect();
-    assert_eq!(told, [(Risk::Critical, 3, 3, 3), (Risk::Low, 2, 1, 2), (Risk::Info, 1, 1, 1)]);
+    let facts = |group| {
+        let GroupSummary { risk, others, undecided, .. } = groups.summary(group);
+        (risk, group.rows.len(), others, undecided)
+    };
+    assert_eq!(
+        list.groups.iter().map(facts).collect::<Vec<_>>(),
+        [(Risk::Critical, 3, 3, 3), (Risk::Low, 2, 1, 2), (Risk::Info, 1, 1, 1)]
+    );
 }
 
 #[test]
-fn l_unfolds_and_steps_in_h_goes_to_the_head_and_folds() {
+fn l_unfolds_and_h_folds_group() {
     let mut desk = grouped();
     desk.keys("g g l");
     assert_eq!(rows(&desk), ["Database dump", "12", "11", "10", "Weak cookie", "Banner"]);
@@ -60,11 +66,11 @@ fn l_unfolds_and_steps_in_h_goes_to_the_head_and_folds() {
     desk.keys("h");
     assert_eq!(rows(&desk), ["Database dump", "Weak cookie", "Banner"]);
     desk.keys("h");
-    assert_eq!(desk.model.navigation.focus.pane, Pane::Targets, "from a folded head it goes out");
+    assert_eq!(desk.model.navigation.focus.pane, Pane::Targets, "from a folded header it leaves the list");
 }
 
 #[test]
-fn a_head_stands_for_its_members_and_marks_are_on_them() {
+fn header_marks_and_chooses_its_findings() {
     let mut desk = grouped();
     desk.keys("g g");
     assert_eq!(desk.chosen(Pane::Findings), (vec![12, 11, 10], vec![]));
@@ -80,7 +86,7 @@ fn a_head_stands_for_its_members_and_marks_are_on_them() {
 }
 
 #[test]
-fn a_filter_shrinks_the_groups_to_what_it_shows() {
+fn filter_reduces_groups_to_matches() {
     let mut desk = grouped();
     desk.keys("/ 't2' enter g g");
     assert_eq!(rows(&desk), ["Database dump", "Banner"]);
@@ -88,7 +94,7 @@ fn a_filter_shrinks_the_groups_to_what_it_shows() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_finding_through_every_grouping() {
+fn cursor_keeps_finding_when_grouping_changes() {
     let mut desk = grouped();
     desk.keys("g g l j j");
     assert_eq!(cursor(&desk), "11");
@@ -96,13 +102,13 @@ fn the_cursor_stays_on_its_finding_through_every_grouping() {
     assert_eq!(desk.selected(Pane::Findings), Some(11));
     desk.keys("b t");
     assert_eq!(rows(&desk).len(), 3);
-    assert_eq!(cursor(&desk), "t2.acme.test", "the head of the group it is folded into");
+    assert_eq!(cursor(&desk), "t2.acme.test", "the header of its folded group");
     desk.keys("b b");
-    assert_eq!(desk.selected(Pane::Findings), Some(11), "the first member of the head");
+    assert_eq!(desk.selected(Pane::Findings), Some(11), "the first finding of the group");
 }
 
 #[test]
-fn a_poll_moves_no_cursor_and_folds_nothing() {
+fn poll_keeps_cursor_and_unfolded_groups() {
     let mut desk = grouped();
     desk.keys("g g l G k");
     assert_eq!(cursor(&desk), "Weak cookie");
@@ -117,7 +123,7 @@ fn a_poll_moves_no_cursor_and_folds_nothing() {
 }
 
 #[test]
-fn findings_without_what_is_grouped_by_stand_together() {
+fn findings_without_attribute_form_one_group() {
     let mut desk = grouped();
     for (keys, by, title) in [
         ("b v", FindingGroupBy::Cve, "no CVE"),
@@ -125,13 +131,13 @@ fn findings_without_what_is_grouped_by_stand_together() {
         ("b p", FindingGroupBy::Port, "no port"),
     ] {
         desk.keys(keys);
-        assert_eq!(desk.model.lists.groups.by, Some(by));
+        assert_eq!(desk.model.lists.finding_groups.by, Some(by));
         assert_eq!(rows(&desk), [title]);
     }
 }
 
 #[test]
-fn going_to_a_finding_unfolds_its_group() {
+fn selecting_finding_unfolds_its_group() {
     let mut desk = grouped();
     let id = desk.model.cursor(Pane::Findings).shown_ids()[1];
     assert!(desk.model.cursor(Pane::Findings).select_id(id));
@@ -139,7 +145,7 @@ fn going_to_a_finding_unfolds_its_group() {
 }
 
 #[test]
-fn walking_from_a_detail_passes_the_heads() {
+fn moving_in_detail_skips_headers() {
     let mut desk = grouped();
     desk.keys("g g l l enter");
     assert!(desk.model.navigation.focus.in_detail);

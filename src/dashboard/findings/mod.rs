@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape. Fingerprints, events and
-//! rules of decisions are in the top-level module `triage`; grouping is in `dashboard/list/groups`.
+//! rules of decisions are in the top-level module `triage`; grouping is in `dashboard/list/groups.rs`.
 
 #[cfg(test)]
 mod groups_tests;

@@ -32,7 +32,7 @@ fn seen_after(desk: &mut Desk, time: Duration) -> Vec<FindingKey> {
 }
 
 #[test]
-fn a_finding_is_seen_after_its_detail_was_on_the_screen_for_a_second_and_only_once() {
+fn finding_counts_as_seen_once_after_a_second() {
     let mut desk = desk();
     desk.keys("3 j k");
     let first = key(&desk, 0);
@@ -45,14 +45,14 @@ fn a_finding_is_seen_after_its_detail_was_on_the_screen_for_a_second_and_only_on
 }
 
 #[test]
-fn walking_past_is_not_seeing() {
+fn short_view_does_not_count_as_seen() {
     let mut desk = desk();
     desk.keys("3 j j j");
     assert!((0..3).all(|row| desk.model.is_unread(key(&desk, row))));
 }
 
 #[test]
-fn without_a_store_nothing_is_unread() {
+fn findings_without_store_are_read() {
     let mut desk = Desk::new();
     desk.model.findings.triage.writer = None;
     assert!(!desk.model.is_unread(key(&desk, 0)));

@@ -39,7 +39,7 @@ fn another_says(desk: &mut Desk, finding: i64, number: u64, verdict: Verdict) {
 }
 
 #[test]
-fn in_an_order_by_verdict_decided_rows_keep_their_place_over_polls() {
+fn decided_rows_keep_place_in_order_by_verdict() {
     let mut desk = desk();
     desk.model.set_order(Pane::Findings, "verdict,risk").unwrap();
     let before = rows(&desk);
@@ -54,7 +54,7 @@ fn in_an_order_by_verdict_decided_rows_keep_their_place_over_polls() {
 }
 
 #[test]
-fn rows_that_another_decides_stay_until_the_filter_is_applied_again() {
+fn rows_decided_elsewhere_remain_until_filter_is_applied_again() {
     let mut desk = desk();
     let before = rows(&desk);
     another_says(&mut desk, 3, 1, Verdict::FalsePositive);
@@ -62,14 +62,14 @@ fn rows_that_another_decides_stay_until_the_filter_is_applied_again() {
     assert_eq!(rows(&desk), before);
     desk.keys("r");
     assert_eq!(rows(&desk).len(), 7);
-    // What is hidden does not come back because it is decided anew.
+    // A new decision does not show a hidden row again.
     another_says(&mut desk, 3, 2, Verdict::Confirmed);
     desk.feed(Snapshot::Findings(table((1..=8).map(one))));
     assert_eq!(rows(&desk).len(), 7);
 }
 
 #[test]
-fn what_was_decided_before_the_start_is_not_shown_once_the_store_is_open() {
+fn decided_findings_are_hidden_when_store_opens() {
     let mut before = desk();
     before.keys("f j j c");
     let mut later = desk();
@@ -91,7 +91,7 @@ fn what_was_decided_before_the_start_is_not_shown_once_the_store_is_open() {
 }
 
 #[test]
-fn what_a_scan_brings_back_comes_in_at_once_and_what_is_gone_leaves() {
+fn scan_results_apply_to_filter_at_once() {
     let mut desk = Desk::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [found(1, 1, 1, "Private key", Risk::High), found(2, 1, 1, "Banner", Risk::Low)];
@@ -110,7 +110,7 @@ fn what_a_scan_brings_back_comes_in_at_once_and_what_is_gone_leaves() {
 }
 
 #[test]
-fn what_needs_a_person_again_is_counted_for_the_header() {
+fn reopened_findings_are_counted_for_header() {
     let mut desk = Desk::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     desk.feed(Snapshot::Findings(table([
@@ -143,7 +143,7 @@ fn what_needs_a_person_again_is_counted_for_the_header() {
 }
 
 #[test]
-fn on_the_board_too_a_decided_row_stays_under_its_filter() {
+fn decided_board_row_remains_under_filter() {
     let mut desk = crate::dashboard::findings::retest::tests::desk();
     desk.keys("3 * s y / 'is:undecided' enter c");
     let before = desk.model.cursor(Pane::Board).shown_ids();
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn no_decision_moves_or_takes_away_a_row_before_the_filter_is_applied_again(
+    fn decision_does_not_move_or_hide_rows(
         order in prop::sample::select(vec!["", "verdict", "-verdict,risk", "by,name", "-decided"]),
         filter in prop::sample::select(vec!["is:undecided", "", "verdict:open", "-verdict:fixed"]),
         steps in proptest::collection::vec(step(), 1..40),

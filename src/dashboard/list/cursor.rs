@@ -1,192 +1,206 @@
-//! One way to move in, mark and filter any list, whatever it lists.
+//! Moving in, marking, folding and filtering any list, whatever it lists.
 
+use crate::dashboard::base::RowRef;
 use crate::dashboard::data::Stream;
-use crate::dashboard::list::{List, StreamList};
+use crate::dashboard::list::{Groups, List, StreamList};
 use crate::table::{Item, Table};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// A list with the keys on it.
+/// A list together with its data. Ids are numbers here, because the keys do not depend on the type of the items.
 pub trait Cursor {
-    /// Rows shown.
+    /// Rows shown: items and group headers.
     fn len(&self) -> usize;
-    /// Nothing is shown.
+    /// Place of the selected row.
+    fn at(&self) -> usize;
+    /// Selects the row at a place, or the last one.
+    fn select(&mut self, at: usize);
+    fn selected_row(&self) -> Option<RowRef>;
+    fn row_at(&self, at: usize) -> Option<RowRef>;
+    /// The place of a row; of a folded item that of its group header.
+    fn place(&self, row: RowRef) -> Option<usize>;
+    /// The items that a place represents: of a group header all items of the group.
+    fn ids_at(&self, at: usize) -> Vec<i64>;
+    /// All shown items in their order, folded ones too, and whether they are marked.
+    fn items(&self) -> Vec<(i64, bool)>;
+    fn groups(&mut self) -> &mut Groups;
+    /// Whether all items that a place represents are marked.
+    fn is_marked(&self, at: usize) -> bool;
+    /// Marks the items that a place represents, or removes their marks.
+    fn mark(&mut self, at: usize, on: bool);
+    /// Marks the shown items without a mark and removes the marks of the others.
+    fn invert(&mut self);
+    /// Removes all marks, also those of hidden items.
+    fn clear_marks(&mut self);
+    /// The number of marks, and how many of them are on hidden items.
+    fn marked(&self) -> (usize, usize);
+    /// Marked items that are hidden.
+    fn hidden_marks(&self) -> Vec<i64>;
+    /// The place where the range began, if there is a range and the row is shown.
+    fn range(&self) -> Option<usize>;
+    /// Begins a range at the selected row, or ends the range.
+    fn set_range(&mut self, on: bool);
+    /// The filter, and the earlier ones.
+    fn filter(&mut self) -> (&mut String, &mut Vec<String>);
+    /// Changes to the next sort order and returns its name.
+    fn next_sort(&mut self) -> &'static str;
+
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Place of the selection.
-    fn at(&self) -> usize;
-    /// Selects a place, or the last one.
-    fn select(&mut self, at: usize);
-    /// Whether the row at a place is marked.
-    fn is_marked(&self, at: usize) -> bool;
-    /// Marks the row at a place, or takes the mark off.
-    fn mark(&mut self, at: usize, on: bool);
-    /// Of the head of a group at a place, whether the group is unfolded.
-    fn is_unfolded(&self, _at: usize) -> Option<bool> {
-        None
+
+    /// The id of the item at a place; none for a group header.
+    fn id_at(&self, at: usize) -> Option<i64> {
+        self.row_at(at)?.item()
     }
-    /// Unfolds the group whose head is at a place, or folds it.
-    fn set_unfolded(&mut self, _at: usize, _on: bool) {}
-    /// The place of the head that the row at a place stands under.
-    fn head_above(&self, _at: usize) -> Option<usize> {
-        None
+
+    fn is_header(&self, at: usize) -> bool {
+        matches!(self.row_at(at), Some(RowRef::Group(_)))
     }
-    /// Whether the row at a place is the head of a group.
-    fn is_head(&self, at: usize) -> bool {
-        self.is_unfolded(at).is_some()
-    }
-    /// A folded head is unfolded, from an unfolded one the selection goes to its first row. False where no head is
-    /// selected.
+
+    /// Unfolds the selected group, or goes from an unfolded group to its first row. False on an item.
     fn unfold(&mut self) -> bool {
         let at = self.at();
-        match self.is_unfolded(at) {
-            Some(true) => self.select(at + 1),
-            Some(false) => self.set_unfolded(at, true),
+        match self.groups().header(at).map(|group| (group.id, group.is_open)) {
+            Some((_, true)) => self.select(at + 1),
+            Some((id, false)) => self.set_open(RowRef::Group(id), true),
             None => return false,
         }
         true
     }
-    /// An unfolded head is folded, from a row below one the selection goes to that. False where there is neither.
+
+    /// Folds the selected group, or goes from one of its rows to the group header. False on other rows.
     fn fold(&mut self) -> bool {
         let at = self.at();
-        match (self.is_unfolded(at), self.head_above(at)) {
-            (Some(true), _) => self.set_unfolded(at, false),
-            (None, Some(head)) => self.select(head),
-            (Some(false), _) | (None, None) => return false,
+        let selected = self.groups().header(at).map(|group| (group.id, group.is_open));
+        match (selected, self.groups().header_above(at)) {
+            (Some((id, true)), _) => self.set_open(RowRef::Group(id), false),
+            (None, Some(header)) => self.select(header),
+            (Some((_, false)), _) | (None, None) => return false,
         }
         true
     }
-    /// Turns the marks of what is shown around.
-    fn invert(&mut self) {
-        for at in 0..self.len() {
-            let on = !self.is_marked(at);
-            self.mark(at, on);
-        }
-    }
-    /// Takes every mark off, shown or not.
-    fn clear_marks(&mut self);
-    /// How many marks there are, and how many of them on rows that are not shown.
-    fn marked(&self) -> (usize, usize);
-    /// Where the range began, when there is one and that row is shown.
-    fn range(&self) -> Option<usize>;
-    /// Begins a range at the selection.
-    fn begin_range(&mut self);
-    /// Ends the range without marking.
-    fn end_range(&mut self);
-    /// The filter, and the earlier ones.
-    fn filter(&mut self) -> (&mut String, &mut Vec<String>);
-    /// The next sort order; how it is called.
-    fn next_sort(&mut self) -> &'static str;
-    /// The id of the selected row, as a number.
-    fn selected_id(&self) -> Option<i64>;
-    /// The id of the row at a place, as a number.
-    fn id_at(&self, at: usize) -> Option<i64>;
-    /// Ids of marked rows that are not shown, as numbers.
-    fn hidden_marks(&self) -> Vec<i64>;
 
-    /// What an action is about: the marked rows that are shown and those of the range, else the selected one.
-    fn chosen(&self) -> Chosen {
-        let at = self.at();
-        let range = self.range().map(|from| from.min(at)..=from.max(at));
-        let (marked, hidden) = self.marked();
-        if marked == 0 && range.is_none() {
-            return Chosen { ids: self.selected_id().into_iter().collect(), ..Chosen::default() };
-        }
-        let wanted = |at: &usize| self.is_marked(*at) || range.as_ref().is_some_and(|range| range.contains(at));
-        let ids = (0..self.len()).filter(wanted).filter_map(|at| self.id_at(at)).collect();
-        let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
-        Chosen { ids, hidden, many: true }
-    }
-
-    /// The ids shown, in order, as numbers.
-    fn shown_ids(&self) -> Vec<i64> {
-        (0..self.len()).filter_map(|at| self.id_at(at)).collect()
-    }
-
-    /// Selects the row of an id; false when it is not shown.
-    fn select_id(&mut self, id: i64) -> bool {
-        let at = (0..self.len()).find(|&at| self.id_at(at) == Some(id));
-        if let Some(at) = at {
+    /// Unfolds or folds a group and selects its header.
+    fn set_open(&mut self, row: RowRef, is_open: bool) {
+        let RowRef::Group(id) = row else { return };
+        self.groups().set_open(id, is_open);
+        if let Some(at) = self.place(row) {
             self.select(at);
         }
-        at.is_some()
+    }
+
+    /// The rows of an action: the marked and shown items and those of the range, else the items of the selected row.
+    fn chosen(&self) -> Chosen {
+        let at = self.at();
+        let (marked, hidden) = self.marked();
+        let range = self.range().map(|from| from.min(at)..=from.max(at));
+        if marked == 0 && range.is_none() {
+            let ids = self.ids_at(at);
+            return Chosen { many: ids.len() > 1, ids, hidden: Vec::new() };
+        }
+        let in_range: BTreeSet<i64> = range.into_iter().flatten().flat_map(|at| self.ids_at(at)).collect();
+        let wanted = self.items().into_iter().filter(|(id, is_marked)| *is_marked || in_range.contains(id));
+        let hidden = if hidden > 0 { self.hidden_marks() } else { Vec::new() };
+        Chosen { ids: wanted.map(|(id, _)| id).collect(), hidden, many: true }
+    }
+
+    /// All shown items in their order, folded ones too.
+    fn shown_ids(&self) -> Vec<i64> {
+        self.items().into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// Selects a row. An item of a folded group unfolds it. False when the row is not shown.
+    fn select_row(&mut self, row: RowRef) -> bool {
+        let Some(mut at) = self.place(row) else { return false };
+        if let (Some(header), RowRef::Item(_)) = (self.groups().header(at).map(|group| group.id), row) {
+            self.groups().set_open(header, true);
+            at = self.place(row).unwrap_or(at);
+        }
+        self.select(at);
+        true
+    }
+
+    /// Selects an item. False when it is not shown.
+    fn select_id(&mut self, id: i64) -> bool {
+        self.select_row(RowRef::Item(id))
     }
 }
 
-/// What an action is about, captured when its key was pressed.
+/// The items of an action, determined when its key was pressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// In the order shown.
     pub ids: Vec<i64>,
-    /// Marked, but hidden by the filter: left out unless asked for.
+    /// Marked items that the filter hides. A prompt asks before they are included.
     pub hidden: Vec<i64>,
-    /// Chosen by marks or a range, not by the cursor alone.
+    /// Chosen by marks, a range or a group header.
     pub many: bool,
 }
 
 pub(crate) struct TableRows<'a, T: Item> {
     pub(crate) list: &'a mut List<T>,
-    pub(crate) table: Option<&'a Table<T>>,
-}
-
-impl<T: Item> TableRows<'_, T> {
-    fn id(&self, at: usize) -> Option<T::Id> {
-        let row = *self.list.rows.get(at)?;
-        Some(self.table?.items().get(row as usize)?.id())
-    }
+    pub(crate) table: Arc<Table<T>>,
 }
 
 impl<T: Item> Cursor for TableRows<'_, T> {
     fn len(&self) -> usize {
-        self.list.rows.len()
+        self.list.len()
     }
     fn at(&self) -> usize {
         self.list.at
     }
     fn select(&mut self, at: usize) {
-        if let Some(table) = self.table {
-            self.list.select_at(table, at);
-        }
+        self.list.select_at(&self.table, at);
+    }
+    fn selected_row(&self) -> Option<RowRef> {
+        self.list.selected_row().map(|row| row.map(Into::into))
+    }
+    fn row_at(&self, at: usize) -> Option<RowRef> {
+        self.list.row_at(&self.table, at).map(|row| row.map(Into::into))
+    }
+    fn place(&self, row: RowRef) -> Option<usize> {
+        self.list.place(&self.table, row.map(Into::into))
+    }
+    fn ids_at(&self, at: usize) -> Vec<i64> {
+        let items = self.table.items();
+        self.list.positions_at(at).map(|position| items[position as usize].id().into()).collect()
+    }
+    fn items(&self) -> Vec<(i64, bool)> {
+        self.list.shown(&self.table).map(|id| (id.into(), self.list.marks.contains(&id))).collect()
+    }
+    fn groups(&mut self) -> &mut Groups {
+        &mut self.list.groups
     }
     fn is_marked(&self, at: usize) -> bool {
-        self.id(at).is_some_and(|id| self.list.marks.contains(&id))
+        self.list.is_marked(&self.table, at)
     }
     fn mark(&mut self, at: usize, on: bool) {
-        if let Some(id) = self.id(at) {
-            set(&mut self.list.marks, id, on);
-        }
+        self.list.mark(&self.table, at, on);
+    }
+    fn invert(&mut self) {
+        self.list.invert_marks(&self.table);
     }
     fn clear_marks(&mut self) {
         self.list.marks.clear();
     }
     fn marked(&self) -> (usize, usize) {
-        let total = self.list.marks.len();
-        self.table.map_or((total, total), |table| self.list.count_marks(table))
+        self.list.count_marks(&self.table)
+    }
+    fn hidden_marks(&self) -> Vec<i64> {
+        self.list.hidden_marks(&self.table).map(Into::into).collect()
     }
     fn range(&self) -> Option<usize> {
-        self.list.range_start(self.table?)
+        self.list.range_start(&self.table)
     }
-    fn begin_range(&mut self) {
-        self.list.range_from = self.list.selected;
-    }
-    fn end_range(&mut self) {
-        self.list.range_from = None;
+    fn set_range(&mut self, on: bool) {
+        self.list.range_from = self.list.selected_row().filter(|_| on);
     }
     fn filter(&mut self) -> (&mut String, &mut Vec<String>) {
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
         self.list.next_sort()
-    }
-    fn selected_id(&self) -> Option<i64> {
-        self.list.selected.map(Into::into)
-    }
-    fn id_at(&self, at: usize) -> Option<i64> {
-        self.id(at).map(Into::into)
-    }
-    fn hidden_marks(&self) -> Vec<i64> {
-        let all = || self.list.marks.iter().map(|&id| id.into()).collect();
-        self.table.map_or_else(all, |table| self.list.hidden_marks(table))
     }
 }
 
@@ -205,21 +219,40 @@ impl Cursor for StreamRows<'_> {
     fn select(&mut self, at: usize) {
         self.list.select_at(self.stream, at);
     }
+    fn selected_row(&self) -> Option<RowRef> {
+        self.list.selected_row().map(|row| row.map(|id| id.capture.0))
+    }
+    fn row_at(&self, at: usize) -> Option<RowRef> {
+        self.list.row_at(self.stream, at).map(|row| row.map(|id| id.capture.0))
+    }
+    fn place(&self, row: RowRef) -> Option<usize> {
+        match row {
+            RowRef::Group(id) => self.list.groups().place_of(id),
+            RowRef::Item(number) => {
+                let id = self.list.all(self.stream).map(|caught| caught.id()).find(|id| id.capture.0 == number)?;
+                self.list.place(self.stream, id)
+            }
+        }
+    }
+    fn ids_at(&self, at: usize) -> Vec<i64> {
+        self.list.ids_at(self.stream, at).map(|id| id.capture.0).collect()
+    }
+    fn items(&self) -> Vec<(i64, bool)> {
+        let marks = self.list.marks();
+        let ids = self.list.all(self.stream).map(|caught| caught.id());
+        ids.map(|id| (id.capture.0, !marks.is_empty() && marks.contains(&id))).collect()
+    }
+    fn groups(&mut self) -> &mut Groups {
+        self.list.groups_mut()
+    }
     fn is_marked(&self, at: usize) -> bool {
-        let mut ids = self.list.ids_at(self.stream, at).peekable();
-        ids.peek().is_some() && ids.all(|id| self.list.marks().contains(&id))
+        self.list.is_marked(self.stream, at)
     }
     fn mark(&mut self, at: usize, on: bool) {
         self.list.mark(self.stream, at, on);
     }
-    fn is_unfolded(&self, at: usize) -> Option<bool> {
-        self.list.head_at(at).map(|head| head.open)
-    }
-    fn set_unfolded(&mut self, at: usize, on: bool) {
-        self.list.set_unfolded(self.stream, at, on);
-    }
-    fn head_above(&self, at: usize) -> Option<usize> {
-        self.list.head_above(at)
+    fn invert(&mut self) {
+        self.list.invert_marks(self.stream);
     }
     fn clear_marks(&mut self) {
         self.list.clear_marks();
@@ -227,36 +260,19 @@ impl Cursor for StreamRows<'_> {
     fn marked(&self) -> (usize, usize) {
         (self.list.marks().len(), self.list.marks_hidden())
     }
+    fn hidden_marks(&self) -> Vec<i64> {
+        self.list.hidden_marks(self.stream).map(|id| id.capture.0).collect()
+    }
     fn range(&self) -> Option<usize> {
-        self.list.place(self.stream, self.list.range_from?)
+        self.list.range_start(self.stream)
     }
-    fn begin_range(&mut self) {
-        self.list.range_from = self.list.selected;
-    }
-    fn end_range(&mut self) {
-        self.list.range_from = None;
+    fn set_range(&mut self, on: bool) {
+        self.list.range_from = self.list.selected_row().filter(|_| on);
     }
     fn filter(&mut self) -> (&mut String, &mut Vec<String>) {
         (&mut self.list.filter, &mut self.list.earlier)
     }
     fn next_sort(&mut self) -> &'static str {
-        "time: the one order of a stream"
-    }
-    fn selected_id(&self) -> Option<i64> {
-        self.list.selected.map(|id| id.capture.0)
-    }
-    fn id_at(&self, at: usize) -> Option<i64> {
-        self.list.id_at(self.stream, at).map(|id| id.capture.0)
-    }
-    fn hidden_marks(&self) -> Vec<i64> {
-        self.list.hidden_marks(self.stream).map(|id| id.capture.0).collect()
-    }
-}
-
-pub(crate) fn set<Id: Ord>(marks: &mut BTreeSet<Id>, id: Id, on: bool) {
-    if on {
-        marks.insert(id);
-    } else {
-        marks.remove(&id);
+        "time: the only order of captures"
     }
 }

@@ -6,15 +6,13 @@ use crate::dashboard::list::{FindingGroups, List, StreamList};
 use crate::oob::Payload;
 use crate::triage::Case;
 
-/// State of each pane's list.
 #[derive(Debug, Default)]
 pub struct Lists {
     pub workspaces: List<Workspace>,
     pub targets: List<Target>,
     pub scans: List<Scan>,
     pub findings: List<Case>,
-    /// The findings in groups, where they are.
-    pub groups: FindingGroups,
+    pub finding_groups: FindingGroups,
     pub loggers: List<Logger>,
     pub captures: StreamList,
     pub reports: List<Report>,

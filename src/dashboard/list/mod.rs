@@ -1,93 +1,102 @@
-//! The state of one list pane: the selected id, the marks, the filter and the rows that it leaves.
+//! The state of one list pane: the selected row, the marks, the filter, the groups, and the rows that the filter matches.
 //!
 //! ```text
-//!   Table (data) ─► scope, query, order ─► rows (positions) ─► cursor keys, marks ─► ui/list draws them
+//!   Table (data) ─► scope, query, order ─► rows (positions) ─► groups ─► cursor keys, marks ─► ui/list draws them
 //! ```
 //!
-//! Selection is an id. `rows` are positions in the table of the list; they are computed again when the table, the
-//! filter, the scope or the sort order changes, and the selection stays on its id. When that id is gone, the selection
-//! moves to the row in its place. A list in which no key was pressed yet stays at its top, so that the most severe rows
-//! are visible.
+//! A row is selected by its id. `rows` are positions in the table of the list; they are found again when the table, the
+//! filter, the scope or the sort order changes, and the selection stays on its id. When that id is absent, the row in its
+//! place is selected. A list in which no key was pressed yet stays at its top, so that the most severe rows are visible.
 //!
-//! `stream` is the list of captured requests, `groups` the group headers of findings. How a list is drawn is in
-//! `ui/list`; its data is in `table` and `data`.
+//! `stream` is the list of captured requests, `groups` the group headers of all lists, `finding_groups` what findings are
+//! grouped by. `ui/list` draws lists; their data is in `table` and `data`.
 
-pub mod asked;
+pub mod cursor;
+pub mod finding_groups;
 pub mod groups;
 pub mod lists;
 pub mod pop_up;
+pub mod query_cache;
 pub mod stream;
 
-pub mod cursor;
-
-pub(crate) use asked::AnyTable;
-pub use asked::Asked;
 pub use cursor::{Chosen, Cursor};
 pub(crate) use cursor::{StreamRows, TableRows};
-pub use groups::cursor::GroupRows;
-pub use groups::group_keys::{Keys, Name};
-pub use groups::{FindingGroup, FindingGroupBy, FindingGroups, GroupRow};
+pub use finding_groups::{FindingGroupBy, FindingGroups, GroupKeys, GroupName, GroupSummary};
+pub use groups::{Group, GroupPlace, Groups};
 pub use lists::Lists;
 pub use pop_up::PopUpList;
+pub(crate) use query_cache::AnyTable;
+pub use query_cache::QueryCache;
 pub use stream::StreamList;
-pub use stream::asking::{Asking, PIECE, StreamContext};
-pub(crate) use stream::asking::{Ranges, StreamPart};
-pub use stream::gathering::Gathering;
-pub use stream::groups::{CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups};
+pub use stream::chunks::{CHUNK, ChunkQuery, StreamContext};
+pub(crate) use stream::chunks::{Ranges, StreamChunk};
+pub use stream::export::CaptureExport;
+pub use stream::group_by::{CaptureGroupBy, CaptureGroupKey};
 
+use crate::dashboard::base::{GroupId, RowRef};
 use crate::query::{ClauseEffect, RowSet, SortKey};
 use crate::table::{Item, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Where an item that stays stands in an order that decisions change.
+/// The place of a retained row in an order that decisions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptRow<Id> {
-    /// At the top.
     Top,
-    /// Under this one.
+    /// Below this row.
     Under(Id),
     /// Where the order puts it.
     Anywhere,
 }
 
+/// An item to select when it arrives, and the row that was selected before.
+#[derive(Clone, Copy, Debug)]
+struct WantedItem<Id> {
+    id: Id,
+    selected: Option<RowRef<Id>>,
+}
+
 /// State of a list of items `T`.
 #[derive(Clone, Debug)]
 pub struct List<T: Item> {
-    /// The selected item.
+    /// The selected item; none while a group header is selected.
     pub selected: Option<T::Id>,
-    /// Where the selected row was last: the selection goes there when its item is gone.
+    /// The selected group header.
+    pub header: Option<GroupId>,
+    /// Place of the selected row. When that row is absent, the row at this place is selected.
     pub at: usize,
     /// Marked items, shown or not.
     pub marks: BTreeSet<T::Id>,
     /// Where `v` began a range.
-    pub range_from: Option<T::Id>,
-    /// Items that stay whatever the filter says: something was decided about them (see `stay`).
+    pub range_from: Option<RowRef<T::Id>>,
+    /// Items that are shown although the filter hides them, because a decision on them was recorded (see `stay`).
     pub kept: BTreeMap<T::Id, KeptRow<T::Id>>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
-    /// Which of the pane's sort orders is in use.
+    /// Index of the pane's sort order.
     pub sort: usize,
-    /// An order by several fields; where it is empty, the one of `sort` holds.
+    /// An order by several fields, in place of the one of `sort`.
     pub order: Vec<SortKey>,
-    /// What each part of the query hides.
+    /// Rows hidden by each part of the query.
     pub why: Vec<ClauseEffect>,
-    /// What is kept between two queries.
-    pub(crate) asked: Asked,
+    pub(crate) cache: QueryCache,
     /// Positions in the table, in the order shown.
     pub rows: Arc<Vec<u32>>,
-    /// A person has been here: the selection is theirs. Until then it is the first row, whatever that is.
+    /// The same rows in groups, by their index.
+    pub groups: Groups,
+    /// The user pressed a key in this list. Until then the first row is selected.
     pub held: bool,
-    /// Something was made here: it becomes the selection when it arrives, unless the selection was moved since.
-    wanted: Option<(T::Id, Option<T::Id>)>,
+    /// A new item that is selected when it arrives, unless the selection moved since.
+    wanted: Option<WantedItem<T::Id>>,
 }
 
 impl<T: Item> Default for List<T> {
     fn default() -> Self {
         Self {
             selected: None,
+            header: None,
             at: 0,
             marks: BTreeSet::new(),
             range_from: None,
@@ -97,8 +106,9 @@ impl<T: Item> Default for List<T> {
             sort: 0,
             order: Vec::new(),
             why: Vec::new(),
-            asked: Asked::default(),
+            cache: QueryCache::default(),
             rows: Arc::default(),
+            groups: Groups::default(),
             held: false,
             wanted: None,
         }
@@ -106,53 +116,107 @@ impl<T: Item> Default for List<T> {
 }
 
 impl<T: Item> List<T> {
-    /// Takes new rows and keeps the selection on its id.
+    /// Shows other rows. The selection stays on its id.
     pub fn show(&mut self, table: &Table<T>, rows: Vec<u32>) {
         self.rows = Arc::new(rows);
-        let rows = Arc::clone(&self.rows);
-        let place = |id| {
-            let position = table.position(id)?;
-            rows.iter().position(|&row| row as usize == position)
-        };
-        self.settle(table, rows.len(), place, |at| Some(table.items()[*rows.get(at)? as usize].id()));
+        self.settle(table);
     }
 
-    /// Keeps the selection on its id after the rows changed: `place` tells where an id stands, `id_at` the reverse.
-    pub(crate) fn settle(
-        &mut self,
-        table: &Table<T>,
-        rows: usize,
-        place: impl Fn(T::Id) -> Option<usize>,
-        id_at: impl Fn(usize) -> Option<T::Id>,
-    ) {
-        if let Some((id, since)) = self.wanted
-            && table.position(id).is_some()
+    /// Restores the selection after the rows or their groups changed.
+    pub(crate) fn settle(&mut self, table: &Table<T>) {
+        if let Some(wanted) = self.wanted.take_if(|wanted| table.position(wanted.id).is_some())
+            && self.selected_row() == wanted.selected
         {
-            self.wanted = None;
-            if self.selected == since {
-                self.selected = Some(id);
-            }
+            (self.selected, self.header) = (Some(wanted.id), None);
         }
-        let kept = self.selected.filter(|_| self.held).and_then(&place);
-        let at = kept.unwrap_or(if self.held { self.at } else { 0 });
-        self.at = at.min(rows.saturating_sub(1));
-        self.selected = id_at(self.at);
+        let place = self.selected_row().filter(|_| self.held).and_then(|row| self.place(table, row));
+        let at = place.unwrap_or(if self.held { self.at } else { 0 });
+        self.select_at(table, at);
         self.marks.retain(|&id| table.position(id).is_some());
-        self.range_from = self.range_from.filter(|&id| table.position(id).is_some() || place(id).is_some());
+        self.range_from = self.range_from.filter(|&row| match row {
+            RowRef::Item(id) => table.position(id).is_some(),
+            RowRef::Group(id) => self.groups.get(id).is_some(),
+        });
     }
 
-    /// Selects this item as soon as it arrives, unless the selection is moved before.
+    /// Rows on the screen: group headers and unfolded items, or all items.
+    pub fn len(&self) -> usize {
+        if self.groups.is_on() { self.groups.places() } else { self.rows.len() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The selected item or group header.
+    pub fn selected_row(&self) -> Option<RowRef<T::Id>> {
+        self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
+    }
+
+    /// The row at a place.
+    pub fn row_at(&self, table: &Table<T>, at: usize) -> Option<RowRef<T::Id>> {
+        match self.groups.header(at) {
+            Some(group) => Some(RowRef::Group(group.id)),
+            None => self.positions_at(at).next().map(|position| RowRef::Item(table.items()[position as usize].id())),
+        }
+    }
+
+    /// Positions of the items that a place represents: of a group header all items of the group.
+    pub fn positions_at(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
+        let ungrouped = (!self.groups.is_on() && at < self.rows.len()).then_some(at as u64);
+        self.groups.rows_at(at).chain(ungrouped).map(|row| self.rows[row as usize])
+    }
+
+    /// Positions of the items of a group.
+    pub fn positions_in<'a>(&'a self, group: &'a Group) -> impl ExactSizeIterator<Item = u32> + 'a {
+        group.rows.iter().map(|&row| self.rows[row as usize])
+    }
+
+    /// The place of a row; of a folded item that of its group header.
+    pub fn place(&self, table: &Table<T>, row: RowRef<T::Id>) -> Option<usize> {
+        let id = match row {
+            RowRef::Group(id) => return self.groups.place_of(id),
+            RowRef::Item(id) => id,
+        };
+        let index = self.index(table, id)?;
+        match self.groups.group_of(index) {
+            Some(group) => self.groups.place_in(group.number, index as u64),
+            None => Some(index),
+        }
+    }
+
+    /// The group that a shown item belongs to.
+    pub fn group_of(&self, table: &Table<T>, id: T::Id) -> Option<&Group> {
+        self.groups.group_of(self.index(table, id)?)
+    }
+
+    fn index(&self, table: &Table<T>, id: T::Id) -> Option<usize> {
+        let position = table.position(id)?;
+        self.rows.iter().position(|&row| row as usize == position)
+    }
+
+    /// Selects this item as soon as it arrives, unless the selection moves before.
     pub fn want(&mut self, id: T::Id) {
-        self.wanted = Some((id, self.selected));
+        self.wanted = Some(WantedItem { id, selected: self.selected_row() });
     }
 
     /// Selects the row at a place, or the last one.
     pub fn select_at(&mut self, table: &Table<T>, at: usize) {
-        self.at = at.min(self.rows.len().saturating_sub(1));
-        self.selected = self.rows.get(self.at).map(|&row| table.items()[row as usize].id());
+        self.at = at.min(self.len().saturating_sub(1));
+        let row = self.row_at(table, self.at);
+        self.selected = row.and_then(RowRef::item);
+        self.header = self.groups.header(self.at).map(|group| group.id);
     }
 
-    /// The next order; how it is called. From an order by several fields back to the named ones, then through them.
+    /// Moves the selection from a group header to the first item of the group, before the groups change.
+    pub fn leave_header(&mut self, table: &Table<T>) {
+        if let Some(group) = self.header.take().and_then(|id| self.groups.get(id)) {
+            let first = self.positions_in(group).next();
+            self.selected = first.map(|position| table.items()[position as usize].id());
+        }
+    }
+
+    /// Changes to the next sort order and returns its name. An order by several fields changes to the named order first.
     pub fn next_sort(&mut self) -> &'static str {
         self.forget_places();
         let sorts = T::sorts();
@@ -162,44 +226,73 @@ impl<T: Item> List<T> {
         sorts.get(self.sort).map(|sort| sort.name).unwrap_or_default()
     }
 
-    /// Orders it by several fields.
     pub(crate) fn set_order(&mut self, keys: Vec<SortKey>) {
         self.forget_places();
         self.order = keys;
     }
 
-    /// Another order: what stays is put where that puts it.
+    /// Lets a new order place the retained rows.
     pub(crate) fn forget_places(&mut self) {
         self.kept.values_mut().for_each(|kept| *kept = KeptRow::Anywhere);
     }
 
-    /// Where the range began, when there is one and that row is shown.
+    /// The place where the range began, if there is a range and the row is shown.
     pub(crate) fn range_start(&self, table: &Table<T>) -> Option<usize> {
-        let from = table.position(self.range_from?)?;
-        self.rows.iter().position(|&row| row as usize == from)
+        self.place(table, self.range_from?)
     }
 
-    /// How many marks there are, and how many of them on rows that are not shown.
-    pub(crate) fn count_marks(&self, table: &Table<T>) -> (usize, usize) {
-        match self.marks.is_empty() || self.rows.len() == table.len() {
-            true => (self.marks.len(), 0),
-            false => (self.marks.len(), self.marks_not_shown(table).count()),
+    /// Whether all items that a place represents are marked.
+    pub(crate) fn is_marked(&self, table: &Table<T>, at: usize) -> bool {
+        let count = self.groups.header(at).map_or(1, |group| group.rows.len());
+        let mut positions = self.positions_at(at).peekable();
+        self.marks.len() >= count
+            && positions.peek().is_some()
+            && positions.all(|position| self.marks.contains(&table.items()[position as usize].id()))
+    }
+
+    /// Marks the items that a place represents, or removes their marks.
+    pub(crate) fn mark(&mut self, table: &Table<T>, at: usize, on: bool) {
+        let positions: Vec<u32> = self.positions_at(at).collect();
+        for id in positions.into_iter().map(|position| table.items()[position as usize].id()) {
+            set_mark(&mut self.marks, id, on);
         }
     }
 
-    /// Ids of marked rows that are not shown, as numbers.
-    pub(crate) fn hidden_marks(&self, table: &Table<T>) -> Vec<i64> {
-        self.marks_not_shown(table).map(Into::into).collect()
+    /// Marks the shown items without a mark and removes the marks of the others.
+    pub(crate) fn invert_marks(&mut self, table: &Table<T>) {
+        for &row in self.rows.iter() {
+            let id = table.items()[row as usize].id();
+            let on = !self.marks.contains(&id);
+            set_mark(&mut self.marks, id, on);
+        }
     }
 
-    fn marks_not_shown(&self, table: &Table<T>) -> impl Iterator<Item = T::Id> {
+    /// The number of marks, and how many of them are on items that are not shown.
+    pub(crate) fn count_marks(&self, table: &Table<T>) -> (usize, usize) {
+        match self.marks.is_empty() || self.rows.len() == table.len() {
+            true => (self.marks.len(), 0),
+            false => (self.marks.len(), self.hidden_marks(table).count()),
+        }
+    }
+
+    /// Marked items that are not shown.
+    pub(crate) fn hidden_marks(&self, table: &Table<T>) -> impl Iterator<Item = T::Id> {
         let mut shown = RowSet::none(table.len());
         self.rows.iter().for_each(|&row| shown.set(row as usize));
         self.marks.iter().copied().filter(move |&id| table.position(id).is_none_or(|at| !shown.has(at)))
     }
 
-    /// The ids shown, in order.
-    pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl DoubleEndedIterator<Item = T::Id> + 'a {
-        self.rows.iter().map(|&row| table.items()[row as usize].id())
+    /// The shown items in their order, folded ones too.
+    pub fn shown<'a>(&'a self, table: &'a Table<T>) -> impl Iterator<Item = T::Id> + 'a {
+        let ungrouped = if self.groups.is_on() { &[] } else { self.rows.as_slice() };
+        let grouped = self.groups.iter().flat_map(|group| self.positions_in(group));
+        ungrouped.iter().copied().chain(grouped).map(|row| table.items()[row as usize].id())
     }
+}
+
+pub(crate) fn set_mark<Id: Ord>(marks: &mut BTreeSet<Id>, id: Id, on: bool) {
+    match on {
+        true => marks.insert(id),
+        false => marks.remove(&id),
+    };
 }

@@ -1,20 +1,19 @@
-//! A short list in a pop-up: rules, alerts. One row is selected; the rows themselves are read where they are kept.
+//! A short list in a pop-up: rules, alerts. Only the selection is here; the rows are read from their owner.
 
-/// Which row is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopUpList {
-    /// Counted from the first.
+    /// Index of the selected row.
     pub at: usize,
 }
 
 impl PopUpList {
-    /// Selects another of so many rows; 0 holds the selection among those that are left.
+    /// Moves the selection. A step of 0 restores it after rows were removed.
     pub fn walk(&mut self, by: isize, rows: usize) {
         let last = rows.saturating_sub(1);
         self.at = self.at.min(last).saturating_add_signed(by).min(last);
     }
 
-    /// The first row to show of those that fit into so many lines, with the selected one among them.
+    /// The first visible row, so that the selected row is visible.
     pub fn first(self, lines: usize) -> usize {
         (self.at + 1).saturating_sub(lines)
     }

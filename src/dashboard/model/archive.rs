@@ -1,4 +1,4 @@
-//! Payloads and captures as they are kept: planted, looked up, known.
+//! The payload book and the state of the archive.
 
 use crate::dashboard::base::{ArchivedCaptures, Effect, Pane};
 use crate::dashboard::data::archive::*;
@@ -8,7 +8,7 @@ use crate::query::{Field, QueryKind, query_of};
 use std::sync::Arc;
 
 impl Model {
-    /// Keeps payloads, new ones and changed ones, and knows them from now on.
+    /// Adds or changes payloads in the book and saves them.
     pub fn plant(&mut self, payloads: Vec<Arc<Payload>>, effects: &mut Vec<Effect>) {
         self.captures.oob.book.take(payloads.iter().cloned());
         effects.push(Effect::Plant(payloads));
@@ -16,7 +16,7 @@ impl Model {
         self.screen.dirty = true;
     }
 
-    /// The targets are others: what requests name them, and which ones a query about targets takes.
+    /// Updates the hosts of the targets, and the captures if their filter queries targets.
     pub(crate) fn learn_hosts(&mut self) {
         let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
         let hosts = TargetHosts::of(targets.iter().map(|target| &target.name));
@@ -29,7 +29,7 @@ impl Model {
         }
     }
 
-    /// What the poller may take as known.
+    /// The captures that the poller need not fetch.
     pub(crate) fn known_captures(&self) -> ArchivedCaptures {
         match &self.captures.oob.archive {
             Archive::Recalled(generation, newest) if *generation == self.connection.generation => {

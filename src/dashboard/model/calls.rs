@@ -1,11 +1,11 @@
-//! Calls made for a person: begun, sent a few at a time.
+//! Batches of calls to the service, sent a few at a time.
 
 use crate::client::Problem;
 use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::model::Model;
 
 impl Model {
-    /// Begins a batch: its first calls go out.
+    /// Sends the first calls of a batch.
     pub(crate) fn begin(&mut self, mut batch: Batch, effects: &mut Vec<Effect>) {
         self.send_next(&mut batch, effects);
         if batch.is_over() {
@@ -24,7 +24,7 @@ impl Model {
         effects.extend(calls.into_iter().map(|(ticket, call)| Effect::Call(ticket, Box::new(call))));
     }
 
-    /// Says what failed, in one line, with what to do next.
+    /// Shows a notice with the failed object, the cause and the next step.
     pub(crate) fn say_problem(&mut self, what: &str, problem: &Problem) {
         let hint = problem.hint.as_deref().map(|hint| format!(" · {hint}")).unwrap_or_default();
         self.say(Tone::Bad, format!("{what}: {problem}{hint}"));

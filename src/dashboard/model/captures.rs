@@ -1,5 +1,4 @@
-//! Captures as an action takes them: the marked ones or the selected one, with their loggers; and beside which other
-//! one a capture is looked at.
+//! The captures of an action, and the capture that the selected one is compared with.
 
 use crate::dashboard::base::Caught;
 use crate::dashboard::model::Model;
@@ -7,8 +6,8 @@ use crate::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
 impl Model {
-    /// A capture with what is known about it here.
-    pub(crate) fn sent(&self, caught: &Caught) -> CaptureRecord {
+    /// A capture with the data of its logger and payloads.
+    pub(crate) fn record_of(&self, caught: &Caught) -> CaptureRecord {
         CaptureRecord {
             capture: Arc::clone(&caught.capture),
             logger: caught.logger,
@@ -23,23 +22,23 @@ impl Model {
         self.lists.captures.current(&self.data.captures)
     }
 
-    /// The captures that an action is about: the marked ones, oldest first, else the one selected, or those of a head.
+    /// The captures of an action: the marked ones, oldest first, else the selected one or those of the group.
     pub(crate) fn chosen_captures(&self) -> Vec<CaptureRecord> {
         let (list, stream) = (&self.lists.captures, &self.data.captures);
         let chosen = match self.navigation.focus.in_detail {
             true => list.current(stream).into_iter().collect(),
             false => list.chosen(stream),
         };
-        chosen.into_iter().map(|caught| self.sent(caught)).collect()
+        chosen.into_iter().map(|caught| self.record_of(caught)).collect()
     }
 
-    /// The marked ones that are in memory, oldest first.
+    /// The marked captures in memory, oldest first.
     pub(crate) fn marked_captures(&self) -> Vec<&Caught> {
         self.lists.captures.marked(&self.data.captures)
     }
 
-    /// The capture that the selected one is compared with: the other one of two that are marked, else the last before
-    /// it that carries the same payload or came from the same address.
+    /// The capture that the selected one is compared with: the other one of two marked captures, else the previous one
+    /// with the same payload or from the same address.
     pub fn compared_capture(&self) -> Option<&Caught> {
         let selected = self.selected_capture()?;
         if let [one, two] = self.marked_captures().as_slice() {
@@ -53,14 +52,13 @@ impl Model {
         let before = usize::try_from(row.checked_sub(stream.first)?).ok()?;
         let payload = payload(selected);
         let alike = |other: &&Caught| {
-            (payload.is_some() && crate::dashboard::model::captures::payload(other) == payload)
+            (payload.is_some() && self::payload(other) == payload)
                 || other.capture.ip_address == selected.capture.ip_address
         };
         stream.caught.range(..before).rev().find(alike)
     }
 }
 
-/// The payload that a capture carries.
 fn payload(caught: &Caught) -> Option<Token> {
     caught.mentions.iter().find(|mention| mention.known).map(|mention| mention.token)
 }

@@ -1,4 +1,4 @@
-//! What a key is about: chosen rows, the target at hand, names.
+//! The rows and the target that a key applies to, and their names.
 
 use crate::contract::{ScanId, TargetId, Tool, WorkspaceId};
 use crate::dashboard::base::Pane;
@@ -6,7 +6,7 @@ use crate::dashboard::list::Chosen;
 use crate::dashboard::model::Model;
 
 impl Model {
-    /// What an action in a pane is about: in a list the marked rows or the selected one, in a detail that row alone.
+    /// The rows of an action: in a list the marked rows or the selected one, in a detail its row alone.
     pub(crate) fn chosen(&mut self, pane: Pane) -> Chosen {
         if let (Pane::Findings, Some(ids)) = (pane, self.on_card()) {
             return Chosen { ids: ids.into_iter().map(i64::from).collect(), ..Chosen::default() };
@@ -17,14 +17,14 @@ impl Model {
         self.cursor(pane).chosen()
     }
 
-    /// The target that the focused row is, or belongs to.
+    /// The target of the focused row.
     pub fn target_at_hand(&self) -> Option<TargetId> {
         let lists = &self.lists;
         match self.navigation.focus.pane {
             Pane::Targets => lists.targets.selected,
             Pane::Findings | Pane::Board => {
                 let finding = match self.navigation.focus.pane {
-                    Pane::Board => self.board_case()?,
+                    Pane::Board => lists.board.selected?,
                     _ => lists.findings.selected?,
                 };
                 self.data.findings.value()?.get(finding)?.target_id
@@ -38,7 +38,7 @@ impl Model {
         }
     }
 
-    /// A scan in words: `scan 118, Website of shop.acme.test`.
+    /// A scan as a phrase: `scan 118, Website of shop.acme.test`.
     pub(crate) fn scan_words(&self, id: ScanId) -> String {
         let scan = self.data.scans.value().and_then(|all| all.get(id));
         let Some(scan) = scan else { return format!("scan {id}") };
@@ -49,7 +49,7 @@ impl Model {
         }
     }
 
-    /// The workspace's name for prompts.
+    /// The name of a workspace for prompts.
     pub(crate) fn workspace_words(&self, id: WorkspaceId) -> String {
         let workspace = self.data.workspaces.value().and_then(|all| all.get(id));
         workspace.map_or_else(|| format!("workspace {id}"), |workspace| workspace.name.to_string())

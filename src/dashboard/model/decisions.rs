@@ -1,4 +1,4 @@
-//! Decisions: recorded, taken in, and the rows of findings made with them.
+//! Decisions: recording, receiving, and making the rows of findings with them.
 
 use crate::contract::Stamp;
 use crate::dashboard::base::{Effect, Generation, Pane, Tone};
@@ -13,12 +13,12 @@ use jiff::civil::Date;
 use std::sync::Arc;
 
 impl Model {
-    /// The day here, for what expires.
+    /// The local day, for expiry.
     pub fn today(&self) -> Date {
         Stamp(self.now.wall).local_day()
     }
 
-    /// Asks for new rows when what they are made of has changed and none are under way.
+    /// Requests new rows when their inputs changed, unless a request is in flight.
     pub(crate) fn correlate(&mut self, effects: &mut Vec<Effect>) {
         if self.findings.triage.arranging {
             return;
@@ -55,7 +55,7 @@ impl Model {
         effects.push(Effect::Correlate(self.connection.generation, Box::new(input)));
     }
 
-    /// Rows were made.
+    /// Takes new rows.
     pub(crate) fn handle_correlated(&mut self, generation: Generation, correlated: Correlated) {
         self.findings.triage.arranging = false;
         if generation != self.connection.generation {
@@ -77,12 +77,12 @@ impl Model {
         self.take_columns(correlated.columns);
         let turn = self.findings.triage.basis.as_ref().map_or(0, |basis| basis.turn);
         let made_before = std::mem::replace(&mut self.findings.triage.correlated, turn);
-        // What the store tells when it opens is no news to a person.
+        // Decisions from opening the store are not changes.
         if made_before != turn
             && self.findings.triage.opened.is_none_or(|opened| made_before >= opened)
             && let Some(before) = before
         {
-            self.stay_where_told_otherwise(&before, &assessments);
+            self.stay_where_stance_changed(&before, &assessments);
         }
         let touched = std::mem::take(&mut self.findings.triage.touched);
         self.reassess(&touched);
@@ -94,7 +94,7 @@ impl Model {
         self.screen.dirty = true;
     }
 
-    /// Says anew what stands about some findings.
+    /// Updates the stances on some findings.
     fn reassess(&mut self, keys: &[FindingKey]) {
         let today = self.today();
         let Some(table) = self.data.findings.value() else { return };
@@ -109,11 +109,11 @@ impl Model {
             }
         }
         if !rows.is_empty() {
-            self.update_rows(&rows);
+            self.update_decisions(&rows);
         }
     }
 
-    /// The id under which the service knows a row: of a finding, that of its latest occurrence.
+    /// The id of a row at the service: of a finding, that of its latest occurrence.
     pub fn service_id(&self, pane: Pane, id: i64) -> i64 {
         match (pane, self.data.findings.value()) {
             (Pane::Findings | Pane::Board, Some(table)) => table.get(CaseId(id)).map_or(id, |case| case.finding.id.0),
@@ -121,12 +121,11 @@ impl Model {
         }
     }
 
-    /// What is said about a row.
     pub fn assessment(&self, id: CaseId) -> Option<&Assessment> {
         self.findings.triage.assessments.get(self.data.findings.value()?.position(id)?).map(Arc::as_ref)
     }
 
-    /// What was said where a finding was before its port moved: offered, as long as nobody said anything here.
+    /// The earlier decision on a finding whose port moved, as long as no person decided the finding.
     pub fn offered(&self, id: CaseId) -> Option<&FindingState> {
         let case = self.data.findings.value()?.get(id)?;
         let decided = self.assessment(id).is_some_and(|assessment| assessment.source == VerdictSource::Person);
@@ -134,7 +133,7 @@ impl Model {
         before.shown().map(|_| before)
     }
 
-    /// Writes one batch: what a key press does to any number of subjects. Nothing while there is no pen.
+    /// Records the changes of one key press as a batch. None without a pen.
     pub(crate) fn record(&mut self, drafts: Vec<(Subject, Change)>, effects: &mut Vec<Effect>) -> Option<EventId> {
         let workspace = self.workspace_name();
         let at = Stamp(self.now.wall);
@@ -154,7 +153,7 @@ impl Model {
         Some(batch)
     }
 
-    /// Takes events in, whoever recorded them.
+    /// Applies events of this or another dashboard.
     pub(crate) fn take_events(&mut self, events: &[Arc<Event>]) {
         let mut touched = Vec::new();
         for event in events {
@@ -166,7 +165,7 @@ impl Model {
                 Touched::Keys(keys) => touched.extend(keys),
                 Touched::All => {
                     self.findings.triage.turn += 1;
-                    // What it is about says so at once; all else follows with the new rows.
+                    // The finding itself is updated at once, all others with the new rows.
                     if let Subject::Finding(identity) = &event.subject {
                         touched.push(identity.key);
                     }
@@ -177,11 +176,12 @@ impl Model {
         self.reassess(&touched);
         self.stay(&touched.iter().map(|&key| CaseId::from(key)).collect::<Vec<_>>());
         self.findings.triage.touched.extend(touched);
-        self.lists.groups.count_undecided(&self.findings.triage.assessments);
+        let lists = &mut self.lists;
+        lists.finding_groups.count_undecided(&lists.findings, &self.findings.triage.assessments);
         self.screen.dirty = true;
     }
 
-    /// The store of decisions tells something.
+    /// Handles a message of the decision store.
     pub(crate) fn handle_triage(&mut self, news: TriageNews) {
         match news {
             TriageNews::Opened(kept) => {

@@ -1,8 +1,7 @@
-//! What follows from the model's state and is never stored: who has the keys, what the detail shows, how long a scan
-//! has left, why an action is off.
+//! Derived state: the contexts of the keys, the shown detail, ETAs, and why an action is off.
 
 use crate::contract::{ScanId, Shared, Stamp, TargetId, Workspace};
-use crate::dashboard::base::{Layout, Pane, ScanPart, Tab};
+use crate::dashboard::base::{Layout, Pane, RowRef, ScanPart, Tab};
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::input::{Context, Prefix};
 use crate::dashboard::model::{MenuChoice, Modal, Model};
@@ -10,7 +9,6 @@ use jiff::Timestamp;
 use std::time::Duration;
 
 impl Model {
-    /// The layout at the present size.
     pub fn layout(&self) -> Layout {
         Layout::of(self.screen.size)
     }
@@ -24,52 +22,48 @@ impl Model {
         }
     }
 
-    /// The row whose detail is on the screen: its pane, its id and the tab.
-    pub fn shown_detail(&self) -> Option<(Pane, i64, Tab)> {
+    /// The row whose detail is on the screen: its pane, the row and the tab.
+    pub fn shown_detail(&self) -> Option<(Pane, RowRef, Tab)> {
         let pane = self.detail_pane();
         let beside = self.layout().shows_detail() && !self.navigation.focus.zoomed;
         if !self.navigation.focus.in_detail && !beside {
             return None;
         }
-        let id = self.selected_id(pane)?;
+        let row = self.selected_row(pane)?;
         let tab = self.reviewing().map_or_else(|| self.detail.tab(pane), |review| review.tab);
-        Some((pane, id, tab))
+        Some((pane, row, tab))
     }
 
-    /// The id of a pane's selected row, as a number; of the findings under review that of the card.
+    /// The id of a pane's selected item; in a review that of the card.
     pub fn selected_id(&self, pane: Pane) -> Option<i64> {
-        if let (Pane::Findings, Some(review)) = (pane, self.reviewing()) {
-            return Some(review.row_id());
-        }
-        match pane {
-            Pane::Board => self.board_case().map(i64::from),
-            pane => self.lists.selected_id(pane),
+        match (pane, self.reviewing()) {
+            (Pane::Findings, Some(review)) => Some(review.row_id()),
+            _ => self.lists.selected_id(pane),
         }
     }
 
-    /// The row under the cursor of a pane, also where it is a head that has no detail.
-    pub fn row_id(&self, pane: Pane) -> Option<i64> {
-        match pane {
-            Pane::Board => self.lists.board.selected.map(i64::from),
-            pane => self.selected_id(pane),
+    /// The selected row of a pane: an item or a group header.
+    pub fn selected_row(&self, pane: Pane) -> Option<RowRef> {
+        match (pane, self.reviewing()) {
+            (Pane::Findings, Some(review)) => Some(RowRef::Item(review.row_id())),
+            _ => self.lists.selected_row(pane),
         }
     }
 
     /// The part of a scan that the open detail needs read, if any.
     pub fn scan_part(&self) -> Option<(ScanId, ScanPart)> {
         match self.shown_detail()? {
-            (Pane::Scans, id, tab) => Some((ScanId(id), tab.scan_part()?)),
+            (Pane::Scans, RowRef::Item(id), tab) => Some((ScanId(id), tab.scan_part()?)),
             _ => None,
         }
     }
 
-    /// The places where a key is looked up now, the innermost first: derived from what lies over the panes and from
-    /// the focus.
+    /// The contexts in which a key is looked up, the innermost first: derived from the modals and the focus.
     pub fn contexts(&self) -> Vec<Context> {
         self.contexts_under(self.overlay.modals.last())
     }
 
-    /// The places whose keys the help tells first: those of what it lies over.
+    /// The contexts that the help shows first: those below it.
     pub fn help_contexts(&self) -> Vec<Context> {
         self.contexts_under(self.overlay.modals.iter().rev().find(|modal| !matches!(modal, Modal::Help(_))))
     }
@@ -92,7 +86,7 @@ impl Model {
         }
     }
 
-    /// Where the key after the first one of a sequence is looked up.
+    /// The context of the second key of a sequence.
     pub fn context_after(&self, prefix: Prefix) -> Context {
         match (prefix, self.navigation.focus.pane) {
             (Prefix::Group, Pane::Captures) => Context::CaptureGroup,
@@ -100,7 +94,7 @@ impl Model {
         }
     }
 
-    /// The same as if nothing lay over the panes.
+    /// The contexts without modals.
     pub(crate) fn pane_contexts(&self) -> Vec<Context> {
         if let Some(prefix) = self.keyboard.pending {
             return vec![self.context_after(prefix)];
@@ -113,56 +107,54 @@ impl Model {
         }
     }
 
-    /// The workspace worked in.
     pub fn workspace(&self) -> Option<&Workspace> {
         self.data.workspaces.value()?.get(self.navigation.scope.workspace?).map(|workspace| &**workspace)
     }
 
-    /// The name of the workspace worked in; empty while there is none.
+    /// The name of the current workspace; empty without one.
     pub fn workspace_name(&self) -> Shared {
         self.workspace().map(|workspace| workspace.name.clone()).unwrap_or_default()
     }
 
-    /// The name of a target, where it is known.
     pub fn target_name(&self, target: TargetId) -> Option<&Shared> {
         self.data.targets.value()?.get(target).map(|target| &target.name)
     }
 
-    /// Time until a running scan ends, at the speed it has; nothing while that is not known.
+    /// The ETA of a running scan; none before its speed is known.
     pub fn time_left(&self, scan: ScanId) -> Option<Duration> {
         self.scans.watch.time_left(self.now.mono, scan)
     }
 
-    /// How long a running scan has not moved, once that is 40 s.
+    /// How long a running scan has been stalled.
     pub fn stalled_for(&self, scan: ScanId) -> Option<Duration> {
         self.scans.watch.stalled_for(self.now.mono, scan)
     }
 
-    /// Findings of a target by risk, from critical down to info; nothing while they are not known.
+    /// Findings of a target by risk, from critical down to info.
     pub fn risks_of(&self, target: TargetId) -> Option<[u32; 5]> {
         let findings = self.data.findings.value()?;
         Some(findings.of_target(target).map(|of| of.risks).unwrap_or_default())
     }
 
-    /// The service's time now, by its own clock where that is known.
+    /// The current time by the service's clock, if the offset is known.
     pub fn service_now(&self) -> Timestamp {
         self.by_the_service(Stamp(self.now.wall)).0
     }
 
-    /// A time of this machine's clock by that of the service.
+    /// Converts a time of the local clock to the service's clock.
     pub(crate) fn by_the_service(&self, at: Stamp) -> Stamp {
         let offset = jiff::SignedDuration::from_secs(self.connection.clock_offset.unwrap_or(0));
         Stamp(at.0.checked_add(offset).unwrap_or(at.0))
     }
 
-    /// Why an action is off just now; nothing when it is not.
+    /// Why an action is not available now.
     pub fn off(&self, action: Action) -> Option<String> {
-        // A finding of one's own never leaves this machine.
+        // Manual findings are local.
         let local = match self.navigation.focus.pane {
             Pane::Findings => matches!(action, Action::Item(ItemAction::New) | Action::Item(ItemAction::Delete)),
             Pane::Captures => action == Action::Item(ItemAction::New),
             _ => false,
         };
-        (self.session.read_only && action.changes() && !local).then(|| "off: this session is read only".to_owned())
+        (self.session.read_only && action.changes() && !local).then(|| "off: this session is read-only".to_owned())
     }
 }

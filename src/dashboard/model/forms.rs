@@ -1,4 +1,4 @@
-//! Forms over the panes.
+//! Opening and checking forms.
 use crate::dashboard::forms::Form;
 use crate::dashboard::model::{Modal, Model};
 

@@ -1,21 +1,20 @@
-//! The lines that were run, the newest last: kept per profile.
+//! The history of the command line, saved per profile.
 
 use crate::contract::Shared;
 use crate::dashboard::base::Effect;
 use crate::dashboard::model::Model;
 
-/// The name of the setting.
 const SETTING: &str = "commands";
-/// So many are kept.
+/// Most lines in the history.
 const MOST: usize = 200;
 
 impl Model {
-    /// The lines that were run, the newest last.
+    /// The lines of the history, the newest last.
     pub fn commands_run(&self) -> Vec<String> {
         self.setting(SETTING, &Shared::default()).unwrap_or_default()
     }
 
-    /// Keeps a line that was run; one that was run before moves to the end.
+    /// Adds a line to the history. A line that is there already moves to the end.
     pub(crate) fn keep_command(&mut self, line: &str, effects: &mut Vec<Effect>) {
         let mut lines = self.commands_run();
         lines.retain(|other| other != line);

@@ -1,15 +1,13 @@
 //! The registry of lists: where each pane keeps its list and its table, and what can be done with any of them.
 //!
 //! A new list is a row of `registry!` and an `impl PaneItem`. The captures are a list of their own: they come as a
-//! stream, whose query is asked in chunks.
+//! stream, whose query runs in chunks.
 
 use crate::client::Problem;
 use crate::contract::{Logger, Report, Scan, Target, TargetId, Wordlist, Workspace};
-use crate::dashboard::base::{ListKind, Pane, Scope};
+use crate::dashboard::base::{ListKind, Pane, RowRef, Scope};
 use crate::dashboard::data::{BoardRow, Data};
-use crate::dashboard::list::{
-    Cursor, GroupRows, List, Lists, StreamContext, StreamList, StreamPart, StreamRows, TableRows,
-};
+use crate::dashboard::list::{Cursor, List, Lists, StreamChunk, StreamContext, StreamList, StreamRows, TableRows};
 use crate::dashboard::model::Model;
 use crate::oob::Payload;
 use crate::query::{Evaluator, Query, RowSource, SortKey};
@@ -19,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where the list and the table of an item are kept.
+/// The fields that hold the list and the table of an item.
 pub(crate) trait Stored: Item + Sized {
     fn list(lists: &Lists) -> &List<Self>;
     fn list_mut(lists: &mut Lists) -> &mut List<Self>;
@@ -42,22 +40,25 @@ pub(crate) trait PaneItem: Stored {
         None
     }
 
-    /// Refines an order that needs more than the items, by its name.
+    /// Sorts the rows of an order that needs data of other lists.
     fn refine(_: &Model, _order: &str, _: &Table<Self>, _rows: &mut [u32]) {}
 
-    /// Takes the rows that are shown from now on.
+    /// Shows other rows.
     fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
         Self::list_mut(&mut model.lists).show(table, rows);
     }
 
-    /// Finds the rows again, after data, filter, scope or order changed.
+    /// Updates the rows after data, filter, scope or order changed.
     fn show(model: &mut Model) {
         model.show_table::<Self>();
     }
 
     /// The cursor on the rows.
     fn cursor<'a>(lists: &'a mut Lists, data: &'a Data) -> Box<dyn Cursor + 'a> {
-        Box::new(TableRows { list: Self::list_mut(lists), table: Self::remote(data).value().map(|table| &**table) })
+        Box::new(TableRows {
+            list: Self::list_mut(lists),
+            table: Self::remote(data).value().cloned().unwrap_or_default(),
+        })
     }
 }
 
@@ -165,21 +166,13 @@ impl PaneItem for Case {
     }
 
     fn take_rows(model: &mut Model, table: &Arc<Table<Self>>, rows: Vec<u32>) {
-        let lists = &mut model.lists;
-        match lists.groups.by {
-            None => lists.findings.show(table, rows),
-            Some(_) => {
-                lists.findings.rows = Arc::new(rows);
-                lists.groups.show(&mut lists.findings, table, &model.findings.triage.assessments);
+        let Lists { findings, finding_groups, .. } = &mut model.lists;
+        match finding_groups.by {
+            Some(by) => finding_groups.show(by, findings, (table, rows), &model.findings.triage.assessments),
+            None => {
+                findings.groups.turn_off();
+                findings.show(table, rows);
             }
-        }
-    }
-
-    fn cursor<'a>(lists: &'a mut Lists, data: &'a Data) -> Box<dyn Cursor + 'a> {
-        let list = &mut lists.findings;
-        match data.findings.value() {
-            Some(table) if lists.groups.by.is_some() => Box::new(GroupRows { list, groups: &mut lists.groups, table }),
-            table => Box::new(TableRows { list, table: table.map(|table| &**table) }),
         }
     }
 }
@@ -201,13 +194,13 @@ impl Model {
         ])
     }
 
-    /// Finds the rows of a pane again, after its data, filter, scope or order changed.
+    /// Updates the rows of a pane after its data, filter, scope or order changed.
     pub fn show_rows(&mut self, pane: Pane) {
-        registry!(of [pane, T => T::show(self), captures => self.ask_captures(StreamList::show)]);
+        registry!(of [pane, T => T::show(self), captures => self.filter_captures(StreamList::show)]);
     }
 
-    /// Asks something of a pane's list; nothing while there is none.
-    pub(crate) fn ask_list<A>(
+    /// Evaluates a query on a pane's list; none before it is loaded.
+    pub(crate) fn query_list<A>(
         &mut self,
         pane: Pane,
         ask: impl FnOnce(&mut Evaluator, &dyn RowSource) -> A,
@@ -216,21 +209,21 @@ impl Model {
             pane.asked_of(),
             T => {
                 let table = T::remote(&self.data).value().cloned()?;
-                Some(self.asking(&table, |model, _, asked| ask(asked.evaluator(), &*T::source(model, &table))))
+                Some(self.with_cache(&table, |model, _, cache| ask(cache.evaluator(), &*T::source(model, &table))))
             },
             captures => {
                 let (others, now) = (self.world(), self.service_now().as_second());
-                let world = StreamContext { only: self.navigation.scope.logger, others: &others, now };
-                Some(ask(&mut Evaluator::default(), &StreamPart::newest(&self.data.captures, world)))
+                let context = StreamContext { only: self.navigation.scope.logger, others: &others, now };
+                Some(ask(&mut Evaluator::default(), &StreamChunk::newest(&self.data.captures, context)))
             }
         ])
     }
 
-    /// Ids of the rows of a list that a query takes, shown or not. Captures are marked by hand.
+    /// Ids of the rows that match a query, shown or not. Not for captures.
     pub(crate) fn taken(&mut self, pane: Pane, query: &str) -> Result<BTreeSet<i64>, String> {
         let query = Query::parse(query, pane.kind()).map_err(|error| error.to_string())?;
-        let rows = self.ask_list(pane, |evaluator, source| evaluator.matches(&query, source));
-        let rows = rows.ok_or_else(|| format!("{} are not known yet", pane.title()))?;
+        let rows = self.query_list(pane, |evaluator, source| evaluator.matches(&query, source));
+        let rows = rows.ok_or_else(|| format!("{} are still loading", pane.title()))?;
         Ok(registry!(of [
             pane.asked_of(),
             T => {
@@ -241,7 +234,7 @@ impl Model {
         ]))
     }
 
-    /// A person is in a pane: its selection is theirs from now on. A stream follows its end until a person leaves that.
+    /// From now on the selection of a pane stays on its row. Captures follow their end until the selection leaves it.
     pub(crate) fn hold(&mut self, pane: Pane) {
         registry!(of [pane, T => T::list_mut(&mut self.lists).held = true, captures => {}]);
     }
@@ -282,7 +275,16 @@ impl Lists {
         ])
     }
 
-    /// How many rows of a pane are marked, shown or not.
+    /// The selected row of a pane: an item or a group header.
+    pub(crate) fn selected_row(&self, pane: Pane) -> Option<RowRef> {
+        registry!(of [
+            pane,
+            T => T::list(self).selected_row().map(|row| row.map(Into::into)),
+            captures => self.captures.selected_row().map(|row| row.map(|id| id.capture.0))
+        ])
+    }
+
+    /// The number of marked rows of a pane, shown or not.
     pub(crate) fn count_marks(&self, pane: Pane) -> usize {
         registry!(of [pane, T => T::list(self).marks.len(), captures => self.captures.marks().len()])
     }
@@ -294,7 +296,7 @@ impl Lists {
 }
 
 impl Data {
-    /// The rows that a pane has, shown or not.
+    /// The number of rows of a pane, shown or not.
     pub(crate) fn count(&self, pane: Pane) -> Option<usize> {
         registry!(of [
             pane,
@@ -305,7 +307,7 @@ impl Data {
 }
 
 impl Pane {
-    /// The pane whose list answers the queries of this one: the rows of the board are findings.
+    /// The pane on whose list queries run: the rows of the board are findings.
     fn asked_of(self) -> Self {
         if self == Self::Board { Self::Findings } else { self }
     }

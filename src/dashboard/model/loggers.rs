@@ -1,4 +1,4 @@
-//! Loggers that will not record much longer.
+//! Loggers that expire soon.
 
 use crate::contract::Logger;
 use crate::dashboard::base::Tone;
@@ -7,7 +7,7 @@ use crate::oob::LoggerExpiry;
 use crate::table::Table;
 
 impl Model {
-    /// What is left of the logger that ends next. One that has ended already is no news.
+    /// The remaining time of the logger that expires next, without expired ones.
     pub fn ending(&self) -> Option<LoggerExpiry> {
         let loggers = self.data.loggers.value().map(|table| table.items()).unwrap_or_default();
         loggers
@@ -17,7 +17,7 @@ impl Model {
             .min()
     }
 
-    /// Says once of a logger that it comes to its end.
+    /// Warns once when a logger expires soon.
     pub(crate) fn warn_of_ends(&mut self, new: &Table<Logger>) {
         let before = self.data.loggers.value().cloned().unwrap_or_default();
         let kind = |ending: Option<LoggerExpiry>| ending.map(|ending| std::mem::discriminant(&ending));

@@ -53,7 +53,7 @@ use crate::dashboard::base::{
 use crate::dashboard::data::{AlertState, Board, Data, Guards, Oob, Payloads, Since, Tabs, Tally, Triage, Watch};
 use crate::dashboard::forms::Form;
 use crate::dashboard::input::{Keymap, Prefix};
-use crate::dashboard::list::{Gathering, Lists};
+use crate::dashboard::list::{CaptureExport, Lists};
 use crate::dashboard::text::Detail;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
@@ -65,115 +65,94 @@ pub use crate::dashboard::base::{Focus, Pane};
 /// The whole state of the dashboard. `update` changes it, `draw` reads it.
 #[derive(Debug)]
 pub struct Model {
-    /// Which service, under which name.
     pub session: Session,
     /// The time of the last message.
     pub now: Now,
-    /// What the service told.
+    /// The data of the service.
     pub data: Data,
     /// State of each pane's list.
     pub lists: Lists,
     /// State of the details.
     pub detail: Detail,
-    /// How the service is reached: the link, its limits, its clock, and what the poller is asked for.
     pub connection: ConnectionState,
-    /// Decisions about findings, and what is done with findings: review, board, guards.
     pub findings: FindingsState,
-    /// The archive of captures, the payload book, and what makes itself heard.
     pub captures: CapturesState,
-    /// What the progress of scans shows.
     pub scans: ScansState,
-    /// What a person set and the dashboard remembers.
     pub settings: SettingsState,
-    /// Where the keys go, and what is worked in.
     pub navigation: Navigation,
     /// The keys, and the one being handled.
     pub keyboard: KeyboardState,
-    /// What lies over the panes.
     pub overlay: Overlay,
-    /// The terminal, and what the last frame measured.
     pub screen: Screen,
-    /// Calls made for a person.
     pub calls: CallsState,
 }
 
-/// How the service is reached: the link, its limits, its clock, and what the poller is asked for.
-#[derive(Debug)]
+/// The link to the service, its limits and its clock, and the requested lists.
+#[derive(Debug, Default)]
 pub struct ConnectionState {
     /// The connection.
     pub link: Link,
-    /// What is left to ask this minute.
+    /// The remaining requests of this minute.
     pub budget: Option<PollBudget>,
-    /// The service's clock minus ours in seconds, once known.
+    /// The service's clock minus the local clock in seconds.
     pub clock_offset: Option<i64>,
-    /// Raised when the workspace changes.
+    /// Incremented when the workspace changes.
     pub generation: Generation,
-    /// Raised to ask the poller for a list now.
+    /// Incremented to request a list from the poller now.
     pub asked: BTreeMap<ListKind, u32>,
 }
 
-/// Decisions about findings, and what is done with findings: review, board, guards.
-#[derive(Debug)]
+/// Decisions on findings, the review, the retest board and the guards.
+#[derive(Debug, Default)]
 pub struct FindingsState {
-    /// What is decided about the findings.
     pub triage: Triage,
-    /// Holds verdicts back from rows that nobody has seen.
+    /// Guards against verdicts on rows that nobody has seen.
     pub guards: Guards,
-    /// Cards that are decided one after another.
     pub review: Option<Box<Review>>,
-    /// What is on the board: a retest, or two scans.
     pub board: Option<Board>,
-    /// The row whose detail is on the screen, and since when: after a second it counts as seen.
+    /// The item whose detail is on the screen, and since when: after a second it counts as seen.
     pub(crate) looking: Option<(Pane, i64, Duration)>,
 }
 
-/// The archive of captures, the payload book, and what makes itself heard.
-#[derive(Debug)]
+/// The archive of captures, the payload book, and the alerts.
+#[derive(Debug, Default)]
 pub struct CapturesState {
-    /// The payload book, and how well captures and payloads are kept.
     pub oob: Oob,
-    /// Payloads at hand, and what each brought in.
     pub payloads: Payloads,
-    /// What is to be heard.
     pub signals: AlertState,
-    /// Captures that came since the stream was looked at last.
+    /// Captures since the stream was last viewed.
     pub new_captures: u64,
-    /// How many requests of each logger were there when the stream was looked at last.
+    /// Requests of each logger when the stream was last viewed.
     pub(crate) seen_requests: BTreeMap<LoggerId, i64>,
-    /// Files of captures that are being gathered.
-    pub(crate) exports: VecDeque<(ExportedCaptures, Gathering)>,
+    /// Exports of captures in progress.
+    pub(crate) exports: VecDeque<(ExportedCaptures, CaptureExport)>,
     /// `Effect::AskOn` is under way.
-    pub(crate) asks_on: bool,
+    pub(crate) is_chunk_requested: bool,
 }
 
-/// What the progress of scans shows.
-#[derive(Debug)]
+/// Progress of scans.
+#[derive(Debug, Default)]
 pub struct ScansState {
-    /// What the progress of scans tells.
     pub watch: Watch,
-    /// How many scans are in which state, for the header.
+    /// Numbers of scans by state, for the header.
     pub tally: Tally,
 }
 
-/// What a person set and the dashboard remembers.
+/// Saved queries, and the changes since the last view.
 #[derive(Debug)]
 pub struct SettingsState {
-    /// Saved queries of the findings.
     pub tabs: Tabs,
-    /// What changed since this person last looked.
     pub since: Since,
 }
 
-/// Where the keys go, and what is worked in.
+/// Focus and scope.
 #[derive(Debug)]
 pub struct Navigation {
-    /// What of it is worked in.
     pub scope: Scope,
-    /// Where the keys go.
     pub focus: Focus,
-    /// What pane 5 shows: captures, or the list of loggers.
+    /// The fifth pane: captures or loggers.
     pub fifth: Pane,
-    /// Where `-` goes.
+    /// The target of `-`.
     pub previous: Option<(Focus, Scope)>,
 }
 
@@ -190,14 +169,13 @@ pub struct KeyboardState {
     pub(crate) cancelled: Option<Duration>,
 }
 
-/// What lies over the panes.
-#[derive(Debug)]
+/// Modals, drafts of forms, and notices.
+#[derive(Debug, Default)]
 pub struct Overlay {
-    /// What lies over the panes; the last one has the keys.
+    /// The last one has the keys.
     pub modals: Vec<Modal>,
-    /// Forms that were closed without being sent.
+    /// Forms that were closed without sending them.
     pub drafts: BTreeMap<FormTag, Form>,
-    /// Short sentences that come and go.
     pub notices: Notices,
 }
 
@@ -206,23 +184,23 @@ pub struct Overlay {
 pub struct Screen {
     /// The terminal.
     pub size: Size,
-    /// What the last frame measured.
+    /// Measures of the last frame.
     pub measures: Measures,
     /// Something changed since the last frame.
     pub dirty: bool,
 }
 
-/// Calls made for a person.
-#[derive(Debug)]
+/// Batches of calls to the service.
+#[derive(Debug, Default)]
 pub struct CallsState {
-    /// Calls under way, oldest first.
+    /// Batches in progress, oldest first.
     pub batches: Vec<Batch>,
     /// The last ticket given out.
     pub(crate) tickets: Ticket,
 }
 
 impl Model {
-    /// A dashboard that has not heard from its service yet.
+    /// A dashboard without data.
     pub fn new(session: Session, size: Size) -> Self {
         let tabs = Tabs::default();
         let mut lists = Lists::default();
@@ -233,30 +211,10 @@ impl Model {
             data: Data::default(),
             lists,
             detail: Detail::default(),
-            connection: ConnectionState {
-                link: Link::default(),
-                budget: None,
-                clock_offset: None,
-                generation: 0,
-                asked: BTreeMap::new(),
-            },
-            findings: FindingsState {
-                triage: Triage::default(),
-                guards: Guards::default(),
-                review: None,
-                board: None,
-                looking: None,
-            },
-            captures: CapturesState {
-                oob: Oob::default(),
-                payloads: Payloads::default(),
-                signals: AlertState::default(),
-                new_captures: 0,
-                seen_requests: BTreeMap::new(),
-                exports: VecDeque::new(),
-                asks_on: false,
-            },
-            scans: ScansState { watch: Watch::default(), tally: Tally::default() },
+            connection: ConnectionState::default(),
+            findings: FindingsState::default(),
+            captures: CapturesState::default(),
+            scans: ScansState::default(),
             settings: SettingsState { tabs, since: Since::default() },
             navigation: Navigation {
                 scope: Scope::default(),
@@ -265,29 +223,23 @@ impl Model {
                 previous: None,
             },
             keyboard: KeyboardState { keymap: Keymap::builtin(), pending: None, key: None, cancelled: None },
-            overlay: Overlay { modals: Vec::new(), drafts: BTreeMap::new(), notices: Notices::default() },
+            overlay: Overlay::default(),
             screen: Screen { size, measures: Measures::default(), dirty: true },
-            calls: CallsState { batches: Vec::new(), tickets: Ticket::default() },
+            calls: CallsState::default(),
         }
     }
 
-    /// The same with the first-start question open, and why the last answer to it did not work.
+    /// The same with the first-start question open, and the problem of the last answer.
     pub fn with_setup(mut self, problem: Option<Problem>) -> Self {
         self.overlay.modals.push(Modal::Setup(Box::new(Setup { problem, ..Setup::default() })));
         self
     }
 
-    /// A frame was drawn: what it measured, and what was on the screen.
+    /// Takes the measures of a frame.
     pub fn drawn(&mut self, now: Duration, measures: Measures) {
         self.screen.measures = measures;
         if let Some(guard) = self.findings.guards.of(self.navigation.focus.pane) {
             guard.drawn(now, measures.row);
         }
-    }
-
-    /// The same with the focus on a pane.
-    pub fn with_focus(mut self, pane: Pane) -> Self {
-        self.navigation.focus.pane = pane;
-        self
     }
 }

@@ -1,11 +1,11 @@
-//! Going to a pane, the scope chips, and the workspace that is worked in.
+//! Focusing a pane, changing the scope, and changing the workspace.
 
 use crate::contract::WorkspaceId;
 use crate::dashboard::base::{ListKind, Pane, Scope, Tone};
 use crate::dashboard::model::{Modal, Model};
 use crate::table::Remote;
 
-/// Focuses a pane's list. Pane 5 shows the loggers while there is none.
+/// Focuses the list of a pane. In place of captures the loggers are shown while there are none.
 pub(crate) fn go(model: &mut Model, pane: Pane) {
     let no_logger = model.data.loggers.value().is_some_and(|loggers| loggers.is_empty());
     let pane = if pane == Pane::Captures && no_logger { Pane::Loggers } else { pane };
@@ -26,7 +26,7 @@ pub(crate) fn go(model: &mut Model, pane: Pane) {
     }
 }
 
-/// Changes the scope chips and makes the rows that depend on them anew.
+/// Changes the scope and updates the rows that depend on it.
 pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
     let old = std::mem::replace(&mut model.navigation.scope, scope);
     if (old.target, old.scan) != (model.navigation.scope.target, model.navigation.scope.scan) {
@@ -40,13 +40,13 @@ pub(crate) fn set_scope(model: &mut Model, scope: Scope) {
 }
 
 impl Model {
-    /// Works in a workspace: everything of the one before is put away, late answers for it are dropped.
+    /// Changes to a workspace: clears the data of the previous one and ignores late responses for it.
     pub(crate) fn work_in(&mut self, workspace: WorkspaceId) {
         if self.navigation.scope.workspace == Some(workspace) {
             return;
         }
-        // It is kept in its own workspace.
-        crate::dashboard::model::review::open::put_away(self);
+        // The review is saved in its workspace.
+        crate::dashboard::model::review::open::close(self);
         self.navigation.scope = Scope { workspace: Some(workspace), ..Scope::default() };
         self.connection.generation += 1;
         self.navigation.previous = None;
@@ -62,14 +62,14 @@ impl Model {
         self.data.loggers = Remote::Unknown;
         self.data.captures = Default::default();
         if !std::mem::take(&mut self.captures.exports).is_empty() {
-            self.say(Tone::Bad, "the file of captures was not written: it was of the other workspace");
+            self.say(Tone::Bad, "export of captures cancelled: the workspace changed");
         }
         self.data.scan_parts = Default::default();
         let lists = std::mem::take(&mut self.lists);
         self.lists.workspaces = lists.workspaces;
         self.lists.reports = lists.reports;
         self.lists.wordlists = lists.wordlists;
-        self.lists.groups.by = lists.groups.by;
+        self.lists.finding_groups.by = lists.finding_groups.by;
         self.lists.workspaces.selected = Some(workspace);
         self.load_tabs();
         self.overlay.modals.retain(|modal| !matches!(modal, Modal::Alerts(_)));
@@ -84,13 +84,13 @@ impl Model {
         self.findings.looking = None;
     }
 
-    /// Asks the poller for a list now.
+    /// Requests a list from the poller now.
     pub(crate) fn ask(&mut self, list: ListKind) {
         *self.connection.asked.entry(list).or_default() += 1;
     }
 }
 
-/// Selects a row of a pane. What hides it is taken off, and that is said.
+/// Selects an item of a pane. If filter or scope hide it, they are removed, and a notice says so.
 pub(crate) fn reveal(model: &mut Model, pane: Pane, id: i64) {
     if model.cursor(pane).select_id(id) {
         return;
@@ -106,7 +106,7 @@ pub(crate) fn reveal(model: &mut Model, pane: Pane, id: i64) {
     model.show_rows(pane);
     let found = model.cursor(pane).select_id(id);
     match found {
-        true => model.say(Tone::Plain, "filter and chips were taken off: they hid this row"),
-        false => model.say(Tone::Plain, format!("{id} is not (or no longer) in {}", pane.title())),
+        true => model.say(Tone::Plain, "filter and scope removed to show this row"),
+        false => model.say(Tone::Plain, format!("{id} not found in {}", pane.title())),
     }
 }

@@ -1,4 +1,4 @@
-//! Payloads: the list of the workspace, the one at hand, own addresses.
+//! The payloads of the workspace, the payload of the selected row, and the analyst's addresses.
 
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::base::{Effect, Pane, Tone};
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 impl Model {
-    /// The book is another than before: that of the workspace worked in is listed anew.
+    /// Lists the payloads of the current workspace, after the book changed.
     pub(crate) fn list_payloads(&mut self) {
         let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) else { return };
         let here = self.captures.oob.book.payloads().filter(|payload| payload.workspace == workspace).cloned();
@@ -21,37 +21,37 @@ impl Model {
         self.screen.dirty = true;
     }
 
-    /// Something else is said about payloads: what they brought in, or which are waited for.
+    /// Updates the list after hits or waits changed.
     pub(crate) fn payloads_changed(&mut self) {
-        // What the list keeps between two queries goes by this being the same.
+        // The cache of the list is valid for the same allocation only.
         self.captures.payloads.hits = Arc::new(self.captures.payloads.hits.as_ref().clone());
         if self.on_screen().contains(&Pane::Payloads) {
             self.show_rows(Pane::Payloads);
         }
     }
 
-    /// The archive counts what payloads brought in.
+    /// Takes the hits that the archive counted.
     pub(crate) fn handle_hits(&mut self, hits: Vec<(Token, Hits)>, all: bool) {
         self.captures.payloads.counted |= all;
         Arc::make_mut(&mut self.captures.payloads.hits).extend(hits);
         self.payloads_changed();
     }
 
-    /// Payloads of the workspace that brought nothing in yet; none as long as that is not known.
+    /// The number of payloads without hits; 0 before hits are counted.
     pub fn payloads_waiting(&self) -> usize {
         let all = self.data.payloads.value().map(|table| table.items()).unwrap_or_default();
         let waits = |payload: &&Arc<Payload>| !self.captures.payloads.hits.contains_key(&payload.token);
         if self.captures.payloads.counted { all.iter().filter(waits).count() } else { 0 }
     }
 
-    /// What came in was looked at.
+    /// Marks hits as seen.
     pub(crate) fn see_hits(&mut self) {
         if self.captures.new_captures == 0 {
             self.captures.payloads.unseen = 0;
         }
     }
 
-    /// The payload that keys are about: of the selected row, else the one made last.
+    /// The payload that a key applies to: that of the selected row, else the one made last.
     pub fn payload_at_hand(&self) -> Option<&Arc<Payload>> {
         let of_row = match self.navigation.focus.pane {
             Pane::Payloads => self.lists.payloads.selected,
@@ -61,17 +61,17 @@ impl Model {
         self.captures.oob.book.get(of_row.or(self.captures.payloads.last)?)
     }
 
-    /// The payload that the selected capture carries.
+    /// The payload in the selected capture.
     pub fn payload_of_capture(&self) -> Option<Token> {
         self.lists.captures.current(&self.data.captures)?.tokens().next()
     }
 
-    /// Addresses of the analyst's own: those of the configuration, and those marked here.
+    /// The analyst's addresses: those of the configuration, and those marked in the dashboard.
     pub fn own_addresses(&self) -> &[Network] {
         &self.captures.payloads.own
     }
 
-    /// Takes up what is kept about addresses of one's own.
+    /// Loads the analyst's addresses.
     pub(crate) fn load_own_addresses(&mut self) {
         self.captures.payloads.own = own_addresses(&self.findings.triage.settings, &self.session.own_addresses);
     }
@@ -80,7 +80,7 @@ impl Model {
         self.settings_of(OWN_ADDRESSES, &Shared::default()).into_iter().map(|(address, _)| address).collect()
     }
 
-    /// `:mine`: an address, or that of the selected capture, is the analyst's own from now on, or no longer.
+    /// `:mine`: marks an address, or that of the selected capture, as the analyst's, or removes the mark.
     pub(crate) fn mark_own_address(&mut self, named: Option<String>, effects: &mut Vec<Effect>) -> Result<(), String> {
         let of_row = || {
             let caught = self
@@ -90,21 +90,21 @@ impl Model {
                 .filter(|_| self.navigation.focus.pane == Pane::Captures);
             caught.map(|caught| caught.capture.ip_address.to_string())
         };
-        let address = named.or_else(of_row).ok_or("name an address, or select a capture first (5)")?;
-        let address: IpAddr = address.trim().parse().map_err(|_| format!("{address} is no address"))?;
+        let address = named.or_else(of_row).ok_or("address missing: add one, or select a capture")?;
+        let address: IpAddr = address.trim().parse().map_err(|_| format!("invalid address {address}"))?;
         let name = address.to_canonical().to_string();
         let was = self.marked_addresses().contains(&name);
         if !was && self.own_addresses().iter().any(|own| own.has(address)) {
-            return Err(format!("{name} is yours by own_addresses of the configuration"));
+            return Err(format!("{name} is set by own_addresses of the configuration"));
         }
-        let told = match was {
-            true => format!("{name} is not yours any more"),
-            false => format!("{name} is yours: what it sends rings no more; mine once more takes that back"),
+        let notice = match was {
+            true => format!("{name} is no longer your address"),
+            false => format!("{name} is your address: no alerts for its requests"),
         };
         self.remember_one((OWN_ADDRESSES, &name), Shared::default(), (!was).then_some("own"), effects);
         self.load_own_addresses();
         self.show_rows(Pane::Captures);
-        self.say(Tone::Good, told);
+        self.say(Tone::Good, notice);
         Ok(())
     }
 }

@@ -1,5 +1,4 @@
-//! What the model needs from outside without a key being pressed: data from the poller, and a wake-up when the screen
-//! changes by itself.
+//! The poll plan, and the time when the screen changes without a key.
 
 use crate::dashboard::base::{Layout, Link, ListKind, Pane, PollPlan};
 use crate::dashboard::model::{Modal, Model};
@@ -27,7 +26,7 @@ impl Model {
         panes
     }
 
-    /// The lists of the service on the screen, with those that they are drawn from.
+    /// The lists on the screen, with those that their rows depend on.
     pub fn visible(&self) -> Vec<ListKind> {
         let mut lists = Vec::new();
         for pane in self.on_screen() {
@@ -45,7 +44,7 @@ impl Model {
         lists
     }
 
-    /// What the poller should fetch, and how fresh.
+    /// The lists that the poller fetches.
     pub fn plan(&self) -> PollPlan {
         let captures = self.on_screen().contains(&Pane::Captures);
         PollPlan {
@@ -59,13 +58,13 @@ impl Model {
         }
     }
 
-    /// When the screen changes by itself next, on the monotonic clock: a notice leaves, a scan becomes stalled, a
-    /// counter goes on.
+    /// The next time, on the monotonic clock, when the screen changes without a message: a notice expires, a scan becomes
+    /// stalled, a counter changes.
     pub fn wake_at(&self) -> Option<Duration> {
         let now = self.now.mono;
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let counts = matches!(self.connection.link, Link::Retrying { .. }) || self.scans.watch.any_stalled(now);
-        // Ages are told in minutes after the first one, so ten seconds keep them honest.
+        // Ages are shown in minutes after the first one, so an update every ten seconds is enough.
         let ages = (!self.on_screen().is_empty()).then_some(now + Duration::from_secs(10));
         let times = [
             self.overlay.notices.next_expiry(),

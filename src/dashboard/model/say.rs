@@ -7,28 +7,24 @@ use crate::dashboard::prompts::Prompt;
 use crate::dashboard::text::TextInput;
 
 impl Model {
-    /// Opens the command line with a text to go on from; the core looks up what could be meant.
+    /// Opens the command line with a text. The core looks up the completions.
     pub(crate) fn open_command_line(&mut self, text: &str) {
         let line = CommandLine { input: TextInput::line(text), ..CommandLine::default() };
         self.overlay.modals.push(Modal::Command(Box::new(line)));
     }
-}
 
-impl Model {
     /// Shows a text over the panes.
     pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
         self.screen.dirty = true;
     }
-}
 
-impl Model {
-    /// Says that an action does nothing where the keys are.
+    /// Says that an action has no effect in the focused pane.
     pub(crate) fn say_no_use(&mut self, action: Action) {
-        self.say(Tone::Plain, format!("“{}” has no use here", action.name().replace('_', " ")));
+        self.say(Tone::Plain, format!("“{}” has no effect here", action.name().replace('_', " ")));
     }
 
-    /// Puts a question.
+    /// Opens a prompt.
     pub(crate) fn open_prompt(&mut self, prompt: Prompt) {
         let prompt = prompt.opened_at(self.now.mono, self.keyboard.key);
         self.overlay.modals.push(Modal::Prompt(Box::new(prompt)));

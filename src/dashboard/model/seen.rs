@@ -1,5 +1,5 @@
-//! Which findings this person has seen: those whose detail was on the screen for a second, and those that were decided.
-//! Walking past is not seeing. Kept by identity, so a re-scan makes nothing unread.
+//! Findings that this person has seen: their detail was on the screen for a second, or they were decided. They are stored
+//! by identity, so that a new scan does not make them unread.
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::model::Model;
@@ -10,19 +10,19 @@ use std::time::Duration;
 pub(crate) const SEEN_AFTER: Duration = Duration::from_secs(1);
 
 impl Model {
-    /// Whether a row is still to be looked at. Where nothing is remembered nothing is unread.
+    /// Whether a finding was not seen yet. Without a store all are seen.
     pub fn is_unread(&self, key: FindingKey) -> bool {
         self.findings.triage.writer.is_some() && !self.findings.triage.seen.contains(&key)
     }
 
-    /// The finding whose detail is on the screen, while it is unread.
+    /// The unread finding whose detail is on the screen, and when it counts as seen.
     pub(crate) fn unread_on_screen(&self) -> Option<(FindingKey, Duration)> {
         let (pane, id, since) = self.findings.looking?;
         let case = self.data.findings.value().filter(|_| pane == Pane::Findings)?.get(CaseId(id))?;
         self.is_unread(case.key()).then(|| (case.key(), since + SEEN_AFTER))
     }
 
-    /// Takes note of what was looked at for long enough.
+    /// Marks the finding on the screen as seen after a second.
     pub(crate) fn see_finding(&mut self, effects: &mut Vec<Effect>) {
         if let Some((key, at)) = self.unread_on_screen()
             && at <= self.now.mono
@@ -31,7 +31,7 @@ impl Model {
         }
     }
 
-    /// These were seen.
+    /// Marks findings as seen.
     pub(crate) fn see(&mut self, mut keys: Vec<FindingKey>, effects: &mut Vec<Effect>) {
         keys.retain(|&key| self.is_unread(key));
         if keys.is_empty() {

@@ -1,5 +1,4 @@
-//! Settings: what is remembered beside the decisions, by name, as JSON. Each is of a workspace by its name, or of all
-//! (empty).
+//! Settings in the decision store: JSON by name and workspace. An empty workspace means all.
 
 use crate::contract::Shared;
 use crate::dashboard::base::Effect;
@@ -9,13 +8,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 impl Model {
-    /// A setting. One that cannot be read is as if there were none.
+    /// A setting; none if it cannot be read.
     pub(crate) fn setting<T: DeserializeOwned>(&self, key: &str, workspace: &Shared) -> Option<T> {
         let json = self.findings.triage.settings.get(&(key.into(), workspace.clone()))?;
         serde_json::from_str(json).ok()
     }
 
-    /// Remembers a setting.
+    /// Saves a setting.
     pub fn remember(
         &mut self,
         key: &'static str,
@@ -28,14 +27,14 @@ impl Model {
         }
     }
 
-    /// Remembers a setting of the workspace worked in.
+    /// Saves a setting of the current workspace.
     pub fn remember_here(&mut self, key: &'static str, value: &impl Serialize, effects: &mut Vec<Effect>) {
         if let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) {
             self.remember(key, &workspace, value, effects);
         }
     }
 
-    /// Remembers that a setting of the workspace worked in is none any more.
+    /// Deletes a setting of the current workspace.
     pub fn forget_here(&mut self, key: &'static str, effects: &mut Vec<Effect>) {
         if let Some(workspace) = self.workspace().map(|workspace| workspace.name.clone()) {
             self.remember_json(key, &workspace, String::new(), effects);
@@ -47,12 +46,12 @@ impl Model {
         effects.push(Effect::Remember { key, workspace: workspace.clone(), value: json });
     }
 
-    /// The settings of a kind that were not taken off: name and value.
+    /// Name and value of the settings of a kind that are not deleted.
     pub(crate) fn settings_of(&self, of: &'static str, workspace: &Shared) -> Vec<(String, String)> {
         settings_of(&self.findings.triage.settings, of, workspace)
     }
 
-    /// Remembers one setting of a kind; nothing takes it off.
+    /// Saves a setting of a kind; none deletes it.
     pub(crate) fn remember_one(
         &mut self,
         (of, name): (&'static str, &str),
@@ -60,7 +59,7 @@ impl Model {
         value: Option<&str>,
         effects: &mut Vec<Effect>,
     ) {
-        // What was taken off is told too: another dashboard may have it still.
+        // A deletion is sent too, because another dashboard may still have the setting.
         let value = serde_json::to_string(&value).unwrap_or_default();
         self.findings.triage.settings.insert((setting(of, name), workspace.clone()), value.clone());
         effects.push(Effect::RememberOne { of, name: name.into(), workspace, value });

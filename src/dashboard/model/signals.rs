@@ -1,10 +1,11 @@
-//! Signals: what makes itself heard when something comes in, and how often.
+//! Signals: notifications about incoming requests.
 //!
 //! ```text
 //!   new captures ─► known payload? alert rule? waited for? ─► Signal ─► one in 5 s, the rest counted ─► Effect::Signal
 //! ```
 //!
-//! A payload rings once a minute at most. What bots and the analyst's own address send rings only where a rule says so.
+//! A payload causes at most one signal a minute. Requests of bots and of the analyst's addresses cause one only if an
+//! alert rule matches them.
 
 use crate::contract::{Capture, Shared, Stamp};
 use crate::dashboard::base::{Caught, CaughtId, Effect, Signal, Tone};
@@ -18,7 +19,7 @@ use crate::text;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// AlertReason a capture is heard.
+/// Why a capture causes a signal.
 enum AlertReason<'a> {
     Alert(&'a str),
     Awaited,
@@ -26,8 +27,8 @@ enum AlertReason<'a> {
 }
 
 impl Model {
-    /// Captures came in: they are heard, and counted for their payloads where the archive does not do that.
-    pub(crate) fn hear_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
+    /// Sends signals for new captures, and counts their hits if there is no archive that does it.
+    pub(crate) fn notify_of_captures(&mut self, new: &[Caught], effects: &mut Vec<Effect>) {
         let new: Vec<&Caught> = new.iter().filter(|caught| self.data.captures.row_of(caught.id()).is_none()).collect();
         let alerts = self.alerted(&new);
         let mut any = false;
@@ -37,10 +38,10 @@ impl Model {
                 if !self.captures.oob.writable {
                     self.captures.payloads.hit(token, caught.capture.request_date);
                 }
-                known |= self.hear(token, caught, alert.as_deref(), effects);
+                known |= self.notify_of_hit(token, caught, alert.as_deref(), effects);
             }
             if let Some(query) = alert.filter(|_| !known && !self.is_old(&caught.capture)) {
-                self.ring(&AlertReason::Alert(&query), caught, None, effects);
+                self.notify(&AlertReason::Alert(&query), caught, None, effects);
             }
             any |= known;
         }
@@ -49,19 +50,19 @@ impl Model {
         }
     }
 
-    /// Nobody waits for what this sender sends.
+    /// Whether the sender is a bot or the analyst.
     fn is_quiet(&self, capture: &Capture) -> bool {
         Agent::of(&capture.user_agent).is_some() || is_own(capture, self.own_addresses())
     }
 
-    /// It came while nobody was here to hear it: it is counted, and waits to be looked at.
+    /// Whether a capture is from before the dashboard started. It is counted, but causes no signal.
     fn is_old(&self, capture: &Capture) -> bool {
         let began = self.service_now().as_second() - self.now.mono.as_secs() as i64;
         capture.request_date.is_some_and(|date| date.as_second() < began - RECENT)
     }
 
-    /// A capture carries the token of a payload; false where the book does not have it.
-    fn hear(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
+    /// Notifies of a capture with the token of a payload. False if the payload book does not have the token.
+    fn notify_of_hit(&mut self, token: Token, caught: &Caught, alert: Option<&str>, effects: &mut Vec<Effect>) -> bool {
         let Some(payload) = self.captures.oob.book.get(token).cloned() else { return false };
         let (quiet, old) = (self.is_quiet(&caught.capture), self.is_old(&caught.capture));
         self.captures.payloads.unseen += u64::from(!quiet);
@@ -73,29 +74,29 @@ impl Model {
             None if quiet => return true,
             None => AlertReason::Payload,
         };
-        if self.captures.signals.may_ring(self.now.mono, token) || awaited {
-            self.ring(&why, caught, Some(&payload), effects);
+        if self.captures.signals.may_notify(self.now.mono, token) || awaited {
+            self.notify(&why, caught, Some(&payload), effects);
         }
         true
     }
 
-    /// Captures that are here already carry tokens that were not known before: the book grew. Recent ones are heard.
-    pub(crate) fn hear_recognised(&mut self, changed: &[(CaughtId, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
+    /// Notifies of recent captures whose tokens became known when the payload book changed.
+    pub(crate) fn notify_of_recognised(&mut self, changed: &[(CaughtId, Arc<[Mention]>)], effects: &mut Vec<Effect>) {
         let ids: BTreeSet<CaughtId> = changed.iter().map(|(id, _)| *id).collect();
         let recent = self.service_now().as_second() - RECENT;
         let is_recent = |caught: &&Caught| caught.capture.request_date.is_none_or(|date| date.as_second() >= recent);
         let of =
             self.data.captures.caught.iter().rev().take_while(is_recent).filter(|caught| ids.contains(&caught.id()));
-        // They share what they hold.
+        // A clone is cheap: captures share their texts.
         let found: Vec<Caught> = of.cloned().collect();
         for caught in found.iter().rev() {
             for token in caught.tokens() {
-                self.hear(token, caught, None, effects);
+                self.notify_of_hit(token, caught, None, effects);
             }
         }
     }
 
-    /// What is due by itself: held signals, waits that are over.
+    /// Sends delayed signals and ends waits that timed out.
     pub(crate) fn tend_signals(&mut self, effects: &mut Vec<Effect>) {
         let now = self.now.mono;
         effects.extend(self.captures.signals.due(now).map(|signal| Effect::Signal(Box::new(signal))));
@@ -106,7 +107,7 @@ impl Model {
             self.payloads_changed();
         }
         for wait in ended {
-            self.say(Tone::Bad, format!("nothing came for payload {} in time; it stays in the book", wait.token));
+            self.say(Tone::Bad, format!("payload {}: no request before the timeout", wait.token));
         }
     }
 
@@ -116,7 +117,7 @@ impl Model {
         self.captures.signals.waits.len() < before
     }
 
-    /// For each capture the rule that takes it.
+    /// For each capture the alert rule that matches it.
     fn alerted(&self, new: &[&Caught]) -> Vec<Option<String>> {
         let mut taken = vec![None; new.len()];
         let on: Vec<&Alert> = self.captures.signals.alerts.iter().filter(|alert| !alert.off).collect();
@@ -135,11 +136,11 @@ impl Model {
         taken
     }
 
-    fn ring(&mut self, why: &AlertReason<'_>, caught: &Caught, payload: Option<&Payload>, effects: &mut Vec<Effect>) {
+    fn notify(&mut self, why: &AlertReason<'_>, caught: &Caught, payload: Option<&Payload>, effects: &mut Vec<Effect>) {
         let signal = self.signal(why, caught, payload);
         self.say(Tone::Good, format!("{}: {}", signal.title, signal.body));
-        let rung = self.captures.signals.ring(self.now.mono, signal);
-        effects.extend(rung.map(|signal| Effect::Signal(Box::new(signal))));
+        let sent = self.captures.signals.notify(self.now.mono, signal);
+        effects.extend(sent.map(|signal| Effect::Signal(Box::new(signal))));
     }
 
     fn signal(&self, why: &AlertReason<'_>, caught: &Caught, payload: Option<&Payload>) -> Signal {
@@ -151,13 +152,13 @@ impl Model {
         let of = |text: fn(&Payload) -> &Shared| payload.map(|payload| text(payload).to_string()).unwrap_or_default();
         let (event, title) = match why {
             AlertReason::Alert(query) => ("alert", format!("alert {query}")),
-            AlertReason::Awaited => ("wait", "what was waited for came".to_owned()),
+            AlertReason::Awaited => ("wait", "awaited request".to_owned()),
             AlertReason::Payload => ("payload", "payload hit".to_owned()),
         };
         let what = if place.is_empty() { token.clone() } else { place.clone() };
         let from = format!("{} from {}", capture.request_method, capture.ip_address);
-        let told = [what, of(|payload| &payload.technique), delay.clone(), from];
-        let body = told.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let parts = [what, of(|payload| &payload.technique), delay.clone(), from];
+        let body = parts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
         let time = capture.request_date.map(|date: Stamp| date.to_string()).unwrap_or_default();
         let facts = vec![
             ("event", event.to_owned()),
@@ -185,14 +186,14 @@ impl Model {
         }
     }
 
-    /// Takes up the rules of the workspace worked in.
+    /// Loads the alert rules of the current workspace.
     pub(crate) fn load_alerts(&mut self) {
         let workspace = self.workspace_name();
         let kept = self.settings_of(ALERT, &workspace).into_iter();
         self.captures.signals.alerts = kept.map(|(query, state)| Alert { query, off: state == OFF }).collect();
     }
 
-    /// Keeps a rule on or off; nothing takes it away.
+    /// Stores an alert rule as on or off; none deletes it.
     pub(crate) fn keep_alert(&mut self, query: &str, off: Option<bool>, effects: &mut Vec<Effect>) {
         let workspace = self.workspace_name();
         let state = off.map(|off| if off { OFF } else { ON });

@@ -1,11 +1,11 @@
-//! What changed in the workspace since this person last looked: one line at the start, until esc puts it away.
+//! Changes in the workspace since this person last viewed it: one line at the start, until esc dismisses it.
 //!
 //! ```text
 //!   setting `looked` ─► store opened, or another workspace ─► Since::last ─► rows, scans ─► What ─► the line
 //!   leaving, another workspace, something seen or decided ─► Effect::Remember(`looked`)
 //! ```
 //!
-//! All times are the service's: what it tells is compared with them.
+//! All times are those of the service's clock.
 
 use crate::contract::{Scan, ScanStatus, Shared, Stamp};
 use crate::dashboard::base::{Caught, Effect};
@@ -18,12 +18,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Model {
-    /// The store was opened: from now on it is remembered when one looked.
+    /// From now on the time of the last view is saved.
     pub(crate) fn open_since(&mut self) {
         self.settings.since.opened = true;
     }
 
-    /// Takes up when one last looked at the workspace worked in.
+    /// Loads the last view of the current workspace.
     pub(crate) fn load_since(&mut self) {
         let workspace = self.workspace_name();
         self.settings.since.last = self.setting(LOOKED, &workspace);
@@ -31,7 +31,7 @@ impl Model {
         self.count_since();
     }
 
-    /// Counts anew what came since.
+    /// Counts the changes since the last view.
     pub(crate) fn count_since(&mut self) {
         let Some(last) = self.settings.since.last else { return };
         let mut what = What::default();
@@ -54,7 +54,7 @@ impl Model {
         self.settings.since.what = what;
     }
 
-    /// Counts anew the captures that came since: the rest is as it was.
+    /// Counts the captures since the last view. The other counts do not change.
     pub(crate) fn count_since_caught(&mut self) {
         let Some(last) = self.settings.since.last else { return };
         let caught = self.caught_since(last);
@@ -69,8 +69,8 @@ impl Model {
         (self.data.captures.since(last).count(), payloads.len())
     }
 
-    /// Findings that no scan ended before had seen. Scans move every second: what was seen before any of those in
-    /// question began is passed over by its column.
+    /// Findings that no scan before the last view had seen. Findings first seen before the relevant scans started are
+    /// skipped by their column, because this runs every second.
     fn found_since(&self, last: Stamp, scans: &Table<Scan>) -> [u32; 5] {
         let mut risks = [0; 5];
         let Some(table) = self.data.findings.value() else { return risks };
@@ -92,27 +92,26 @@ impl Model {
         risks
     }
 
-    /// Remembers when one looked: at leaving the dashboard or a workspace (`before`), and when something was seen or
-    /// decided, for an end that nobody is told of.
+    /// Saves the time of the last view when the dashboard quits or the workspace (`before`) is left, and after a finding
+    /// was seen or decided, in case the dashboard is killed.
     pub(crate) fn remember_looked(&mut self, before: Option<Shared>, effects: &mut Vec<Effect>) {
-        let tells = |effect: &Effect| matches!(effect, Effect::Quit | Effect::MarkSeen { .. } | Effect::Record(_));
+        let is_view = |effect: &Effect| matches!(effect, Effect::Quit | Effect::MarkSeen { .. } | Effect::Record(_));
         let workspace = self.workspace().map(|workspace| workspace.name.clone());
         let left = before.filter(|before| Some(before) != workspace.as_ref());
-        let here = workspace.filter(|_| effects.iter().any(tells));
+        let here = workspace.filter(|_| effects.iter().any(is_view));
         if !self.settings.since.opened {
             return;
         }
         for workspace in left.into_iter().chain(here) {
             let mut first = Vec::new();
             self.remember(LOOKED, &workspace, &Stamp(self.service_now()), &mut first);
-            // Before the end: nothing is kept after it.
+            // Before `Quit`: nothing is saved after it.
             effects.splice(0..0, first);
         }
     }
 }
 
-/// Whether a scan could still find something after a time. One that was running then may have told of some findings
-/// before: they are told once more rather than never.
+/// Whether a scan was running after a time. Findings that it reported before are counted again rather than missed.
 fn was_under_way(scan: &Scan, then: Stamp) -> bool {
     let ended = scan.end_time.or_else(|| scan.start_time.filter(|_| scan.has_ended()));
     ended.is_none_or(|end| end > then)

@@ -1,9 +1,9 @@
-//! The lists as sources of queries: what one list says about another, and what is kept between two queries.
+//! The lists as sources of queries, with the fields that come from other lists.
 
 use crate::contract::{Capture, ScanId, Shared, TargetId};
 use crate::dashboard::data::{AlertState, Data, Payloads};
 use crate::dashboard::list::AnyTable;
-use crate::dashboard::list::asked::any;
+use crate::dashboard::list::query_cache::any;
 use crate::dashboard::model::Model;
 use crate::oob::source::is_own;
 use crate::oob::{Hits, Network, Payload, PayloadBook, TargetHosts, Token};
@@ -13,7 +13,7 @@ use crate::triage::{AssessedFinding, Assessment, Case, FindingKey, TriageState};
 use std::any::Any;
 use std::sync::Arc;
 
-/// What the lists say about each other.
+/// The data of other lists for queries.
 #[derive(Clone, Copy)]
 pub struct ListContext<'a> {
     data: &'a Data,
@@ -123,7 +123,7 @@ impl<T: Item> RowSource for Listed<'_, T> {
 }
 
 impl ListContext<'_> {
-    /// Targets whose name has a lower-case text.
+    /// Targets whose name contains a lower-case text.
     fn targets_named(&self, text: &str) -> Vec<TargetId> {
         let targets = self.data.targets.value().map(|targets| targets.items()).unwrap_or_default();
         let named = targets.iter().filter(|target| target.name.to_lowercase().contains(text));
@@ -131,7 +131,7 @@ impl ListContext<'_> {
     }
 }
 
-/// The findings, with what was decided about each.
+/// The findings with their decisions.
 pub(crate) struct Triaged<'a> {
     pub listed: Listed<'a, Case>,
     pub assessments: &'a [Arc<Assessment>],
@@ -168,7 +168,7 @@ impl RowSource for Triaged<'_> {
 }
 
 impl Model {
-    /// What the lists say about each other.
+    /// The data of other lists for queries.
     pub(crate) fn world(&self) -> ListContext<'_> {
         ListContext {
             data: &self.data,
@@ -182,30 +182,30 @@ impl Model {
         }
     }
 
-    /// A table of this model to be queried.
+    /// A table as a source of queries.
     pub(crate) fn listed<'a, T: Item>(&'a self, table: &'a Table<T>) -> Listed<'a, T> {
         Listed { table, world: self.world(), now: self.service_now().as_second() }
     }
 
-    /// The findings to be queried.
+    /// The findings with decisions as a source of queries.
     pub(crate) fn triaged<'a>(&'a self, table: &'a Table<Case>) -> Triaged<'a> {
         Triaged { listed: self.listed(table), assessments: &self.findings.triage.assessments }
     }
 
-    /// Takes columns of the findings that were made off the UI thread.
+    /// Takes columns of the findings that a worker thread made.
     pub(crate) fn take_columns(&mut self, made: Vec<(Field, ColumnBuilder)>) {
         let Some(table) = self.data.findings.value().cloned() else { return };
-        self.asking(&table, |_, _, asked| asked.evaluator.take_columns(made));
+        self.with_cache(&table, |_, _, cache| cache.evaluator.take_columns(made));
     }
 
-    /// Something else is said about some rows of the findings.
-    pub(crate) fn update_rows(&mut self, rows: &[usize]) {
+    /// Updates the cached columns of findings whose decision changed.
+    pub(crate) fn update_decisions(&mut self, rows: &[usize]) {
         let Some(table) = self.data.findings.value().cloned() else { return };
-        self.asking(&table, |model, _, asked| asked.restanced(rows, &model.triaged(&table)));
+        self.with_cache(&table, |model, _, cache| cache.update_decisions(rows, &model.triaged(&table)));
         self.settings.tabs.stale = true;
     }
 
-    /// The lists that those of a kind say something about.
+    /// The lists that queries on a kind depend on.
     pub(crate) fn others_of(&self, kind: QueryKind) -> Vec<AnyTable> {
         let data = &self.data;
         match kind {

@@ -1,12 +1,12 @@
-//! Rows that stay. What is decided, by whom ever, stays where it is on the screen until the filter is applied again:
-//! nothing under the cursor moves because of a decision.
+//! Retained rows. A decided row keeps its place on the screen until the filter is applied again, so that nothing under the
+//! cursor moves because of a decision.
 //!
 //! ```text
-//!   decided, undone, heard of ─► shown? ─► List::kept, with the row it stands under ─► still a row, in its place
-//!   r, another filter or scope, leaving the pane ─► none is kept
+//!   decided or undone, here or elsewhere ─► shown? ─► List::kept, with the row above ─► still a row, in its place
+//!   r, another filter or scope, leaving the pane ─► none is retained
 //! ```
 //!
-//! All else follows what scans tell: what is new, came back or went does so at once.
+//! Changes by scans apply at once: new, reappeared and absent findings.
 
 use crate::contract::{Risk, Shared, Stamp};
 use crate::dashboard::list::{KeptRow, List};
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Model {
-    /// Something was said about these: those that are shown stay.
+    /// Retains the shown rows of these findings, which were decided.
     pub(crate) fn stay(&mut self, ids: &[CaseId]) {
         if ids.is_empty() {
             return;
@@ -32,34 +32,34 @@ impl Model {
         }
     }
 
-    /// These rows are shown, whatever the filter says, until it is applied again.
+    /// Shows these rows until the filter is applied again, even if it hides them.
     pub(crate) fn keep_rows(&mut self, ids: &[CaseId]) {
         for &id in ids {
             self.lists.findings.kept.entry(id).or_insert(KeptRow::Anywhere);
         }
     }
 
-    /// Rules, or what else is about many findings, say something else of some rows than before: these stay too.
-    pub(crate) fn stay_where_told_otherwise(&mut self, before: &Table<Case>, assessments: &[Arc<Assessment>]) {
+    /// Retains the shown rows whose decision changed by a rule or by another change of many findings.
+    pub(crate) fn stay_where_stance_changed(&mut self, before: &Table<Case>, assessments: &[Arc<Assessment>]) {
         let Some(table) = self.data.findings.value() else { return };
-        let told = |row: &u32| {
+        let changed = |row: &u32| {
             let id = before.items().get(*row as usize)?.id;
             let (was, now) =
                 (assessments.get(*row as usize)?, self.findings.triage.assessments.get(table.position(id)?)?);
-            (said(was) != said(now)).then_some(id)
+            (decision_of(was) != decision_of(now)).then_some(id)
         };
-        let ids: Vec<CaseId> = self.lists.findings.rows.iter().filter_map(told).collect();
+        let ids: Vec<CaseId> = self.lists.findings.rows.iter().filter_map(changed).collect();
         self.lists.findings.keep_shown(before, &ids);
     }
 }
 
-/// What persons, rules and the service say; not what scans tell.
-fn said(assessment: &Assessment) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
+/// The decision of persons, rules and the service, without the facts of scans.
+fn decision_of(assessment: &Assessment) -> (Verdict, VerdictSource, Option<Stamp>, Option<Risk>, &[Shared]) {
     (assessment.verdict, assessment.source, assessment.at, assessment.severity, &assessment.tags)
 }
 
 impl<T: Item> List<T> {
-    /// Of these the shown ones stay, each under the row it stands under now.
+    /// Retains those of the items that are shown, each below the row above it.
     fn keep_shown(&mut self, table: &Table<T>, ids: &[T::Id]) {
         let mut wanted = RowSet::none(table.len());
         ids.iter().filter_map(|&id| table.position(id)).for_each(|at| wanted.set(at));
@@ -74,7 +74,7 @@ impl<T: Item> List<T> {
         }
     }
 
-    /// Rows in an order that decisions change: those that stay go back under the rows they stood under.
+    /// Puts retained rows back below the rows above them, in an order that decisions change.
     pub(crate) fn in_place(&self, table: &Table<T>, rows: Vec<u32>) -> Vec<u32> {
         let place = |id: T::Id| table.position(id).map(|at| at as u32);
         let mut shown = RowSet::none(table.len());
@@ -87,7 +87,7 @@ impl<T: Item> List<T> {
                 KeptRow::Top => None,
                 KeptRow::Under(above) => place(*above).filter(|&above| shown.has(above as usize)),
             };
-            // The row above has gone: it stands where the order puts it.
+            // Without the row above, the order places the row.
             let lost = above.is_none() && *kept != KeptRow::Top;
             if let Some(row) = place(id).filter(|&row| !lost && shown.has(row as usize)) {
                 under.entry(above).or_default().push(row);

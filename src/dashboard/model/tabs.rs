@@ -1,4 +1,4 @@
-//! Saved queries of the findings: tabs with counts, per workspace. And the queries that were typed, to be brought back.
+//! Saved queries of the findings as tabs with counts, per workspace; and the history of typed queries.
 
 use crate::dashboard::base::{Effect, Pane};
 use crate::dashboard::data::{HISTORY, MOST_TYPED, Saved, TABS, Tabs};
@@ -12,10 +12,7 @@ impl Model {
         self.show_rows(pane);
     }
 
-    /// Filters a pane; nothing changes when the text is no query.
-    ///
-    /// # Errors
-    /// Why it is none.
+    /// Filters a pane, unless the text has a syntax error.
     pub fn set_query(&mut self, pane: Pane, text: &str) -> Result<(), ParseError> {
         Query::parse(text, pane.kind())?;
         let before = std::mem::replace(self.cursor(pane).filter().0, text.to_owned());
@@ -29,18 +26,15 @@ impl Model {
         Ok(())
     }
 
-    /// Orders a pane by several fields: `risk,-age`; an empty text goes back to the named order.
-    ///
-    /// # Errors
-    /// What of the text is no field with an order. Captures have one order, that of their stream.
+    /// Orders a pane by several fields: `risk,-age`. An empty text restores the named order.
     pub fn set_order(&mut self, pane: Pane, text: &str) -> Result<(), ParseError> {
         let keys = match text.trim() {
             "" => Vec::new(),
             text => SortKey::parse_all(text, pane.kind())?,
         };
         let why_not = match pane {
-            Pane::Captures => Some("captures stand in the order of time"),
-            Pane::Board => Some("the board has orders of its own: , walks them"),
+            Pane::Captures => Some("captures are always ordered by time"),
+            Pane::Board => Some("the board has named orders only"),
             _ => None,
         };
         if let Some(why_not) = why_not {
@@ -62,12 +56,12 @@ impl Model {
         self.screen.dirty = true;
     }
 
-    /// Opens the next tab, or one before; they form a ring.
+    /// Opens the next or previous tab, around the ends.
     pub fn walk_saved(&mut self, by: isize) {
         let most = self.settings.tabs.saved.len();
         if most > 0 {
             let chosen = self.settings.tabs.chosen(&self.lists.findings.filter);
-            // From an edited query the first step goes back to the tab it began with.
+            // From an edited query, the first step returns to its tab.
             let at = chosen.map_or(self.settings.tabs.at, |at| (at as isize + by).rem_euclid(most as isize) as usize);
             self.open_tab(at);
         }
@@ -83,7 +77,7 @@ impl Model {
             return Err("a tab needs a name".to_owned());
         }
         if query.is_empty() {
-            return Err("there is no filter to save".to_owned());
+            return Err("no filter to save".to_owned());
         }
         let tabs = &mut self.settings.tabs;
         match tabs.saved.iter().position(|saved| saved.name.eq_ignore_ascii_case(name)) {
@@ -101,9 +95,6 @@ impl Model {
     }
 
     /// Renames the tab opened last.
-    ///
-    /// # Errors
-    /// There is none, or another has this name.
     pub fn rename_tab(&mut self, name: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
         let (name, at) = (name.trim(), self.settings.tabs.at);
         if name.is_empty() {
@@ -111,27 +102,24 @@ impl Model {
         }
         let taken = |(other, saved): (usize, &Saved)| other != at && saved.name.eq_ignore_ascii_case(name);
         if self.settings.tabs.saved.iter().enumerate().any(taken) {
-            return Err(format!("there is a tab {name} already"));
+            return Err(format!("tab {name} already exists"));
         }
-        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("there is no tab".to_owned()) };
+        let Some(saved) = self.settings.tabs.saved.get_mut(at) else { return Err("no tab".to_owned()) };
         saved.name = name.to_owned();
         self.tabs_changed(effects);
         Ok(())
     }
 
-    /// Deletes the tab opened last; the filter stays. Returns it.
-    ///
-    /// # Errors
-    /// There is none.
+    /// Deletes the tab opened last and returns it. The filter remains.
     pub fn delete_tab(&mut self, effects: &mut Vec<Effect>) -> Result<Saved, String> {
         let at = self.settings.tabs.at;
         if at >= self.settings.tabs.saved.len() {
-            return Err("there is no tab".to_owned());
+            return Err("no tab".to_owned());
         }
-        let gone = self.settings.tabs.saved.remove(at);
+        let deleted = self.settings.tabs.saved.remove(at);
         self.settings.tabs.at = at.min(self.settings.tabs.saved.len().saturating_sub(1));
         self.tabs_changed(effects);
-        Ok(gone)
+        Ok(deleted)
     }
 
     fn tabs_changed(&mut self, effects: &mut Vec<Effect>) {
@@ -141,7 +129,7 @@ impl Model {
         self.remember_here(TABS, &saved, effects);
     }
 
-    /// Keeps a query that was typed, to be brought back with up.
+    /// Adds a query to the history.
     pub(crate) fn typed(&mut self, pane: Pane, text: &str, effects: &mut Vec<Effect>) {
         let text = text.trim();
         if text.is_empty() {
@@ -156,7 +144,7 @@ impl Model {
         self.remember_here(HISTORY, &typed, effects);
     }
 
-    /// Takes up the tabs and typed queries of the workspace worked in, and opens Undecided.
+    /// Loads the tabs and the query history of the current workspace, and opens Undecided.
     pub(crate) fn load_tabs(&mut self) {
         let workspace = self.workspace_name();
         let mut tabs = Tabs::default();
@@ -178,7 +166,7 @@ impl Model {
         self.load_since();
     }
 
-    /// Counts the tabs anew where that is due.
+    /// Counts the findings of the tabs, if the counts are out of date.
     pub(crate) fn count_tabs(&mut self) {
         if !std::mem::take(&mut self.settings.tabs.stale) {
             return;
@@ -189,9 +177,9 @@ impl Model {
         };
         let queries: Vec<Query> =
             self.settings.tabs.saved.iter().map(|saved| query_of(&saved.query, QueryKind::Findings)).collect();
-        let counts = self.asking(&table, |model, _, asked| {
+        let counts = self.with_cache(&table, |model, _, cache| {
             let source = model.triaged(&table);
-            queries.iter().map(|query| asked.matches(query, &source).count()).collect()
+            queries.iter().map(|query| cache.matches(query, &source).count()).collect()
         });
         self.screen.dirty |= self.settings.tabs.counts != counts;
         self.settings.tabs.counts = counts;

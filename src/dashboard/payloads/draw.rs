@@ -1,6 +1,6 @@
 //! The payload book: what was planted where, and what it brought in.
 
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ListAction, PayloadAction};
 use crate::dashboard::ui::context::{cell, words};
@@ -131,5 +131,5 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         lines.push(words(keys, theme.dim()));
         lines
     });
-    Some(DetailPane { id: cx.model.lists.payloads.selected?.into(), head, tabs: Vec::new(), text })
+    Some(DetailPane { id: RowRef::Item(cx.model.lists.payloads.selected?.into()), head, tabs: Vec::new(), text })
 }

@@ -106,7 +106,7 @@ fn tells_no_paths(model: &Model) -> bool {
 fn finding_at_hand(model: &Model) -> Option<(crate::triage::FindingKey, Shared)> {
     let id = match model.navigation.focus.pane {
         Pane::Findings => model.selected_id(Pane::Findings).map(CaseId),
-        Pane::Board => model.board_case(),
+        Pane::Board => model.lists.board.selected,
         _ => None,
     };
     let case = model.data.findings.value()?.get(id?)?;

@@ -148,7 +148,7 @@ fn a_payload_is_waited_for_until_it_comes_or_the_time_is_over() {
     assert!(desk.pass(601).is_empty());
     assert!(
         desk.model.captures.signals.waits.is_empty()
-            && desk.notices().contains("nothing came for payload aaaaaaaaaaab")
+            && desk.notices().contains("payload aaaaaaaaaaab: no request before the timeout")
     );
 }
 
@@ -254,7 +254,7 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     assert!(signals(desk.send(Msg::Oob(OobNews::Captures { generation, new }))).is_empty());
     // The selected capture's address is one's own from now on.
     desk.keys("5 G : 'mine' enter");
-    assert!(desk.notices().contains("203.0.113.9 is yours"), "{}", desk.notices());
+    assert!(desk.notices().contains("203.0.113.9 is your address"), "{}", desk.notices());
     assert!(desk.hit(10, Some(1)).is_empty());
     for (query, ids) in
         [("is:own is:known", &[9, 10][..]), ("is:bot", &[9]), ("is:own -is:bot", &[10]), ("-is:own", &[1, 2, 3])]
@@ -266,7 +266,7 @@ fn bots_and_the_own_address_are_not_heard_unless_a_rule_says_so() {
     desk.keys(": 'alert is:own payload:*ab' enter");
     assert_eq!(desk.hit(11, Some(1)).len(), 1, "a rule says so");
     desk.keys("5 G : 'mine' enter");
-    assert!(desk.notices().contains("is not yours any more"), "{}", desk.notices());
+    assert!(desk.notices().contains("is no longer your address"), "{}", desk.notices());
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_logger_that_is_over_is_refused_with_the_reason_and_another_is_not_taken_in_
 fn a_read_only_session_plants_nothing() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
-    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read only"), "{}", desk.notices());
+    assert!(planted(&desk.keys("3 p")).0.is_empty() && desk.notices().contains("read-only"), "{}", desk.notices());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reports: documents in the making, and those ready to download.
 
 use crate::contract::{Report, ReportStatus};
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::ui::context::{cell, words};
@@ -90,5 +90,5 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         };
         vec![words(sentence, theme.dim())]
     });
-    Some(DetailPane { id: report.id.0, head, tabs: Vec::new(), text })
+    Some(DetailPane { id: RowRef::Item(report.id.0), head, tabs: Vec::new(), text })
 }

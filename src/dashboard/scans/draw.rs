@@ -1,7 +1,7 @@
 //! Scans: what runs with honest progress, what failed and why, what was found; and one scan from all sides.
 
 use crate::contract::{ResourceType, Scan, ScanStatus, Test, Tool};
-use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::ui::context::words;
@@ -156,7 +156,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         }),
         _ => DetailText::new(vec![table.clone()], move |theme, _, _| summary_lines(theme, scan)),
     };
-    Some(DetailPane { id: scan.id.0, head: head_lines(cx, scan), tabs, text })
+    Some(DetailPane { id: RowRef::Item(scan.id.0), head: head_lines(cx, scan), tabs, text })
 }
 
 /// The text of a part that is read while it is looked at.

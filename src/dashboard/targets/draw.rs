@@ -1,7 +1,7 @@
 //! Targets: what was found on each, and when it was last looked at.
 
 use crate::contract::{ScanStatus, Target};
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction};
 use crate::dashboard::ui::context::{cell, words};
@@ -86,5 +86,5 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
     let text = DetailText::new(vec![table.clone()], move |theme, _, _| {
         plain(&text::clean_text(&target.description), theme.text())
     });
-    Some(DetailPane { id: target.id.0, head, tabs: Vec::new(), text })
+    Some(DetailPane { id: RowRef::Item(target.id.0), head, tabs: Vec::new(), text })
 }

@@ -122,7 +122,7 @@ impl Desk {
             effects.extend(update(&mut self.model, now, Msg::AskOn));
         }
         // A frame is drawn after each message, as the runtime does it when nothing more is queued.
-        let row = self.model.row_id(self.model.navigation.focus.pane);
+        let row = self.model.selected_row(self.model.navigation.focus.pane);
         let measures = Measures { row, ..self.model.screen.measures };
         self.model.drawn(self.at, measures);
         effects
@@ -199,9 +199,11 @@ impl Desk {
         }
     }
 
-    /// Ids of a pane's rows; of findings those of the service.
+    /// Ids of a pane's rows, of a group header that of its last item; of findings those of the service.
     pub fn shown(&mut self, pane: Pane) -> Vec<i64> {
-        let ids = self.model.cursor(pane).shown_ids();
+        let cursor = self.model.cursor(pane);
+        let ids: Vec<i64> = (0..cursor.len()).filter_map(|at| cursor.ids_at(at).pop()).collect();
+        drop(cursor);
         ids.into_iter().map(|id| self.model.service_id(pane, id)).collect()
     }
 

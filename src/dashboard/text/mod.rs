@@ -10,10 +10,9 @@
 pub mod input;
 pub mod offers;
 
+use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
 pub use input::TextInput;
 pub use offers::{Ends, Offers, Recall};
-
-use crate::dashboard::base::{Pane, Tab, TextMode};
 use std::collections::BTreeMap;
 
 /// A search in the detail's text. The view finds the matches, since it makes the lines. While `follow` holds it shows
@@ -35,7 +34,7 @@ pub struct Detail {
     tabs: BTreeMap<Pane, Tab>,
     modes: BTreeMap<Tab, TextMode>,
     /// What the scroll position belongs to: another row or tab starts at the top.
-    pub of: Option<(Pane, i64, Tab)>,
+    pub of: Option<(Pane, RowRef, Tab)>,
     /// First visible line.
     pub scroll: u32,
     /// First visible column, of long lines.
@@ -86,7 +85,7 @@ impl Detail {
     }
 
     /// Belongs to this row and tab from now on; another one than before starts at the top.
-    pub fn belong_to(&mut self, of: Option<(Pane, i64, Tab)>) {
+    pub fn belong_to(&mut self, of: Option<(Pane, RowRef, Tab)>) {
         if self.of != of {
             self.of = of;
             self.scroll = 0;
@@ -107,11 +106,11 @@ mod tests {
         assert!(detail.walk_tabs(Pane::Findings, 1) && detail.walk_tabs(Pane::Findings, 1));
         assert!(detail.walk_tabs(Pane::Findings, 1) && !detail.walk_tabs(Pane::Findings, 1));
         assert_eq!(detail.tab(Pane::Findings), Tab::History);
-        detail.belong_to(Some((Pane::Findings, 1, Tab::References)));
+        detail.belong_to(Some((Pane::Findings, RowRef::Item(1), Tab::References)));
         detail.scroll = 9;
-        detail.belong_to(Some((Pane::Findings, 1, Tab::References)));
+        detail.belong_to(Some((Pane::Findings, RowRef::Item(1), Tab::References)));
         assert_eq!(detail.scroll, 9);
-        detail.belong_to(Some((Pane::Findings, 2, Tab::References)));
+        detail.belong_to(Some((Pane::Findings, RowRef::Item(2), Tab::References)));
         assert_eq!(detail.scroll, 0);
     }
 

@@ -1,14 +1,15 @@
 //! What drawing remembers from one frame to the next. Nothing here is knowledge: thrown away, it is made anew.
 
 use crate::contract::Finding;
-use crate::dashboard::base::{CaughtId, Measures, Pane, Tab, TextMode};
+use crate::dashboard::base::{CaughtId, GroupId, Measures, Pane, RowRef, Tab, TextMode};
 use crate::dashboard::data::{Data, Stream};
 use crate::dashboard::list::{List, StreamList};
 use crate::dashboard::model::ReviewFacts as GroupFacts;
+use crate::dashboard::ui::facts::PaneFacts;
+use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::table::window;
-use crate::dashboard::ui::{PaneFacts, Theme};
 use crate::table::{Item, Table};
-use crate::triage::{Case, CaseId};
+use crate::triage::Case;
 use ratatui::text::Line;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -67,8 +68,7 @@ impl Anchors {
 /// of the list (filter, order, groups) nothing is held: the cursor is in the middle, or the list at its top.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Anchor {
-    /// As a number.
-    id: Option<i64>,
+    id: Option<RowRef>,
     row: usize,
     view: u64,
 }
@@ -76,29 +76,14 @@ pub(crate) struct Anchor {
 impl Anchor {
     /// The first row to draw of `height` rows; `view` is a number for what the list shows and how.
     pub fn resolve<T: Item>(&mut self, view: u64, list: &List<T>, table: &Table<T>, height: usize) -> usize {
-        let id_at = |row: usize| Some(table.items().get(*list.rows.get(row)? as usize)?.id().into());
-        let place = |id: i64| {
-            let position = table.position(id.into())?;
-            list.rows.iter().position(|&row| row as usize == position)
-        };
-        self.resolve_rows(view, (list.at, list.rows.len(), height), id_at, place)
-    }
-
-    /// The same for any rows: the selected one, how many there are, and how many are drawn.
-    pub fn resolve_rows(
-        &mut self,
-        view: u64,
-        (at, rows, height): (usize, usize, usize),
-        id_at: impl Fn(usize) -> Option<i64>,
-        place: impl Fn(i64) -> Option<usize>,
-    ) -> usize {
+        let row_at = |at: usize| list.row_at(table, at).map(|row| row.map(Into::into));
         let held = match self.id {
-            _ if std::mem::replace(&mut self.view, view) != view => at.saturating_sub(height / 2),
-            Some(id) if id_at(self.row) != Some(id) => place(id).unwrap_or(self.row),
+            _ if std::mem::replace(&mut self.view, view) != view => list.at.saturating_sub(height / 2),
+            Some(row) if row_at(self.row) != Some(row) => list.place(table, row.map(Into::into)).unwrap_or(self.row),
             _ => self.row,
         };
-        self.row = window(held, at, rows, height);
-        self.id = id_at(self.row);
+        self.row = window(held, list.at, list.len(), height);
+        self.id = row_at(self.row);
         self.row
     }
 }
@@ -114,7 +99,7 @@ impl StreamAnchor {
         let held = self.0.map_or(0, |id| list.place_near(stream, id));
         let first = window(held, list.at, list.len(), height);
         // As long as not everything was asked, it may still come.
-        if list.unasked() == 0 {
+        if list.pending() == 0 {
             self.0 = list.id_at(stream, first);
         }
         first
@@ -126,7 +111,7 @@ impl StreamAnchor {
 pub(crate) struct TextKey {
     pub pane: Pane,
     pub tab: Tab,
-    pub id: i64,
+    pub id: RowRef,
     pub shown: TextMode,
     pub width: u16,
     /// Addresses of the shared values it is made from; [`WrappedText::_held`] keeps them from being used again.
@@ -155,13 +140,13 @@ pub(crate) struct HeadFacts(Option<(HeadKey, Arc<GroupFacts>)>);
 
 /// What they are made of: the head, the table, the rows that the filter leaves, and how many events there are.
 #[derive(Debug)]
-struct HeadKey(CaseId, Arc<Table<Case>>, Arc<Vec<u32>>, usize);
+struct HeadKey(GroupId, Arc<Table<Case>>, Arc<Vec<u32>>, usize);
 
 impl HeadFacts {
     /// The same as in the frame before, where nothing they are made of is another.
     pub fn of(
         &mut self,
-        (id, table, rows, events): (CaseId, &Arc<Table<Case>>, &Arc<Vec<u32>>, usize),
+        (id, table, rows, events): (GroupId, &Arc<Table<Case>>, &Arc<Vec<u32>>, usize),
         make: impl FnOnce() -> GroupFacts,
     ) -> Arc<GroupFacts> {
         match &self.0 {

@@ -7,7 +7,7 @@
 //!               └► made and wrapped otherwise
 //! ```
 
-use crate::dashboard::base::{Pane, Tab, TextMode};
+use crate::dashboard::base::{Pane, RowRef, Tab, TextMode};
 use crate::dashboard::model::{LinePurpose, Modal};
 use crate::dashboard::text::Search;
 use crate::dashboard::ui::context::words;
@@ -30,7 +30,7 @@ const HEAD_SHARE: u16 = 3;
 /// What a pane's file says about the detail of its selected row.
 pub(crate) struct DetailPane<'a> {
     /// Of the row, for the cache.
-    pub id: i64,
+    pub id: RowRef,
     /// Name and facts.
     pub head: Vec<Line<'static>>,
     /// Heads of the tabs, with counts.

@@ -1,7 +1,7 @@
 //! Word lists: what the guessing tools try.
 
 use crate::contract::Wordlist;
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ItemAction, ListAction};
 use crate::dashboard::ui::context::{cell, words};
@@ -61,5 +61,5 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         lines.push(words(format!("{open} shows the words, {download} downloads them."), theme.dim()));
         lines
     });
-    Some(DetailPane { id: wordlist.id.0, head, tabs: Vec::new(), text })
+    Some(DetailPane { id: RowRef::Item(wordlist.id.0), head, tabs: Vec::new(), text })
 }

@@ -2,7 +2,7 @@
 
 use crate::dashboard::base::Caught;
 use crate::dashboard::captures::draw::detail::known;
-use crate::dashboard::list::{CaptureGroup, CaptureGroupKey};
+use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, Group};
 use crate::dashboard::ui::context::{cell, words};
 use crate::dashboard::ui::{Cx, TableColumn, format};
 use crate::oob::Agent;
@@ -30,18 +30,18 @@ pub(crate) fn of_one<'a>(cx: &Cx<'a>, caught: &'a Caught) -> Vec<Line<'a>> {
 }
 
 /// Those of a head: what its captures have in common, how many they are, and the newest of them.
-pub(crate) fn of_group<'a>(cx: &Cx<'a>, group: &CaptureGroup, newest: &'a Caught) -> Vec<Line<'a>> {
+pub(crate) fn of_group<'a>(cx: &Cx<'a>, (group, by): (&Group, CaptureGroupBy), newest: &'a Caught) -> Vec<Line<'a>> {
     let (theme, count) = (cx.theme, format::thousands(group.rows.len() as u64));
-    let fold = theme.glyphs.folds[usize::from(group.open)];
+    let fold = theme.glyphs.folds[usize::from(group.is_open)];
     let mut line = words(format!("{fold} "), theme.key());
-    match &group.key {
+    match CaptureGroupKey::of(by, newest) {
         CaptureGroupKey::Payload(_) => {
             line.extend(planted(cx, newest).spans);
             line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
         }
         CaptureGroupKey::Unknown(_) => line.push_span(Span::styled(format!("unknown, {count} alike"), theme.dim())),
         CaptureGroupKey::Source(from) => {
-            line.push_span(Span::styled(text::clean(from).into_owned(), theme.text()));
+            line.push_span(Span::styled(text::clean(&from).into_owned(), theme.text()));
             line.push_span(Span::styled(format!("  {}{count}", theme.glyphs.times), theme.strong()));
         }
         CaptureGroupKey::Logger(_) => {

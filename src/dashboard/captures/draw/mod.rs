@@ -25,21 +25,21 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
         known: ListState::of(&cx.model.data.loggers),
         filter: &list.filter,
         // What is folded under a head is not hidden.
-        total: (list.len() + stream.caught.len()).saturating_sub(list.unasked() + list.taken()),
+        total: (list.len() + stream.caught.len()).saturating_sub(list.pending() + list.matches()),
         shown: list.len(),
         at: list.at,
         marks: (list.marks().len(), list.marks_hidden()),
-        place: list.by().map(|by| format!("{} by {}", format::plural(list.taken(), "capture"), by.word())),
+        place: list.by().map(|by| format!("{} by {}", format::plural(list.matches(), "capture"), by.word())),
         ..pane_of(Pane::Captures, &cx.model.data.loggers)
     };
-    let range = list.range_from.and_then(|id| list.place(stream, id));
+    let range = list.range_start(stream);
     let row = |at: usize, _: &[u16]| {
         let newest = stream.get(list.rows_at(at).next_back()?)?;
         let ranged = range.is_some_and(|from| (from.min(list.at)..=from.max(list.at)).contains(&at));
-        let marked = !list.marks().is_empty() && list.ids_at(stream, at).all(|id| list.marks().contains(&id));
+        let marked = list.is_marked(stream, at);
         Some(TableRow {
-            cells: match list.head_at(at) {
-                Some(group) => cells::of_group(cx, group, newest),
+            cells: match list.header_at(at).zip(list.by()) {
+                Some((group, by)) => cells::of_group(cx, (group, by), newest),
                 None => cells::of_one(cx, newest),
             },
             style: cx.freshness(&cx.model.data.loggers),
@@ -59,7 +59,7 @@ fn about(cx: &Cx<'_>) -> String {
         None => format::plural(loggers.len(), "logger"),
     };
     let count = match model.navigation.scope.logger {
-        Some(_) => model.lists.captures.taken(),
+        Some(_) => model.lists.captures.matches(),
         None => stream.caught.len(),
     };
     let separator = cx.theme.glyphs.separator;
@@ -97,8 +97,8 @@ fn follow_note(cx: &Cx<'_>) -> Line<'static> {
     let mut line = Line::default();
     let stream = &cx.model.data.captures;
     let held = stream.caught.len();
-    if list.unasked() > 0 {
-        let asked = format::thousands(held.saturating_sub(list.unasked()) as u64);
+    if list.pending() > 0 {
+        let asked = format::thousands(held.saturating_sub(list.pending()) as u64);
         let held = format::thousands(held as u64);
         line.push_span(Span::styled(format!("{asked} of {held} asked  "), theme.warn()));
     } else if stream.dropped > 0 {

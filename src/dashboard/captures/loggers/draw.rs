@@ -1,7 +1,7 @@
 //! Loggers: their addresses, what they caught, and how long they go on.
 
 use crate::contract::Logger;
-use crate::dashboard::base::Pane;
+use crate::dashboard::base::{Pane, RowRef};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, CopyAction, ItemAction, ListAction};
 use crate::dashboard::ui::context::{cell, words};
@@ -78,5 +78,5 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             words(HTTP_ONLY, theme.dim()),
         ]
     });
-    Some(DetailPane { id: logger.id.0, head, tabs: Vec::new(), text })
+    Some(DetailPane { id: RowRef::Item(logger.id.0), head, tabs: Vec::new(), text })
 }

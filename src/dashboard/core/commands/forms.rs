@@ -54,7 +54,7 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
     if let Some(query) = args.query() {
         let (ids, words) = out::chosen(model, Some(query))?;
         if ids.is_empty() {
-            return Err(format!("no finding is {words}"));
+            return Err(format!("no finding matches {words}"));
         }
         let ids = ids.into_iter().map(i64::from).collect();
         sets.insert(0, objects::id_set(model, &words, ReportSource::Findings, ids));

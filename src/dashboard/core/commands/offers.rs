@@ -99,8 +99,8 @@ fn of_shape(model: &mut Model, shape: ArgumentShape, typed: &str, place: Range<u
 fn of_query(model: &mut Model, kind: QueryKind, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
     let query = &typed[place.clone()];
     let pane = Pane::ALL.into_iter().find(|pane| pane.kind() == kind);
-    let found =
-        pane.and_then(|pane| model.ask_list(pane, |evaluator, source| complete(query, query.len(), evaluator, source)));
+    let found = pane
+        .and_then(|pane| model.query_list(pane, |evaluator, source| complete(query, query.len(), evaluator, source)));
     let offer = |found: Completion| CommandOffer {
         place: (place.start + found.at.start)..(place.start + found.at.end),
         text: found.text,

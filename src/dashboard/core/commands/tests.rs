@@ -177,11 +177,11 @@ pub(crate) fn what_is_off_stays_visible_with_the_reason() {
     desk.model.session.read_only = true;
     desk.keys(": 'report'");
     let report = line(&desk).offers.all.iter().find(|offer| offer.text == "report").unwrap();
-    assert!(report.off.as_deref().unwrap().contains("read only"));
+    assert!(report.off.as_deref().unwrap().contains("read-only"));
     desk.keys("ctrl-u 'clear'");
     assert!(line(&desk).offers.all[0].off.is_some());
     desk.keys("enter");
-    assert!(desk.notices().contains("read only"), "{}", desk.notices());
+    assert!(desk.notices().contains("read-only"), "{}", desk.notices());
     desk.keys("esc");
     let mut desk = crate::dashboard::core::commands::tests::desk();
     desk.keys(": 'pause' enter");
@@ -226,7 +226,7 @@ pub(crate) fn a_baseline_is_an_event_of_the_workspace_and_needs_a_store() {
     assert_eq!(recorded, Some(Change::Baseline(Some(day))));
     desk.model.findings.triage.writer = None;
     desk.keys(": 'baseline none' enter");
-    assert!(desk.notices().contains("still being read"), "{}", desk.notices());
+    assert!(desk.notices().contains("still loading"), "{}", desk.notices());
 }
 
 #[test]

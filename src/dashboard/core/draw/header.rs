@@ -39,7 +39,7 @@ fn place(cx: &Cx<'_>, room: u16) -> Line<'static> {
     let workspace = cx.model.navigation.scope.workspace.and_then(|id| cx.model.data.workspaces.value()?.get(id));
     let named = workspace.map(|workspace| text::clean(&workspace.name).into_owned());
     let mut pane = cx.model.navigation.focus.pane.title().to_lowercase();
-    if let (Pane::Findings, Some(by)) = (cx.model.navigation.focus.pane, cx.model.lists.groups.by) {
+    if let (Pane::Findings, Some(by)) = (cx.model.navigation.focus.pane, cx.model.lists.finding_groups.by) {
         pane.push_str(&format!(" by {}", by.word()));
     }
     let wide = cx.model.layout() == Layout::Wide;

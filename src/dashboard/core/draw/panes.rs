@@ -17,7 +17,7 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             let rows = (view_of(slot.pane).list)(cx, buf, slot, cache);
             if slot.pane == cx.model.navigation.focus.pane {
                 cache.measures.list_rows = rows;
-                cache.measures.row = cx.model.row_id(slot.pane).filter(|_| rows > 0);
+                cache.measures.row = cx.model.selected_row(slot.pane).filter(|_| rows > 0);
             }
         }
         SlotPart::Detail => {
@@ -26,7 +26,7 @@ pub(crate) fn draw_slot(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
                 None => crate::dashboard::ui::text::draw_detail(cx, buf, slot, cache, detail_of),
             }
             if cx.model.navigation.focus.in_detail {
-                cache.measures.row = cx.model.row_id(slot.pane);
+                cache.measures.row = cx.model.selected_row(slot.pane);
             }
         }
         SlotPart::Line => draw_summary(cx, buf, slot),

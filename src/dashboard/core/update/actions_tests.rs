@@ -1,7 +1,7 @@
 //! Every action in every place: a table of what each does, made by pressing one key that stands for the action
 //! everywhere.
 
-use crate::dashboard::base::{Focus, ListKind};
+use crate::dashboard::base::{Focus, ListKind, RowRef};
 use crate::dashboard::core::Msg;
 use crate::dashboard::input::{Action, Context, Keymap};
 use crate::dashboard::model::{LinePurpose, Model};
@@ -77,7 +77,7 @@ fn matrix(places: &[Place]) -> String {
 
 fn cell(outcome: &str) -> String {
     match outcome {
-        "“ACTION” has no use here" => ".".to_owned(),
+        "“ACTION” has no effect here" => ".".to_owned(),
         "" => "=".to_owned(),
         _ => format!("{:04x}", digest(outcome) & 0xffff),
     }
@@ -221,14 +221,15 @@ fn state(model: &mut Model) -> String {
     writeln!(text, "asked {asked:?}").unwrap();
     for pane in Pane::ALL {
         let mut cursor = model.cursor(pane);
-        let place = (cursor.at(), cursor.len(), cursor.selected_id(), cursor.marked(), cursor.range());
+        let place =
+            (cursor.at(), cursor.len(), cursor.selected_row().and_then(RowRef::item), cursor.marked(), cursor.range());
         writeln!(text, "{pane:?} {place:?} {:?}", cursor.filter()).unwrap();
     }
     let detail = &model.detail;
     let search = detail.search.as_ref().map(|search| (&search.words, search.at, search.follow));
     writeln!(text, "scroll {} {} {search:?}", detail.scroll, detail.sideways).unwrap();
     writeln!(text, "{:?}", Pane::ALL.map(|pane| detail.tab(pane))).unwrap();
-    writeln!(text, "tab {} grouped {:?}", model.settings.tabs.at, model.lists.groups.by).unwrap();
+    writeln!(text, "tab {} grouped {:?}", model.settings.tabs.at, model.lists.finding_groups.by).unwrap();
     let captures = &model.lists.captures;
     writeln!(text, "captures {:?} paused {} follow {}", captures.by(), captures.paused, captures.follow).unwrap();
     writeln!(text, "board {:?}", model.lists.board.sort).unwrap();

@@ -158,7 +158,7 @@ fn a_read_only_session_changes_nothing_and_says_why() {
     for keys in ["2 n", "2 D", "2 s", "4 S", "4 s", "5 D", "5 s", "6 D", "1 e", "3 R"] {
         assert_eq!(desk.keys(keys), [], "{keys}");
         assert!(desk.model.overlay.modals.is_empty(), "{keys}");
-        assert!(desk.notices().contains("read only"), "{keys}");
+        assert!(desk.notices().contains("read-only"), "{keys}");
     }
 }
 

@@ -22,7 +22,7 @@ const NOTHING: &str = "this row has nothing of that kind to copy";
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
     let of_captures = model.navigation.focus.pane == Pane::Captures;
     let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
-    if of_many && of_captures && model.head_must_wait() {
+    if of_many && of_captures && model.header_must_wait() {
         return;
     }
     let made = match action {
@@ -78,7 +78,7 @@ fn url(model: &Model) -> Option<String> {
         }
         Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
-            Some(caught) => Some(model.sent(caught).went().url),
+            Some(caught) => Some(model.record_of(caught).went().url),
             // Nothing was caught yet: what is wanted is the URL to send something to.
             None => {
                 let loggers = model.data.loggers.value()?;
@@ -117,7 +117,7 @@ fn curl(model: &Model) -> Option<String> {
 
 /// A captured request as curl; a body that is no plain text goes into a file first, whose name the command then has.
 fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(sent) = model.selected_capture().map(|caught| model.sent(caught)) else {
+    let Some(sent) = model.selected_capture().map(|caught| model.record_of(caught)) else {
         return model.say(Tone::Plain, NOTHING);
     };
     let marked = model.lists.captures.marks().len();

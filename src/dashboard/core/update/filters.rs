@@ -60,7 +60,7 @@ pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
 fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
     let cursor = line(model).map_or(0, |line| line.input.row_before_cursor().len());
     model
-        .ask_list(pane, |evaluator: &mut Evaluator, source| complete(text, cursor, evaluator, source))
+        .query_list(pane, |evaluator: &mut Evaluator, source| complete(text, cursor, evaluator, source))
         .unwrap_or_default()
 }
 

@@ -3,7 +3,7 @@
 use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::data::BY_NOW;
 use crate::dashboard::input::action::GroupAction;
-use crate::dashboard::list::{FindingGroupBy, stream};
+use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
 /// Groups the findings or the captures, or no more; the board has an order instead.
@@ -16,9 +16,9 @@ pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
         GroupAction::Owasp => group(model, Some(FindingGroupBy::Owasp)),
         GroupAction::Port => group(model, Some(FindingGroupBy::Port)),
         GroupAction::Now => order_by_now(model),
-        GroupAction::Payload => group_captures(model, Some(stream::groups::CaptureGroupBy::Payload)),
-        GroupAction::Source => group_captures(model, Some(stream::groups::CaptureGroupBy::Source)),
-        GroupAction::Logger => group_captures(model, Some(stream::groups::CaptureGroupBy::Logger)),
+        GroupAction::Payload => group_captures(model, Some(CaptureGroupBy::Payload)),
+        GroupAction::Source => group_captures(model, Some(CaptureGroupBy::Source)),
+        GroupAction::Logger => group_captures(model, Some(CaptureGroupBy::Logger)),
         GroupAction::None => match model.navigation.focus.pane {
             Pane::Board => order_board(model, 0),
             Pane::Captures => group_captures(model, None),
@@ -40,7 +40,7 @@ fn order_board(model: &mut Model, sort: usize) {
 }
 
 /// Groups the captures, or no more. The cursor stays on its capture, or goes to the head that holds it.
-fn group_captures(model: &mut Model, by: Option<stream::groups::CaptureGroupBy>) {
+fn group_captures(model: &mut Model, by: Option<CaptureGroupBy>) {
     model.navigation.focus.pane = Pane::Captures;
     model.navigation.focus.in_detail = false;
     model.lists.captures.group(by);
@@ -50,16 +50,9 @@ fn group_captures(model: &mut Model, by: Option<stream::groups::CaptureGroupBy>)
 /// Groups the findings, or no more. The cursor stays on its finding, or goes to the head that holds it; from a head
 /// it goes by the first member.
 pub(crate) fn group(model: &mut Model, by: Option<FindingGroupBy>) {
-    let Some(table) = model.data.findings.value().cloned() else {
-        model.lists.groups.by = by;
-        return;
-    };
-    let lists = &mut model.lists;
-    let head = lists.findings.selected.and_then(|id| lists.groups.head(id));
-    if let Some(&first) = head.and_then(|head| lists.groups.members(head).first()) {
-        lists.findings.selected = Some(table.items()[first as usize].id);
-    }
-    lists.groups.by = by;
+    model.lists.finding_groups.by = by;
+    let Some(table) = model.data.findings.value() else { return };
+    model.lists.findings.leave_header(table);
     model.navigation.focus.pane = Pane::Findings;
     model.navigation.focus.in_detail = false;
     model.show_rows(Pane::Findings);

@@ -70,7 +70,7 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
 fn h_and_l_walk_the_tabs_of_a_detail_and_h_on_the_first_goes_out() {
     let mut desk = Desk::new();
     desk.keys("4 enter l l");
-    assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, 2, Tab::Output)));
+    assert_eq!(desk.model.shown_detail(), Some((Pane::Scans, crate::dashboard::base::RowRef::Item(2), Tab::Output)));
     assert_eq!(desk.model.plan().scan_part, Some((ScanId(2), ScanPart::Output)));
     desk.keys("h h");
     assert!(desk.model.navigation.focus.in_detail);

@@ -265,7 +265,7 @@ fn going_to_a_row_that_the_filter_hides_takes_the_filter_off_and_says_so() {
     let mut desk = Desk::new();
     desk.keys("2 / 't5' enter 3 g t");
     assert_eq!(desk.model.selected_id(Pane::Targets), Some(1));
-    assert!(desk.notices().contains("taken off"), "{}", desk.notices());
+    assert!(desk.notices().contains("filter and scope removed"), "{}", desk.notices());
 }
 
 #[test]

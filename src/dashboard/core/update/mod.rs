@@ -82,11 +82,11 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
         Msg::AskOn => {
-            model.captures.asks_on = false;
+            model.captures.is_chunk_requested = false;
             model.screen.dirty = true;
-            match model.lists.captures.unasked() {
+            match model.lists.captures.pending() {
                 0 => model.gather(&mut effects),
-                _ => model.ask_captures(StreamList::ask_on),
+                _ => model.filter_captures(StreamList::next_chunk),
             }
         }
         Msg::Woke => model.screen.dirty = true,
@@ -99,7 +99,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.count_tabs();
     model.correlate(&mut effects);
     model.remember_looked(workspace, &mut effects);
-    model.ask_on(&mut effects);
+    model.next_chunk(&mut effects);
     if effects.contains(&Effect::Quit) {
         // Nothing is asked on after it.
         let mut files = Vec::new();
@@ -124,7 +124,7 @@ fn settle(model: &mut Model) {
     model.detail.belong_to(shown);
     crate::dashboard::findings::review::settle(model);
     let covered = model.overlay.modals.iter().any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
-    match shown.map(|(pane, id, _)| (pane, id)).filter(|_| !covered) {
+    match shown.and_then(|(pane, row, _)| Some((pane, row.item()?))).filter(|_| !covered) {
         Some((pane, id)) => match model.findings.looking {
             Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
                 if pane == Pane::Scans && now >= since + SEEN_AFTER {
@@ -153,7 +153,7 @@ fn settle(model: &mut Model) {
 /// What comes into a stream that is on the screen and follows its end is seen as it comes.
 fn see_captures(model: &mut Model) {
     if model.captures.new_captures == 0
-        || !model.lists.captures.goes_along()
+        || !model.lists.captures.is_following()
         || !model.on_screen().contains(&Pane::Captures)
     {
         return;

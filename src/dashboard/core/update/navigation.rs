@@ -73,12 +73,12 @@ fn back(model: &mut Model) {
         return;
     }
     if model.cursor(pane).range().is_some() {
-        model.cursor(pane).end_range();
+        model.cursor(pane).set_range(false);
     } else if model.navigation.focus.zoomed {
         model.navigation.focus.zoomed = false;
     } else if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
-    } else if model.settings.since.put_away() {
+    } else if model.settings.since.dismiss() {
         // The line is away: that was all.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);

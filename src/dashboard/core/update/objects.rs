@@ -40,7 +40,7 @@ fn compare(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Captures => captures::compare(model),
         Pane::Scans => retest::compare_scans(model),
-        Pane::Findings | Pane::Board => retest::tell_difference(model),
+        Pane::Findings | Pane::Board => retest::show_difference(model),
         Pane::Workspaces | Pane::Targets | Pane::Loggers | Pane::Reports | Pane::Wordlists | Pane::Payloads => {
             model.say_no_use(Action::Item(ItemAction::Compare));
         }
@@ -150,10 +150,8 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     for (pane, source) in panes {
         let on_board = pane == Pane::Findings && model.navigation.focus.pane == Pane::Board;
         if on_board {
-            let all =
-                model.data.board.value().map(|table| table.items().iter().map(|row| row.id.0).collect::<Vec<_>>());
-            let all = model.board_ids(&all.unwrap_or_default());
-            sets.push(("on the board".to_owned(), source.clone(), all.into_iter().map(i64::from).collect()));
+            let rows = model.data.board.value().map(|table| table.items()).unwrap_or_default();
+            sets.push(("on the board".to_owned(), source.clone(), rows.iter().map(|row| row.id.0).collect()));
         }
         let chosen = if pane == model.navigation.focus.pane { model.chosen(pane) } else { model.cursor(pane).chosen() };
         let words = if chosen.many { "marked" } else { "selected" };

@@ -104,12 +104,12 @@ impl World {
 fn assert_sound(model: &mut Model) {
     for pane in Pane::ALL {
         let cursor = model.cursor(pane);
-        let (rows, at, selected) = (cursor.len(), cursor.at(), cursor.selected_id());
+        let (rows, at, selected) = (cursor.len(), cursor.at(), cursor.selected_row());
         if rows == 0 {
             assert_eq!(selected, None, "{pane:?}");
         } else {
             assert!(at < rows, "{pane:?}: {at} of {rows}");
-            assert_eq!(cursor.id_at(at), selected, "{pane:?}");
+            assert_eq!(cursor.row_at(at), selected, "{pane:?}");
         }
     }
     assert!(model.overlay.notices.iter().count() <= 3);

@@ -112,7 +112,7 @@ fn a_query_is_saved_renamed_and_deleted_and_remembered_for_its_workspace() {
     let mut effects = Vec::new();
     desk.model.save_tab("Git", &mut effects).unwrap();
     desk.model.rename_tab("Repositories", &mut effects).unwrap();
-    assert_eq!(desk.model.rename_tab("new", &mut effects), Err("there is a tab new already".to_owned()));
+    assert_eq!(desk.model.rename_tab("new", &mut effects), Err("tab new already exists".to_owned()));
     let Some(Effect::Remember { key: "tabs", workspace, value }) = effects.pop() else {
         panic!("nothing is remembered")
     };

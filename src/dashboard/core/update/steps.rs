@@ -92,7 +92,7 @@ fn show_next_mode(model: &mut Model) {
 }
 
 fn mark_this(model: &mut Model) {
-    if model.head_must_wait() {
+    if model.header_must_wait() {
         return;
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
@@ -109,7 +109,7 @@ pub(crate) fn step(model: &mut Model, by: isize) {
     let mut cursor = model.cursor(model.navigation.focus.pane);
     let last = cursor.len().saturating_sub(1);
     let mut at = cursor.at().saturating_add_signed(by).min(last);
-    while in_detail && cursor.is_head(at) {
+    while in_detail && cursor.is_header(at) {
         match at.checked_add_signed(by).filter(|&next| next <= last) {
             Some(next) => at = next,
             None => return,
@@ -147,7 +147,7 @@ fn walk_matches(model: &mut Model, by: i64) {
 }
 
 fn mark(model: &mut Model) {
-    if model.head_must_wait() {
+    if model.header_must_wait() {
         return;
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
@@ -169,13 +169,13 @@ fn range(model: &mut Model) {
     }
     let mut cursor = model.cursor(model.navigation.focus.pane);
     match cursor.range() {
-        None => cursor.begin_range(),
+        None => cursor.set_range(true),
         Some(from) => {
             let at = cursor.at();
             for row in from.min(at)..=from.max(at) {
                 cursor.mark(row, true);
             }
-            cursor.end_range();
+            cursor.set_range(false);
         }
     }
 }

@@ -44,7 +44,7 @@ fn allowed(model: &mut Model) -> BTreeSet<CaseId> {
         // A retest opens its board, where verdict keys are about its rows.
         _ if model.navigation.focus.pane == Pane::Board => {
             let chosen = model.chosen(Pane::Board);
-            ids.extend(model.board_ids(&chosen.ids));
+            ids.extend(chosen.ids.iter().copied().map(CaseId));
         }
         _ => ids.extend(model.chosen(Pane::Findings).ids.into_iter().map(CaseId)),
     }
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn no_key_decides_what_was_neither_chosen_nor_named(steps in proptest::collection::vec(step(), 1..100)) {
+    fn keys_decide_only_chosen_or_named_findings(steps in proptest::collection::vec(step(), 1..100)) {
         let mut desk = Desk::new();
         desk.feed(Snapshot::Findings(table((1..=40).map(one))));
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_typed_ahead_of_a_question_about_many_decide_nothing(
+    fn type_ahead_does_not_confirm_large_decision(
         typed in proptest::collection::vec(proptest::char::range(' ', '~'), 1..20),
     ) {
         let mut desk = Desk::new();
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn with_caps_lock_every_decision_can_be_undone(
+    fn decisions_with_caps_lock_can_be_undone(
         letters in proptest::collection::vec(proptest::char::range('A', 'Z'), 1..60),
     ) {
         let mut desk = Desk::new();

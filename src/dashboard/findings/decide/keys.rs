@@ -1,14 +1,15 @@
-//! Deciding: the verdict keys, what they ask first, and what they leave on the screen.
+//! Verdict keys: the prompts before a decision, and the list after it.
 //!
 //! ```text
-//!   key ─► too soon? ─► what is chosen ─┬─ up to 20, all shown ─► carry_out ─► Model::decide ─► Effect::Record
-//!                                       └─ more, or hidden ones ─► one enter ──┘
+//!   key ─► too soon? ─► chosen findings ─┬─ up to 20, all shown ─► carry_out ─► Model::decide ─► Effect::Record
+//!                                        └─ more, or hidden ones ─► one enter ──┘
 //! ```
 //!
-//! Decisions never ask up to 20: undo takes back. A decided row stays where it is until the filter is applied again.
+//! Up to 20 findings are decided without a prompt, because undo restores them. A decided row keeps its place until the
+//! filter is applied again.
 
 use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
 use crate::dashboard::data::GUARDED;
 use crate::dashboard::findings::changed;
 use crate::dashboard::findings::decide::{menu_keys, rules_keys, undo};
@@ -23,10 +24,10 @@ use crate::triage::{
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// More findings than this are decided after one enter that names their number.
+/// More findings than this need a prompt.
 const UNASKED: usize = 20;
 
-/// A verdict key: on the board about its rows, else about the findings.
+/// Gives a verdict to the chosen rows of the retest board or of the findings.
 pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: &mut Vec<Effect>) {
     let (verdict, next) = action.verdict();
     match model.navigation.focus.pane {
@@ -35,7 +36,6 @@ pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: 
     }
 }
 
-/// Carries out an action about decisions.
 pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &mut Vec<Effect>) {
     match action {
         DecideAction::TakeOver => decide(model, Draft::taking_over(), false, effects),
@@ -48,7 +48,7 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
         DecideAction::Rules => rules_keys::open(model),
         DecideAction::Undo => undo::ask(model, true, effects),
         DecideAction::Redo => undo::ask(model, false, effects),
-        // Options of the menu, and of the list of rules.
+        // These work in the menu and in the list of rules.
         DecideAction::Reason
         | DecideAction::Severity
         | DecideAction::DuplicateOf
@@ -57,15 +57,15 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
     }
 }
 
-/// The last decision once more, and next.
+/// Repeats the last decision and selects the next row.
 fn again(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.findings.triage.last.clone() {
         Some(draft) => decide(model, draft, true, effects),
-        None => model.say(Tone::Plain, "nothing was decided yet that could be decided again"),
+        None => model.say(Tone::Plain, "no earlier decision to repeat"),
     }
 }
 
-/// Decides what is chosen, after a question where there must be one.
+/// Decides the chosen findings, with a prompt where one is needed.
 pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
@@ -77,20 +77,19 @@ pub(crate) fn decide(model: &mut Model, draft: Draft, next: bool, effects: &mut 
     let ids = |ids: &[i64]| ids.iter().map(|&id| CaseId(id)).collect::<Vec<_>>();
     let (shown, hidden) = (ids(&chosen.ids), ids(&chosen.hidden));
     if shown.is_empty() && hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     }
     ask_or_carry_out(model, Deed { draft, ids: shown, next }, hidden, effects);
 }
 
-/// Over 20, and where marked rows are hidden, one enter is asked for.
+/// Prompts for more than 20 findings, and where marked findings are hidden; otherwise decides at once.
 pub(crate) fn ask_or_carry_out(model: &mut Model, mut deed: Deed, mut hidden: Vec<CaseId>, effects: &mut Vec<Effect>) {
     if deed.draft.take_over {
         let is_offered = |&id: &CaseId| model.offered(id).is_some();
         deed.ids.retain(is_offered);
         hidden.retain(is_offered);
         if deed.ids.is_empty() && hidden.is_empty() {
-            return model
-                .say(Tone::Plain, "no decision is offered here: that is where a finding has moved to another port");
+            return model.say(Tone::Plain, "no earlier decision to reuse");
         }
     }
     let asks = deed.ids.len() > UNASKED && deed.draft.scope == DecisionScope::Findings;
@@ -103,9 +102,9 @@ pub(crate) fn ask_or_carry_out(model: &mut Model, mut deed: Deed, mut hidden: Ve
     }
 }
 
-/// Whether the row under the cursor was not on the screen long enough, which is said. What is marked was seen.
+/// Whether the selected row was not on the screen long enough; a notice says so. Marked rows were seen before.
 pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
-    let (now, row) = (model.now.mono, model.row_id(pane));
+    let (now, row) = (model.now.mono, model.selected_row(pane));
     let cursor = model.cursor(pane);
     let by_hand = cursor.marked().0 > 0 || cursor.range().is_some();
     drop(cursor);
@@ -122,7 +121,7 @@ pub(crate) fn is_early(model: &mut Model, pane: Pane) -> bool {
 fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     let becomes = |many: bool| match deed.draft.verdict {
         Some(verdict) => format!("become{} {}", if many { "" } else { "s" }, verdict.phrase()),
-        None if deed.draft.take_over => format!("take{} over what is offered", if many { "" } else { "s" }),
+        None if deed.draft.take_over => format!("reuse{} the earlier decision", if many { "" } else { "s" }),
         None => format!("{} changed", if many { "are" } else { "is" }),
     };
     let kinds = kinds(model, if deed.ids.is_empty() { &hidden } else { &deed.ids });
@@ -145,7 +144,7 @@ fn question(model: &Model, deed: Deed, hidden: Vec<CaseId>) -> Prompt {
     prompt
 }
 
-/// Of which kinds these findings are: the first one's name, and how many other kinds there are.
+/// The name of the first finding, and the number of other classes.
 fn kinds(model: &Model, ids: &[CaseId]) -> String {
     let Some(table) = model.data.findings.value() else { return String::new() };
     let cases: Vec<&Arc<Case>> = ids.iter().filter_map(|&id| table.get(id)).collect();
@@ -153,21 +152,21 @@ fn kinds(model: &Model, ids: &[CaseId]) -> String {
     let first = cases.first().map(|case| case.name.to_string()).unwrap_or_default();
     match kinds.len() {
         0 | 1 => first,
-        more => format!("{first}, and {} other kinds", more - 1),
+        more => format!("{first}, and {} other classes", more - 1),
     }
 }
 
-/// The rows under the cursors of the lists on which verdicts are given.
-pub(crate) fn rows(model: &Model) -> [Option<CaseId>; 2] {
-    [model.lists.findings.selected, model.lists.board.selected]
+/// The selected rows of the lists in which verdicts are given.
+pub(crate) fn rows(model: &Model) -> [Option<RowRef>; 2] {
+    GUARDED.map(|pane| model.lists.selected_row(pane))
 }
 
-/// A cursor may have come to a row that nobody moved it to.
-pub(crate) fn guard(model: &mut Model, before: [Option<CaseId>; 2], by_hand: bool) {
+/// Starts the guard of a list whose selection changed without a key of the user.
+pub(crate) fn guard(model: &mut Model, before: [Option<RowRef>; 2], by_hand: bool) {
     let now = rows(model);
     for ((pane, before), now) in GUARDED.into_iter().zip(before).zip(now) {
         let Some(guard) = model.findings.guards.of(pane) else { continue };
-        match now.map(i64::from) {
+        match now {
             row if now == before || guard.holds(row) => {}
             _ if by_hand => guard.lift(),
             row => guard.came_to(row),
@@ -176,7 +175,7 @@ pub(crate) fn guard(model: &mut Model, before: [Option<CaseId>; 2], by_hand: boo
 }
 
 impl Model {
-    /// Why nothing can be decided just now, if so.
+    /// The reason why decisions are not possible now.
     pub fn cannot_decide(&self) -> Option<String> {
         if self.findings.triage.writer.is_some() {
             return None;
@@ -184,14 +183,13 @@ impl Model {
         Some(match &self.findings.triage.problem {
             Some(problem) => match &problem.hint {
                 Some(hint) => format!("{problem} · {hint}"),
-                None => format!("decisions cannot be kept: {problem}"),
+                None => format!("decisions cannot be saved: {problem}"),
             },
-            None => "the decisions kept so far are still being read".to_owned(),
+            None => "decisions are still loading".to_owned(),
         })
     }
 
-    /// Decides: writes what the draft says about these findings as one batch. Nothing where it is all said already, or
-    /// where it cannot be kept.
+    /// Records a draft for these findings as one batch. None when nothing changes or decisions cannot be saved.
     pub fn decide(&mut self, ids: &[CaseId], draft: &Draft, effects: &mut Vec<Effect>) -> Option<EventId> {
         let drafts = self.drafted(ids, draft);
         if drafts.is_empty() {
@@ -226,7 +224,7 @@ impl Model {
         drafts
     }
 
-    /// A rule with this query: the one there is in this workspace, or a new one, named by the event that will make it.
+    /// The change that adds a rule with this query, or changes the rule of this workspace that has it.
     pub(crate) fn rule(&self, place: usize, query: Shared, decision: crate::triage::Decision) -> (Subject, Change) {
         let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
         let same = |rule: &&RuleState| rule.query == query && !rule.off && rule.workspace.as_str() == here;
@@ -236,7 +234,7 @@ impl Model {
         (Subject::Rule(known.map_or(new, |rule| rule.id)), Change::Rule { query, decision })
     }
 
-    /// Decides as asked for, and leaves the list as a person expects it: rows stay, used marks go, the cursor goes on.
+    /// Decides, then removes the used marks and selects the next row. Decided rows keep their places.
     pub(crate) fn carry_out(&mut self, deed: Deed, effects: &mut Vec<Effect>) {
         let Deed { draft, ids, next } = deed;
         if let Some(why) = self.cannot_decide() {
@@ -260,28 +258,29 @@ impl Model {
         }
         match verdict {
             Some(verdict) if self.is_on_card(&ids) => self.reviewed(verdict, ids.len(), batch, effects),
-            _ if next => self.go_on(&ids),
+            _ if next => self.select_next(&ids),
             _ => {}
         }
     }
 
-    /// To the next row that was not decided just now; it takes a verdict only after it was seen.
-    fn go_on(&mut self, decided: &[CaseId]) {
+    /// Selects the next row that was not decided just now. It accepts a verdict only after it was seen.
+    fn select_next(&mut self, decided: &[CaseId]) {
         let decided: HashSet<i64> = decided.iter().map(|id| id.0).collect();
         let mut cursor = self.cursor(Pane::Findings);
         let mut after = cursor.at() + 1..cursor.len();
-        let Some(next) = after.find(|&at| cursor.id_at(at).is_some_and(|id| !decided.contains(&id))) else {
+        let is_next = |&at: &usize| cursor.id_at(at).is_none_or(|id| !decided.contains(&id));
+        let Some(next) = after.find(is_next) else {
             drop(cursor);
-            return self.say(Tone::Plain, "this was the last row");
+            return self.say(Tone::Plain, "no further row");
         };
         cursor.select(next);
         drop(cursor);
         self.came_to(Pane::Findings);
     }
 
-    /// The cursor of a list came to its row without a person moving it there: it takes a verdict only after it was seen.
+    /// Starts the guard of a list: its selected row accepts a verdict only after it was seen.
     pub(crate) fn came_to(&mut self, pane: Pane) {
-        let row = self.row_id(pane);
+        let row = self.selected_row(pane);
         if let Some(guard) = self.findings.guards.of(pane) {
             guard.came_to(row);
         }
@@ -296,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Marks on the board that are not shown stay, unless what they stand for was decided too.
+    /// Removes the marks of decided rows. Marks of hidden rows remain, unless these were decided too.
     fn use_board_marks(&mut self, ids: &[CaseId]) {
         if self.navigation.focus.pane != Pane::Board || self.lists.board.marks.is_empty() {
             return;
@@ -305,16 +304,15 @@ impl Model {
         if self.navigation.focus.in_detail {
             return self.lists.board.marks.retain(|id| !decided.contains(id));
         }
-        let mut hidden = self.chosen(Pane::Board).hidden;
-        hidden.retain(|&id| !self.board_ids(&[id]).iter().all(|id| decided.contains(id)));
-        self.lists.board.marks = hidden.into_iter().map(CaseId).collect();
+        let hidden = self.chosen(Pane::Board).hidden.into_iter().map(CaseId);
+        self.lists.board.marks = hidden.filter(|id| !decided.contains(id)).collect();
     }
 }
 
 fn standing_already(draft: &Draft, count: usize) -> String {
-    let what = draft.verdict.map_or_else(|| "so".to_owned(), Verdict::phrase);
+    let what = draft.verdict.map_or_else(|| "set".to_owned(), Verdict::phrase);
     match count {
-        1 => format!("this is {what} already"),
-        _ => format!("these {count} are {what} already"),
+        1 => format!("already {what}"),
+        _ => format!("all {count} findings are already {what}"),
     }
 }

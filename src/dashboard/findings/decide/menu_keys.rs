@@ -1,4 +1,4 @@
-//! The keys of the decide menu, of the note (`e`) and of the tags (`T`). The menu itself is a modal of the model.
+//! Keys of the decide menu, and of its note and tags alone. The menu itself is a modal of the model.
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Pane, Tone};
@@ -12,10 +12,10 @@ use crate::query::{Query, QueryKind, RowSet};
 use crate::triage::{CaseId, DecisionScope, FindingKey, Verdict, VerdictSource};
 use std::collections::{BTreeSet, HashSet};
 
-/// Findings offered as what another one duplicates.
+/// Most findings offered as the original of a duplicate.
 const OFFERED: usize = 50;
 
-/// `t`, or with one option alone `e` and `T`.
+/// Opens the menu, or one option of it alone.
 pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
@@ -23,7 +23,7 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     let chosen = model.chosen(Pane::Findings);
     if chosen.ids.is_empty() {
         let hidden = chosen.hidden.len();
-        let why = if hidden == 0 { "nothing is selected here" } else { "what is marked is not shown" };
+        let why = if hidden == 0 { "nothing selected" } else { "all marked findings are hidden" };
         return model.say(Tone::Plain, why);
     }
     let ids = |ids: Vec<i64>| ids.into_iter().map(CaseId).collect();
@@ -36,7 +36,6 @@ pub(crate) fn open(model: &mut Model, alone: Option<MenuChoice>) {
     offer(model);
 }
 
-/// A key while the menu is up.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, action: Option<Action>, effects: &mut Vec<Effect>) {
     let Some(menu) = menu(model) else { return };
     match &menu.entry {
@@ -53,13 +52,13 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
     let choice = match action {
         Some(Action::Edit(EditAction::Close)) => {
             model.overlay.modals.pop();
-            return model.say(Tone::Plain, "left as it is");
+            return model.say(Tone::Plain, "cancelled");
         }
         Some(Action::Move(MoveAction::Down)) => return walk_scope(model, 1),
         Some(Action::Move(MoveAction::Up)) => return walk_scope(model, -1),
         Some(Action::List(ListAction::TakeBack)) => {
-            if !menu.take_back() {
-                model.say(Tone::Plain, "nothing is chosen yet");
+            if !menu.undo_choice() {
+                model.say(Tone::Plain, "nothing chosen yet");
             }
             return preview(model);
         }
@@ -77,7 +76,7 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Verdict(action)) => return finish(model, Some(action.verdict().0), effects),
         // The menu has no other actions.
         Some(_) => return,
-        None => return model.say(Tone::Plain, "this key does nothing here; esc leaves it alone"),
+        None => return model.say(Tone::Plain, "no such key in the menu"),
     };
     menu.open(choice);
     offer(model);
@@ -96,7 +95,7 @@ fn handle_entry(
     match action {
         Some(Action::Edit(EditAction::Close)) if alone => {
             model.overlay.modals.pop();
-            model.say(Tone::Plain, "left as it is");
+            model.say(Tone::Plain, "cancelled");
         }
         Some(Action::Edit(EditAction::Close)) => menu.entry = None,
         Some(Action::Edit(EditAction::Accept) | Action::Form(FormAction::Send)) => take(model, effects),
@@ -119,7 +118,7 @@ fn handle_entry(
     }
 }
 
-/// Something was typed or pasted into the option.
+/// Updates the offers after text was typed or pasted into the option.
 pub(crate) fn handle_typed(model: &mut Model) {
     if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
         (entry.offers.at, entry.error) = (None, None);
@@ -127,7 +126,7 @@ pub(crate) fn handle_typed(model: &mut Model) {
     }
 }
 
-/// Takes the typed option into the draft; alone, it is carried out at once.
+/// Takes the typed option into the draft. An option that was opened alone is recorded at once.
 fn take(model: &mut Model, effects: &mut Vec<Effect>) {
     let today = model.today();
     let Some(menu) = menu(model) else { return };
@@ -146,14 +145,14 @@ fn take(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// The end of the menu: decides, as a verdict key would.
+/// Closes the menu and decides.
 fn finish(model: &mut Model, verdict: Option<Verdict>, effects: &mut Vec<Effect>) {
     let Some(Modal::Decide(menu)) = model.overlay.modals.pop() else { return };
     let DecideMenu { ids, hidden, mut draft, .. } = *menu;
     draft.verdict = verdict;
     if draft == Default::default() || (draft.scope != DecisionScope::Findings && verdict.is_none()) {
-        let what = if draft.scope == DecisionScope::Findings { "nothing was chosen" } else { "a rule needs a verdict" };
-        return model.say(Tone::Plain, format!("{what}: left as it is"));
+        let why = if draft.scope == DecisionScope::Findings { "nothing chosen" } else { "a rule needs a verdict" };
+        return model.say(Tone::Plain, format!("cancelled: {why}"));
     }
     decide::ask_or_carry_out(model, Deed { draft, ids, next: false }, hidden, effects);
 }
@@ -165,7 +164,7 @@ fn walk_scope(model: &mut Model, by: isize) {
     preview(model);
 }
 
-/// How many findings the rules of the chosen scope would find now.
+/// Counts the findings that the rules of the chosen scope match now.
 fn preview(model: &mut Model) {
     let found = menu(model).map(|menu| (menu.ids.clone(), menu.draft.clone())).and_then(|(ids, draft)| {
         let table = model.data.findings.value()?.clone();
@@ -189,7 +188,7 @@ fn preview(model: &mut Model) {
     }
 }
 
-/// Offers what fits to what is typed.
+/// Updates the offers for the typed text.
 fn offer(model: &mut Model) {
     let Some(entry) = menu(model).and_then(|menu| menu.entry.as_ref()) else { return };
     let (choice, word) = (entry.choice, entry.word().trim().to_lowercase());
@@ -211,7 +210,7 @@ fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
     fits.map(|tag| MenuOffer { words: tag.to_string(), value: MenuValue::Tag(tag.clone()) }).collect()
 }
 
-/// Findings with a text, other than those the menu is about.
+/// Findings with a text, except those that the menu decides.
 fn findings_with(model: &mut Model, word: &str) -> Vec<MenuOffer> {
     let about: HashSet<CaseId> = menu(model).map(|menu| menu.ids.iter().copied().collect()).unwrap_or_default();
     let Some(table) = model.data.findings.value() else { return Vec::new() };

@@ -26,7 +26,7 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn options_in_any_order_and_the_letter_of_the_verdict_ends_it() {
+fn menu_accepts_options_in_any_order_and_verdict_closes_it() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'crit' enter r 'wrong' enter e '30d' enter T 'client old' enter n 'not theirs' ctrl-o f");
@@ -44,18 +44,18 @@ fn options_in_any_order_and_the_letter_of_the_verdict_ends_it() {
 }
 
 #[test]
-fn enter_keeps_the_verdict_and_esc_leaves_all_alone() {
+fn menu_enter_records_and_esc_cancels() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     assert!(recorded(&desk.keys("t s 'high' enter esc")).is_empty());
     desk.keys("t s 'high' enter enter");
     let said = assessment(&desk, id);
     assert_eq!((said.severity, said.source), (Some(Risk::High), VerdictSource::Nobody));
-    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("nothing was chosen"));
+    assert!(recorded(&desk.keys("t enter")).is_empty() && desk.notices().contains("nothing chosen"));
 }
 
 #[test]
-fn backspace_takes_a_choice_back() {
+fn backspace_undoes_choice() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t s 'high' enter backspace c");
@@ -64,7 +64,7 @@ fn backspace_takes_a_choice_back() {
 }
 
 #[test]
-fn what_cannot_be_taken_says_why_and_stays() {
+fn invalid_option_shows_error() {
     let mut desk = desk();
     desk.keys("t e 'soon' enter");
     let Some(Modal::Decide(menu)) = desk.model.overlay.modals.last() else { panic!() };
@@ -72,7 +72,7 @@ fn what_cannot_be_taken_says_why_and_stays() {
 }
 
 #[test]
-fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
+fn class_scope_records_rule_and_shows_number_of_matches() {
     for (scope, found) in [("j", 2), ("j j", 3)] {
         let mut desk = desk();
         // One of them was decided by hand: the rule leaves it so.
@@ -94,7 +94,7 @@ fn a_class_is_decided_by_a_rule_that_tells_how_many_it_finds_now() {
 }
 
 #[test]
-fn a_rule_for_a_class_with_signs_in_its_name_decides_no_other_class() {
+fn class_rule_with_special_characters_matches_only_its_class() {
     for scope in ["j", "j j"] {
         let mut desk = Desk::new();
         let kind = |id, kind: &str| Finding { vuln_id: kind.into(), port: id, ..finding(id, 1, "here", Risk::Low) };
@@ -108,7 +108,7 @@ fn a_rule_for_a_class_with_signs_in_its_name_decides_no_other_class() {
 }
 
 #[test]
-fn a_rule_stays_in_the_workspace_it_was_made_in() {
+fn rule_belongs_to_its_workspace() {
     let class = |desk: &mut Desk, workspace: i64, keys: &str| {
         desk.model.work_in(WorkspaceId(workspace));
         let one = Finding { vuln_id: "CSP".into(), ..finding(1, 1, "CSP here", Risk::Low) };
@@ -131,7 +131,7 @@ fn a_rule_stays_in_the_workspace_it_was_made_in() {
 }
 
 #[test]
-fn a_duplicate_is_picked_by_text() {
+fn duplicate_is_chosen_by_text() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("t d 'tls' down enter");
@@ -141,7 +141,7 @@ fn a_duplicate_is_picked_by_text() {
 }
 
 #[test]
-fn notes_append_and_tags_are_completed_from_those_in_use() {
+fn notes_append_and_tags_complete_from_used_ones() {
     let mut desk = desk();
     let id = desk.selected(Pane::Findings).unwrap();
     desk.keys("e 'first' enter 'line two' ctrl-o");
@@ -155,7 +155,7 @@ fn notes_append_and_tags_are_completed_from_those_in_use() {
 }
 
 #[test]
-fn the_editor_writes_the_note() {
+fn editor_text_becomes_note() {
     let mut desk = desk();
     let effects = desk.keys("e 'draft' ctrl-x");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Edit(text) if text == "draft")));
@@ -165,7 +165,7 @@ fn the_editor_writes_the_note() {
 }
 
 #[test]
-fn pasted_text_goes_into_the_note_and_decides_nothing() {
+fn pasted_text_is_inserted_into_note() {
     let mut desk = desk();
     desk.keys("t");
     desk.send(Msg::Paste("f".into()));
@@ -189,7 +189,7 @@ fn over_20_the_menu_asks_as_a_key_does() {
 }
 
 #[test]
-fn rules_are_listed_edited_given_another_verdict_and_switched_off_and_on() {
+fn rules_list_edits_query_verdict_and_state() {
     let mut desk = desk();
     let by_rule = |desk: &Desk, verdict| {
         let ruled = (1..=4).map(|id| assessment(desk, id)).filter(|said| matches!(said.source, VerdictSource::Rule(_)));
@@ -208,7 +208,7 @@ fn rules_are_listed_edited_given_another_verdict_and_switched_off_and_on() {
     desk.keys("e");
     desk.send(Msg::Paste(" port>1".into()));
     let Some(Modal::Rules(rules)) = desk.model.overlay.modals.last() else { panic!() };
-    assert_eq!(rules.edit.as_ref().unwrap().finds, Ok(2), "how many it finds is told while typing");
+    assert_eq!(rules.edit.as_ref().unwrap().finds, Ok(2), "the number of matches is shown while typing");
     desk.keys("enter");
     assert_eq!(by_rule(&desk, Verdict::NotApplicable), 2);
     desk.keys("e ctrl-u enter");

@@ -1,4 +1,4 @@
-//! Deciding in the dashboard: the menu, the guard against type-ahead, and what a key is about. What a draft says is
+//! Deciding in the dashboard: verdict keys, the menu, the rules, undo. A draft of a decision is
 //! [`triage::draft`](crate::triage::draft).
 
 #[cfg(test)]

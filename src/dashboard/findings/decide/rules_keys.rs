@@ -1,4 +1,4 @@
-//! The keys of the list of rules. Every change is an event, so `u` takes it back.
+//! Keys of the list of rules. Every change is an event, so undo restores the rule.
 
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Tone};
@@ -40,7 +40,7 @@ fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effe
         Some(Action::Decide(DecideAction::Redo)) => undo::ask(model, false, effects),
         Some(Action::Item(ItemAction::Edit)) => {
             let Some(rule) = selected(model) else { return };
-            let edit = RuleEdit { rule: rule.id, input: TextInput::line(&rule.query), finds: Ok(0) };
+            let edit = RuleEdit { input: TextInput::line(&rule.query), finds: Ok(0) };
             if let Some(shown) = rules(model) {
                 shown.edit = Some(edit);
             }
@@ -49,11 +49,11 @@ fn handle_list(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effe
         Some(Action::Verdict(action)) => {
             let (verdict, _) = action.verdict();
             let today = model.today();
-            let said = move |rule: &RuleState| {
+            let new_verdict = move |rule: &RuleState| {
                 let decision = Draft::of(verdict).decision(rule.decision.reason, today).unwrap_or_default();
                 Change::Rule { query: rule.query.clone(), decision }
             };
-            change(model, said, effects);
+            change(model, new_verdict, effects);
         }
         // The list has no other actions.
         Some(_) | None => {}
@@ -79,19 +79,18 @@ fn handle_edit(model: &mut Model, event: KeyEvent, action: Option<Action>, effec
     }
 }
 
-/// Records a change of the selected rule.
-fn change(model: &mut Model, said: impl Fn(&RuleState) -> Change, effects: &mut Vec<Effect>) {
+fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
         return model.say(Tone::Bad, why);
     }
     let Some(rule) = selected(model) else { return };
-    let change = said(&rule);
-    let as_it_is = match &change {
+    let change = change_of(&rule);
+    let is_unchanged = match &change {
         Change::Rule { query, decision } => (query, decision) == (&rule.query, &rule.decision),
         _ => false,
     };
-    if as_it_is {
-        return model.say(Tone::Plain, format!("this rule says {} already", rule.decision.verdict.phrase()));
+    if is_unchanged {
+        return model.say(Tone::Plain, format!("the rule is already {}", rule.decision.verdict.phrase()));
     }
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
@@ -100,11 +99,11 @@ fn change(model: &mut Model, said: impl Fn(&RuleState) -> Change, effects: &mut 
     }
 }
 
-/// How many findings the edited query finds, with every key.
+/// Counts the findings that the edited query matches.
 pub(crate) fn count(model: &mut Model) {
     let Some(text) = rules(model).and_then(|rules| Some(rules.edit.as_ref()?.input.text())) else { return };
     let finds = match Query::parse(&text, QueryKind::Findings) {
-        _ if text.trim().is_empty() => Err("a rule needs a query: an empty one would decide everything".to_owned()),
+        _ if text.trim().is_empty() => Err("a rule needs a query: an empty query would decide all findings".to_owned()),
         Err(error) => Err(error.to_string()),
         Ok(query) => Ok(model.data.findings.value().map_or(0, |table| query.matches(&model.triaged(table)).count())),
     };

@@ -1,4 +1,4 @@
-//! A finding whose port moved: what was said where it was is offered, shown, and taken over by a key.
+//! A finding whose port moved: its earlier decision is offered, shown, and reused by a key.
 
 use crate::dashboard::findings::retest::tests::{ended, found};
 use crate::dashboard::testing::*;
@@ -42,7 +42,7 @@ fn verdicts(desk: &Desk) -> [Option<Verdict>; 3] {
 }
 
 #[test]
-fn what_is_offered_is_no_decision_until_it_is_taken_over_and_undo_gives_it_back() {
+fn offered_decision_applies_only_after_reuse() {
     let mut desk = desk();
     assert_eq!(verdicts(&desk), [None; 3]);
     assert!(desk.model.offered(row(&desk, 11)).is_some() && desk.model.offered(row(&desk, 13)).is_none());
@@ -52,7 +52,7 @@ fn what_is_offered_is_no_decision_until_it_is_taken_over_and_undo_gives_it_back(
     assert!(matches!(events[..], [ref event] if matches!(event.change, Change::Inherit(_))), "{events:?}");
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), None, None]);
     assert!(desk.model.offered(row(&desk, 11)).is_none());
-    assert!(desk.notices().contains("taken over on hsts"), "{}", desk.notices());
+    assert!(desk.notices().contains("earlier decision reused on hsts"), "{}", desk.notices());
     assert_eq!(desk.selected(Pane::Findings), Some(11), "the row stays where it is");
     desk.keys("u");
     assert_eq!(verdicts(&desk), [None; 3]);
@@ -60,7 +60,7 @@ fn what_is_offered_is_no_decision_until_it_is_taken_over_and_undo_gives_it_back(
 }
 
 #[test]
-fn of_marked_rows_those_take_over_to_which_something_is_offered() {
+fn reuse_applies_only_to_marked_rows_with_offer() {
     let mut desk = desk();
     desk.keys("* =");
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
@@ -69,16 +69,16 @@ fn of_marked_rows_those_take_over_to_which_something_is_offered() {
 }
 
 #[test]
-fn where_nothing_is_offered_the_key_says_so() {
+fn reuse_without_offer_shows_notice() {
     let mut desk = desk();
     select(&mut desk, 13);
     desk.keys("=");
-    assert!(desk.notices().contains("no decision is offered"), "{}", desk.notices());
+    assert!(desk.notices().contains("no earlier decision to reuse"), "{}", desk.notices());
     assert_eq!(verdicts(&desk), [None; 3]);
 }
 
 #[test]
-fn a_decision_of_ones_own_ends_the_offer() {
+fn new_decision_ends_offer_of_earlier_one() {
     let mut desk = desk();
     select(&mut desk, 11);
     desk.keys("c");
@@ -88,7 +88,7 @@ fn a_decision_of_ones_own_ends_the_offer() {
 }
 
 #[test]
-fn the_menu_and_the_command_line_take_over_too() {
+fn menu_and_command_reuse_earlier_decision() {
     let mut desk = desk();
     select(&mut desk, 12);
     desk.keys("t =");
@@ -96,14 +96,14 @@ fn the_menu_and_the_command_line_take_over_too() {
     desk.keys("u : 'take over' enter");
     assert_eq!(verdicts(&desk)[1], Some(Verdict::FalsePositive));
     desk.keys("u : 'take over is:offered' enter");
-    assert_eq!(desk.prompt().question, "2 findings take over what is offered: is:offered");
+    assert_eq!(desk.prompt().question, "Reuse the earlier decision on 2 findings: is:offered?");
     desk.at += Duration::from_secs(1);
     desk.keys("enter");
     assert_eq!(verdicts(&desk), [Some(Verdict::FalsePositive), Some(Verdict::FalsePositive), None]);
 }
 
 #[test]
-fn a_review_card_takes_over_for_its_members_and_stays() {
+fn review_card_reuses_earlier_decisions_of_its_findings() {
     let mut desk = desk();
     desk.keys("b c B");
     while desk.model.reviewing().unwrap().card().unwrap().title.as_str() != "hsts" {

@@ -25,7 +25,7 @@ pub(crate) fn recorded(effects: &[Effect]) -> Vec<Arc<Event>> {
 }
 
 #[test]
-fn each_letter_gives_its_verdict_to_the_row_under_the_cursor() {
+fn verdict_keys_decide_selected_row() {
     for (key, given) in [
         ("c", Verdict::Confirmed),
         ("f", Verdict::FalsePositive),
@@ -49,7 +49,7 @@ fn each_letter_gives_its_verdict_to_the_row_under_the_cursor() {
 }
 
 #[test]
-fn upper_case_decides_and_goes_on_and_a_dot_decides_the_same_again() {
+fn upper_case_selects_next_row_and_dot_repeats() {
     let mut desk = Desk::new();
     desk.keys("j F . .");
     let all = [2, 3, 4].map(|id| (id, Verdict::FalsePositive));
@@ -67,7 +67,7 @@ fn a_risk_is_accepted_for_90_days() {
 }
 
 #[test]
-fn the_same_verdict_again_writes_nothing() {
+fn repeated_verdict_records_nothing() {
     let mut desk = Desk::new();
     desk.keys("j f");
     let effects = desk.keys("f");
@@ -76,7 +76,7 @@ fn the_same_verdict_again_writes_nothing() {
 }
 
 #[test]
-fn marked_rows_are_decided_together_and_their_marks_go_until_undo_brings_both_back() {
+fn marked_rows_are_decided_and_undo_restores_marks() {
     let mut desk = Desk::new();
     desk.keys("j space space c");
     assert_eq!(decided(&desk), [(2, Verdict::Confirmed), (3, Verdict::Confirmed)]);
@@ -90,7 +90,7 @@ fn marked_rows_are_decided_together_and_their_marks_go_until_undo_brings_both_ba
 }
 
 #[test]
-fn a_range_is_decided_without_marking_it_first() {
+fn range_is_decided_without_marks() {
     let mut desk = Desk::new();
     desk.keys("j v j j w");
     assert_eq!(decided(&desk), [2, 3, 4].map(|id| (id, Verdict::NotApplicable)));
@@ -98,7 +98,7 @@ fn a_range_is_decided_without_marking_it_first() {
 }
 
 #[test]
-fn undo_names_what_it_undid_and_takes_the_cursor_there() {
+fn undo_describes_batch_and_selects_finding() {
     let mut desk = Desk::new();
     desk.keys("j f G x 4 u");
     assert!(desk.notices().contains("undone: fixed on Banner"), "{}", desk.notices());
@@ -113,7 +113,7 @@ fn undo_names_what_it_undid_and_takes_the_cursor_there() {
 }
 
 #[test]
-fn what_was_done_in_another_workspace_is_undone_only_after_a_question() {
+fn undo_in_other_workspace_prompts() {
     let mut desk = Desk::new();
     desk.keys("j f");
     desk.model.work_in(WorkspaceId(2));
@@ -129,7 +129,7 @@ fn what_was_done_in_another_workspace_is_undone_only_after_a_question() {
 }
 
 #[test]
-fn a_decided_row_stays_until_the_filter_is_applied_again() {
+fn decided_row_remains_until_filter_is_applied_again() {
     for again in ["r", "4", "/ 'x' esc", "2"] {
         let mut desk = Desk::new();
         desk.keys("/ 'git' enter j");
@@ -191,7 +191,7 @@ fn up_to_20_are_decided_unasked_and_more_after_one_enter_that_names_their_number
 }
 
 #[test]
-fn marked_rows_that_are_hidden_are_decided_only_when_asked_for() {
+fn hidden_marked_rows_need_explicit_key() {
     for (answer, expected) in [("enter", 1), ("a", 3), ("esc", 0)] {
         let mut desk = many(30);
         desk.keys("space space space / 'finding 3' enter");
@@ -205,7 +205,7 @@ fn marked_rows_that_are_hidden_are_decided_only_when_asked_for() {
 }
 
 #[test]
-fn without_a_pen_every_verdict_key_says_why() {
+fn verdict_keys_without_pen_show_reason() {
     let mut desk = Desk::new();
     desk.model.findings.triage.writer = None;
     desk.model.findings.triage.problem = Some(Arc::new(Problem::local("the state directory cannot be written to")));
@@ -218,7 +218,7 @@ fn without_a_pen_every_verdict_key_says_why() {
 }
 
 #[test]
-fn reason_and_note_are_those_of_the_last_decision_on_the_class() {
+fn reason_and_note_default_to_last_decision_on_class() {
     use crate::triage::{Draft, DraftValue, Reason};
     let mut desk = Desk::new();
     let kind = |id, target| Finding { vuln_id: "CSP".into(), ..finding(id, target, "No CSP", Risk::Low) };
@@ -252,7 +252,7 @@ fn hold(desk: &mut Desk, key: &str) -> usize {
         let effects = update(&mut desk.model, now(desk.at), Msg::Key(event));
         events += recorded(&effects).len();
         if press % 3 == 0 {
-            let row = desk.model.selected_id(Pane::Findings);
+            let row = desk.model.selected_row(Pane::Findings);
             desk.model.drawn(desk.at, Measures { row, ..measures });
         }
     }
@@ -280,7 +280,7 @@ fn a_verdict_key_held_for_two_seconds_decides_one_finding_and_at_most_14_when_it
 }
 
 #[test]
-fn a_row_that_came_under_the_cursor_by_itself_is_not_decided_before_it_was_seen() {
+fn row_selected_without_key_is_not_decided_before_it_was_seen() {
     let mut desk = many(5);
     desk.keys("j");
     let gone = desk.selected(Pane::Findings).unwrap();

@@ -1,8 +1,8 @@
-//! Undo and redo of what was decided: a batch at a time, without limit, across restarts. Each says what it did and
-//! takes the cursor there.
+//! Undo and redo of decisions: a batch at a time, without limit, across restarts. Both show a notice and select the
+//! finding.
 
 use crate::contract::Shared;
-use crate::dashboard::base::{Effect, Pane, Tone};
+use crate::dashboard::base::{Effect, Pane, RowRef, Tone};
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
 use crate::dashboard::model::{Model, navigation};
@@ -12,7 +12,7 @@ use crate::triage::{CaseId, Change, Event, EventId, Subject, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What was done in another workspace is undone only after a question.
+/// Undoes or redoes the last batch. A batch of another workspace needs a prompt.
 pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
     let Some(writer) = &model.findings.triage.writer else {
         let why = model.cannot_decide().unwrap_or_default();
@@ -34,7 +34,7 @@ pub(crate) fn ask(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
 }
 
 impl Model {
-    /// Undoes a batch, or redoes it; says so, brings its marks back, and takes the cursor there.
+    /// Undoes or redoes a batch, restores its marks and selects its finding.
     pub(crate) fn turn(&mut self, batch: EventId, undo: bool, effects: &mut Vec<Effect>) {
         let change = if undo { Change::Undo } else { Change::Redo };
         if self.record(vec![(Subject::Batch(batch), change)], effects).is_none() {
@@ -55,7 +55,7 @@ impl Model {
         }
     }
 
-    /// The cursor goes to what a batch was about, where that is known here.
+    /// Selects a finding of a batch, if it is in this workspace.
     fn go_to_batch(&mut self, batch: EventId) {
         let ids: Vec<CaseId> = self.findings.triage.state.batch(batch).iter().filter_map(case_of).collect();
         let Some(table) = self.data.findings.value().cloned() else { return };
@@ -67,28 +67,27 @@ impl Model {
         self.keep_rows(&known);
         self.show_rows(Pane::Findings);
         let at_one = self.cursor(Pane::Findings).chosen().ids.iter().any(|&id| known.contains(&CaseId(id)));
-        // Several findings of a folded group are found at its head.
-        let position = table.position(first).map(|at| at as u32);
-        let head = position.and_then(|at| self.lists.groups.head_of(at)).filter(|_| known.len() > 1);
-        if !at_one && !self.cursor(Pane::Findings).select_id(head.unwrap_or(first).0) {
-            self.say(Tone::Plain, "it is not in what is shown here: backspace takes the chips off");
+        // Several findings of a group: its header is selected.
+        let group = self.lists.findings.group_of(&table, first).filter(|_| known.len() > 1);
+        let row = group.map_or(RowRef::Item(first.0), |group| RowRef::Group(group.id));
+        if !at_one && !self.cursor(Pane::Findings).select_row(row) {
+            self.say(Tone::Plain, "finding hidden by the scope");
             return;
         }
         self.came_to(Pane::Findings);
     }
 
-    /// What a batch did, in words: `false positive on 57 findings (Untrusted certificate …)`.
+    /// A batch as a phrase: `false positive on 57 findings (Untrusted certificate …)`.
     pub fn described(&self, batch: EventId) -> String {
         described(&self.findings.triage.state.batch(batch))
     }
 
-    /// Something of this person's can be undone.
+    /// Whether this person has a decision to undo.
     pub fn can_undo(&self) -> bool {
         let writer = self.findings.triage.writer.as_ref();
         writer.is_some_and(|writer| self.findings.triage.state.last_done(&writer.who).is_some())
     }
 
-    /// The key of undo as printed.
     pub(crate) fn undo_key(&self) -> String {
         self.keyboard
             .keymap
@@ -105,7 +104,7 @@ fn case_of(event: &Arc<Event>) -> Option<CaseId> {
 }
 
 fn described(events: &[Arc<Event>]) -> String {
-    // A batch is named by the strongest thing in it: a verdict before a note that went with it.
+    // A batch is named by its most important change: a verdict before the note that belongs to it.
     let rank = |event: &&Arc<Event>| match event.change {
         Change::Rule { .. } => 0,
         Change::Decide(_) => 1,
@@ -152,11 +151,11 @@ fn word(change: &Change) -> String {
         Change::Note(_) => "a note".to_owned(),
         Change::Tag { .. } => "tags".to_owned(),
         Change::Severity(_) => "severity".to_owned(),
-        Change::Inherit(_) => "taken over".to_owned(),
+        Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("the rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on".to_owned(),
-        Change::Manual(_) => "a finding of one's own".to_owned(),
+        Change::Manual(_) => "manual finding".to_owned(),
         Change::Baseline(_) => "the baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

@@ -1,5 +1,5 @@
-//! The detail of a head: what the members of a group come to, what is alike and what differs, where they are, and the
-//! decision before.
+//! The detail of a group: decisions, presence and targets of its findings, the evidence they share, and the previous
+//! decision on the class.
 //!
 //! ```text
 //!   Content-Security-Policy missing
@@ -10,55 +10,56 @@
 //!   Where         shop 3, api 2, pay, … 12 more
 //! ```
 
-use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::base::{GroupId, Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail as finding;
 use crate::dashboard::findings::draw::detail::{references, standing};
 use crate::dashboard::findings::review::draw::text as card;
-use crate::dashboard::list::{FindingGroup, FindingGroupBy};
+use crate::dashboard::list::{FindingGroupBy, Group};
 use crate::dashboard::model::ReviewFacts;
 use crate::dashboard::ui::context::{cell, words};
+use crate::dashboard::ui::labels::fact;
 use crate::dashboard::ui::{Cx, DetailPane, DetailText, ViewCache, format};
 use crate::table::Table;
-use crate::triage::{Case, CaseId, Presence};
+use crate::triage::{Case, Presence};
 use ratatui::text::{Line, Span};
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// So many members are held against each other.
+/// Most findings whose evidence is compared.
 const LOOKED_AT: usize = 500;
-/// Places that are named.
+/// Most targets that are named.
 const PLACES: usize = 12;
 
-/// Of the head of a group of findings.
-pub(crate) fn detail<'a>(cx: &Cx<'a>, id: CaseId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let groups = &cx.model.lists.groups;
-    let (table, by, group) = (cx.model.data.findings.value()?, groups.by?, groups.head(id)?);
-    let members = groups.members(group);
+/// The detail of a group of findings.
+pub(crate) fn detail<'a>(cx: &Cx<'a>, id: GroupId, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
+    let (list, by) = (&cx.model.lists.findings, cx.model.lists.finding_groups.by?);
+    let (table, group) = (cx.model.data.findings.value()?, list.groups.get(id)?);
+    let members: Vec<u32> = list.positions_in(group).collect();
     let first = table.items().get(*members.first()? as usize)?;
-    let head = head(cx, by, first, group);
-    of_members(cx, Pane::Findings, (id, head), Cow::Borrowed(members), cache)
+    of_members(cx, Pane::Findings, (id, head(cx, by, first, group)), members, cache)
 }
 
-/// Of a head on the board.
+/// The detail of a group of the retest board.
 pub(crate) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
-    let (id, table) = (cx.model.lists.board.selected?, cx.model.data.findings.value()?);
-    let row = cx.model.data.board.value()?.get(id).filter(|row| row.head.is_some())?;
-    let ids = cx.model.board_ids(&[id.0]);
-    let members: Vec<u32> = ids.iter().filter_map(|&id| table.position(id)).map(|at| at as u32).collect();
-    let now = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(row.now));
-    let mut counts = Line::from(format::risk_span(cx.theme, row.risk));
+    let list = &cx.model.lists.board;
+    let (table, rows) = (cx.model.data.findings.value()?, cx.model.data.board.value()?.items());
+    let group = list.groups.get(list.header?)?;
+    let rows = || list.positions_in(group).filter_map(|at| rows.get(at as usize));
+    let members: Vec<u32> = rows().filter_map(|row| table.position(row.id)).map(|at| at as u32).collect();
+    let (now, risk) = (rows().next()?.now, rows().map(|row| row.risk).max()?);
+    let now = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(now));
+    let mut counts = Line::from(format::risk_span(cx.theme, risk));
     counts.push_span(Span::raw(format!("   {}", format::plural(members.len(), "finding"))));
     let head = vec![words(now, cx.theme.strong()), counts];
-    of_members(cx, Pane::Board, (id, head), Cow::Owned(members), cache)
+    of_members(cx, Pane::Board, (group.id, head), members, cache)
 }
 
 fn of_members<'a>(
     cx: &Cx<'a>,
     pane: Pane,
-    (id, head): (CaseId, Vec<Line<'static>>),
-    members: Cow<'a, [u32]>,
+    (id, head): (GroupId, Vec<Line<'static>>),
+    members: Vec<u32>,
     cache: &mut ViewCache,
 ) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
@@ -87,22 +88,23 @@ fn of_members<'a>(
             DetailText::new(made_from, overview).with_version(version)
         }
     };
-    Some(DetailPane { id: id.0, head, tabs, text })
+    Some(DetailPane { id: RowRef::Group(id), head, tabs, text })
 }
 
-/// Its name; the worst risk, how many there are, and where.
-fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Case, group: &FindingGroup) -> Vec<Line<'static>> {
+/// The name; the highest risk and the counts.
+fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Case, group: &Group) -> Vec<Line<'static>> {
+    let summary = cx.model.lists.finding_groups.summary(group);
     let name = match (by, cx.finding_target(first)) {
         (FindingGroupBy::Target, Some(target)) => cx.target_name(target).into_owned(),
-        _ => cx.model.lists.groups.name(group).map_or_else(String::new, |name| cell(&name.title).to_string()),
+        _ => cx.model.lists.finding_groups.name(group).map_or_else(String::new, |name| cell(&name.title).to_string()),
     };
     let beside = if by == FindingGroupBy::Target { "kind" } else { "target" };
-    let beside = format::plural(group.others as usize, beside);
+    let beside = format::plural(summary.others as usize, beside);
     let on = if by == FindingGroupBy::Target { "of" } else { "on" };
-    let mut counts = Line::from(format::risk_span(cx.theme, group.risk));
-    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(group.count(), "finding"))));
-    if group.new > 0 {
-        counts.push_span(Span::styled(format!("   {} new", group.new), cx.theme.strong()));
+    let mut counts = Line::from(format::risk_span(cx.theme, summary.risk));
+    counts.push_span(Span::raw(format!("   {} {on} {beside}", format::plural(group.rows.len(), "finding"))));
+    if summary.new > 0 {
+        counts.push_span(Span::styled(format!("   {} new", summary.new), cx.theme.strong()));
     }
     vec![words(name, cx.theme.strong()), counts]
 }
@@ -114,18 +116,14 @@ fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &ReviewFac
     let decisions =
         standing::counted(members.iter().map(|&at| assessments.get(at as usize).map(|assessment| &**assessment)));
     let mut lines = vec![
-        crate::dashboard::ui::labels::fact(cx.theme, "Decisions", decisions.join(&separator)),
-        crate::dashboard::ui::labels::fact(
-            cx.theme,
-            "Scans",
-            present(cases().map(|case| case.presence)).join(&separator),
-        ),
-        crate::dashboard::ui::labels::fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
+        fact(cx.theme, "Decisions", decisions.join(&separator)),
+        fact(cx.theme, "Scans", present(cases().map(|case| case.presence)).join(&separator)),
+        fact(cx.theme, "Where", places(cx, cases().map(|case| &**case))),
     ];
     let offered = cases().filter(|case| case.offered.is_some() && cx.model.offered(case.id).is_some()).count();
     if offered > 0 {
-        let told = format!("{} moved here from another port", format::plural(offered, "finding"));
-        lines.push(crate::dashboard::ui::labels::fact(cx.theme, "Offered", told));
+        let moved = format!("{} moved here from another port", format::plural(offered, "finding"));
+        lines.push(fact(cx.theme, "Reusable", moved));
     }
     if let Some(case) = facts.cases.first() {
         lines.push(Line::default());
@@ -135,17 +133,17 @@ fn overview(cx: &Cx<'_>, table: &Table<Case>, members: &[u32], facts: &ReviewFac
     lines
 }
 
-/// How many are new, the same, gone.
+/// The number of findings per presence.
 fn present(all: impl Iterator<Item = Presence>) -> Vec<String> {
     let mut counts: BTreeMap<Presence, usize> = BTreeMap::new();
     all.for_each(|presence| *counts.entry(presence).or_default() += 1);
-    let told = |(presence, count): (Presence, usize)| {
-        format!("{} {}", format::thousands(count as u64), presence.word()) //
-    };
-    counts.into_iter().map(told).collect()
+    counts
+        .into_iter()
+        .map(|(presence, count)| format!("{} {}", format::thousands(count as u64), presence.word()))
+        .collect()
 }
 
-/// The targets, those with the most first, and how many of the members each has.
+/// The targets with the most findings first, and the number of findings of each.
 fn places<'c>(cx: &Cx<'_>, cases: impl Iterator<Item = &'c Case>) -> String {
     let mut counts: HashMap<(Option<_>, &str), (usize, &Case)> = HashMap::new();
     for case in cases {
@@ -153,11 +151,11 @@ fn places<'c>(cx: &Cx<'_>, cases: impl Iterator<Item = &'c Case>) -> String {
     }
     let mut counts: Vec<(usize, &Case)> = counts.into_values().collect();
     counts.sort_by_key(|(count, case)| (Reverse(*count), case.identity.asset.clone()));
-    let told = |(count, case): &(usize, &Case)| {
+    let counted = |(count, case): &(usize, &Case)| {
         let target = card::target(cx, case);
         if *count > 1 { format!("{target} {count}") } else { target }
     };
-    let mut named: Vec<String> = counts.iter().take(PLACES).map(told).collect();
+    let mut named: Vec<String> = counts.iter().take(PLACES).map(counted).collect();
     if counts.len() > PLACES {
         named.push(format!("{} {} more", cx.theme.glyphs.ellipsis, counts.len() - PLACES));
     }

@@ -21,7 +21,7 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("RISK", format::RISK),
     TableColumn::fixed("Δ", 1).expendable(3),
     TableColumn::flex("FINDING", 12, 3),
-    // K: known to be exploited, P: proven by the scanner.
+    // K: in the KEV catalog, P: proven by the scanner.
     TableColumn::fixed("KP", 2).from(79),
     TableColumn::flex("TARGET", 9, 1).at_most(28),
     TableColumn::fixed("PORT", 5).right().from(79),
@@ -29,18 +29,18 @@ const COLUMNS: &[TableColumn] = &[
     TableColumn::fixed("DECISION", DECISION).expendable(1),
 ];
 
-/// Columns of what is decided: the longest word is `accepted·svc`.
+/// Columns of the decision: the longest word is `accepted·svc`.
 const DECISION: u16 = 12;
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    if groups::are_shown(cx) {
-        return groups::draw_list(cx, buf, slot, cache);
-    }
     let remote = &cx.model.data.findings;
+    if let (Some(by), Some(_)) = (cx.model.lists.finding_groups.by, remote.value()) {
+        return groups::draw_list(cx, buf, slot, cache, by);
+    }
     let list = &cx.model.lists.findings;
     let pane = ListPane {
         columns: COLUMNS,
-        invitation: "No findings yet: they appear here while scans run.".to_owned(),
+        invitation: "No findings yet. They appear here while scans run.".to_owned(),
         tabs: Some(saved_tabs(cx, slot.area.width)),
         ..pane_of(Pane::Findings, remote)
     };
@@ -54,7 +54,7 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
             target(cx, finding),
             port(finding),
             words(cx.age(finding.task_id.and_then(|id| cx.scan(id)?.start_time)), cx.theme.text()),
-            said(cx, finding, assessment),
+            decision_cell(cx, finding, assessment),
         ];
         match assessment.is_some_and(|assessment| !assessment.is_undecided()) {
             true => cells.into_iter().map(|cell| dimmed(cx.theme, cell)).collect(),
@@ -63,33 +63,33 @@ pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut 
     })
 }
 
-/// The detail of the selected finding, or of the head of a group.
+/// The detail of the selected finding, or of the selected group.
 pub(crate) fn detail_of_row<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
-    match groups::on_head(cx) {
-        Some(head) => group_detail::detail(cx, head, cache),
+    match cx.model.lists.findings.header {
+        Some(id) => group_detail::detail(cx, id, cache),
         None => detail::detail(cx, Pane::Findings, cx.model.lists.findings.selected?, &mut cache.pieces),
     }
 }
 
-/// A decided row steps back, whatever its colours are.
+/// Dims a decided row.
 fn dimmed<'a>(theme: Theme, cell: Line<'a>) -> Line<'a> {
     let spans = cell.spans.into_iter().map(|span| Span::styled(span.content, theme.dim()));
     Line::from(spans.collect::<Vec<_>>())
 }
 
-/// The risk as scanned; with a severity of one's own both: `◆>MED`.
+/// The risk as scanned; with a severity override both: `◆>MED`.
 pub(crate) fn risk(theme: Theme, case: &Case, assessment: Option<&Assessment>) -> Line<'static> {
-    match assessment.and_then(|assessment| assessment.severity).filter(|&own| own != case.risk_level) {
+    match assessment.and_then(|assessment| assessment.severity).filter(|&severity| severity != case.risk_level) {
         None => Line::from(format::risk_span(theme, case.risk_level)),
-        Some(own) => Line::from(vec![
+        Some(severity) => Line::from(vec![
             Span::styled(format::risk_glyph(theme, case.risk_level), theme.dim()),
             Span::raw(">"),
-            Span::styled(format::risk_word(own), theme.risk(own)),
+            Span::styled(format::risk_word(severity), theme.risk(severity)),
         ]),
     }
 }
 
-/// The saved queries with their counts, and the name of the one in use.
+/// The saved queries with their counts, and the name of the active one.
 pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
     let tabs = &cx.model.settings.tabs;
     let chosen = tabs.chosen(&cx.model.lists.findings.filter);
@@ -114,15 +114,15 @@ fn flags(theme: Theme, finding: &Finding) -> Line<'static> {
     Line::from(vec![Span::styled(exploited, theme.bad()), Span::styled(proven, theme.strong())])
 }
 
-/// What is decided about a row; what is only offered stands there as a question.
-pub(crate) fn said<'a>(cx: &Cx<'a>, case: &Case, assessment: Option<&'a Assessment>) -> Line<'a> {
+/// The decision on a finding; an earlier decision that can be reused has a question mark.
+pub(crate) fn decision_cell<'a>(cx: &Cx<'a>, case: &Case, assessment: Option<&'a Assessment>) -> Line<'a> {
     match cx.model.offered(case.id).and_then(|before| before.shown()) {
         Some((_, offered)) => words(format!("{}?", offered.verdict.word()), cx.theme.warn()),
         None => decision(cx, assessment),
     }
 }
 
-/// What is decided, in a word: also why it holds no more, and whose it is where it is the service's.
+/// The decision in a word, or the reason why it ended. Decisions of the service are marked.
 pub(crate) fn decision<'a>(cx: &Cx<'a>, assessment: Option<&'a Assessment>) -> Line<'a> {
     let theme = cx.theme;
     let Some(assessment) = assessment else { return words(theme.glyphs.dash, theme.dim()) };

@@ -1,4 +1,4 @@
-//! Findings of one's own: made by hand or from captured requests, changed, switched off.
+//! Manual findings: written by hand or made from captured requests, changed, deleted.
 
 pub mod form;
 pub mod proof;
@@ -15,7 +15,7 @@ use crate::oob::{CaptureRecord, CaptureSource};
 use crate::text::plural;
 use crate::triage::{Case, CaseId, Change, EventId, ManualFinding, ManualFindingState, Subject};
 
-/// `n` in the findings: a new one about the target at hand; on one of our own, that one to change.
+/// `n` in the findings: edits the selected manual finding, or opens a new one for the target.
 pub(crate) fn open(model: &mut Model) {
     let case = selected(model);
     let present = case.and_then(|case| own_state(model, *case.own.as_deref()?));
@@ -25,22 +25,22 @@ pub(crate) fn open(model: &mut Model) {
     }
 }
 
-/// A new one about the target at hand.
+/// Opens the form of a new finding for the target of the selected row.
 pub(crate) fn open_new(model: &mut Model) {
     let finding = ManualFinding { target: target(model), ..ManualFinding::default() };
     open_form(model, ManualFindingDraft { finding, ..ManualFindingDraft::default() });
 }
 
-/// `n` in the captures: the chosen requests are its evidence; they can be added to one that is there.
+/// `n` in the captures: opens a finding with the chosen requests as evidence, or adds them to a manual finding.
 pub(crate) fn open_from_captures(model: &mut Model) {
-    if model.head_must_wait() {
+    if model.header_must_wait() {
         return;
     }
     let chosen = model.chosen_captures();
     if chosen.is_empty() {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     }
-    // One empty line between two; a request without a body ends with one of its own.
+    // Exactly one empty line between two requests: one without a body ends with an empty line already.
     let evidence: Vec<String> = chosen.iter().map(|sent| raw(sent).trim_end().to_owned()).collect();
     let captures = chosen.iter().filter_map(|sent| serde_json::to_string(&*sent.capture).ok());
     let mut finding = ManualFinding {
@@ -49,34 +49,34 @@ pub(crate) fn open_from_captures(model: &mut Model) {
         target: target_of(model, &chosen),
         ..ManualFinding::default()
     };
-    proof::tell(&mut finding, &chosen, &model.captures.oob.book, model.connection.clock_offset);
+    proof::describe(&mut finding, &chosen, &model.captures.oob.book, model.connection.clock_offset);
     let others = model.findings.triage.state.own().filter(|other| !other.off && is_here(model, other));
     let others = others.map(|other| (other.id, other.finding.clone())).collect();
     open_form(model, ManualFindingDraft { id: None, finding, others });
 }
 
-/// The target that requests tell of themselves, else that of the chip.
+/// The target that the requests name, else that of the scope.
 fn target_of(model: &Model, chosen: &[CaptureRecord]) -> Shared {
     let (own, hosts) = (model.own_addresses(), &model.captures.oob.hosts);
-    let told = chosen.iter().find_map(|sent| CaptureSource::of(&sent.capture, own, hosts).target().cloned());
-    let chip = || model.navigation.scope.target.and_then(|id| model.target_name(id).cloned());
-    told.or_else(chip).unwrap_or_default()
+    let named = chosen.iter().find_map(|sent| CaptureSource::of(&sent.capture, own, hosts).target().cloned());
+    let in_scope = || model.navigation.scope.target.and_then(|id| model.target_name(id).cloned());
+    named.or_else(in_scope).unwrap_or_default()
 }
 
 fn open_form(model: &mut Model, draft: ManualFindingDraft) {
     if model.findings.triage.writer.is_none() {
-        return model.say(Tone::Bad, "nothing can be kept here just now: the store of decisions is not open");
+        return model.say(Tone::Bad, "no manual findings: the decision store is not open");
     }
     let of = form::origin(&draft);
     if matches!(of, ManualFindingOrigin::Captures(_)) && !model.overlay.drafts.contains_key(&FormTag::ManualFinding(of))
     {
-        tell_of_others(model);
+        mention_other_drafts(model);
     }
     model.open_form(form::open(draft));
 }
 
-/// Drafts of other captures are not lost, but not brought back here: their text is not about these.
-fn tell_of_others(model: &mut Model) {
+/// Mentions drafts of other captures. They are not opened, because their text belongs to other requests.
+fn mention_other_drafts(model: &mut Model) {
     let drafts = model
         .overlay
         .drafts
@@ -85,8 +85,8 @@ fn tell_of_others(model: &mut Model) {
     let captures =
         drafts.filter_map(|(_, form)| Some(form.subject.manual.as_ref()?.finding.captures.len())).next_back();
     if let Some(captures) = captures {
-        let about = plural(captures, "other captured request");
-        model.say(Tone::Plain, format!("a draft about {about} is kept: it comes back when n is pressed on the same"));
+        let others = plural(captures, "other captured request");
+        model.say(Tone::Plain, format!("the draft of {others} is saved: select the same requests to continue"));
     }
 }
 
@@ -109,7 +109,7 @@ fn target(model: &Model) -> Shared {
     known.unwrap_or_default()
 }
 
-/// `D` in the findings: takes one of our own away; those of the service stay.
+/// `D` in the findings: asks before manual findings are deleted. Findings of the service remain.
 pub(crate) fn ask_off(model: &mut Model) {
     let ids: Vec<CaseId> = model.chosen(Pane::Findings).ids.into_iter().map(CaseId).collect();
     let Some(table) = model.data.findings.value() else { return };
@@ -119,30 +119,30 @@ pub(crate) fn ask_off(model: &mut Model) {
         .filter_map(|case| Some((*case.own.as_deref()?, case.name.clone())))
         .collect();
     let question = match own.as_slice() {
-        [] => return model.say(Tone::Plain, "findings of the service cannot be deleted; those of our own can"),
-        [(_, name)] => format!("Take our own finding “{name}” away?"),
-        many => format!("Take {} findings of our own away?", many.len()),
+        [] => return model.say(Tone::Plain, "findings of the service cannot be deleted, only manual findings"),
+        [(_, name)] => format!("Delete the manual finding “{name}”?"),
+        many => format!("Delete {} manual findings?", many.len()),
     };
     let off = own.iter().map(|(id, _)| (Subject::Manual(*id), Change::Off(true))).collect();
     let mut prompt =
-        Prompt::new(question, Then::Record(off)).with_line("u brings them back; nothing is sent anywhere.");
+        Prompt::new(question, Then::Record(off)).with_line("Undo restores them. Nothing is sent to the service.");
     if own.len() < ids.len() {
-        prompt = prompt.with_line(format!("{} of the service stay.", ids.len() - own.len()));
+        prompt = prompt.with_line(format!("{} of the service remain.", ids.len() - own.len()));
     }
     model.open_prompt(prompt);
 }
 
-/// Keeps what the form has; it closes.
+/// Saves the form and closes it.
 pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(Modal::Form(form)) = model.overlay.modals.last() else { return };
     let tag = form.tag;
     let Some((id, own)) = form::finding(form) else { return };
     let Some(id) = id.or_else(|| model.findings.triage.writer.as_ref().map(|writer| writer.next())) else {
-        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+        return model.say(Tone::Bad, "not saved: the decision store is not open");
     };
     let name = own.name.clone();
     if model.record(vec![(Subject::Manual(id), Change::Manual(Box::new(own)))], effects).is_none() {
-        return model.say(Tone::Bad, "not kept: the store of decisions is not open; the form stays");
+        return model.say(Tone::Bad, "not saved: the decision store is not open");
     }
     model.overlay.modals.retain(|modal| !matches!(modal, Modal::Form(form) if form.tag == tag));
     model.overlay.drafts.remove(&tag);
@@ -150,14 +150,14 @@ pub(crate) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
         model.lists.findings.want(crate::triage::identity::manual_key(id).into());
         model.lists.captures.clear_marks();
     }
-    model.say(Tone::Good, format!("kept: {name}"));
+    model.say(Tone::Good, format!("saved: {name}"));
 }
 
 impl Model {
-    /// Name of the finding of one's own that a captured request is the evidence of.
+    /// The name of the manual finding that has a captured request as evidence.
     pub fn proven_by(&self, capture: &Capture) -> Option<&Shared> {
         let json = serde_json::to_string(capture).ok()?;
-        let has = |own: &&ManualFindingState| !own.off && own.finding.captures.iter().any(|kept| **kept == *json);
+        let has = |own: &&ManualFindingState| !own.off && own.finding.captures.iter().any(|capture| **capture == *json);
         self.findings.triage.state.own().find(has).map(|own| &own.finding.name)
     }
 }

@@ -1,18 +1,18 @@
-//! What captured requests prove about payloads, as the finding that is made of them tells it: each payload once, with where
-//! it was planted and what it brought in.
+//! The text of a manual finding made from captured requests: each payload once, with the place where it was planted and
+//! its hits.
 
 use crate::oob::{CaptureRecord, Payload, PayloadBook, Token};
 use crate::text::plural;
 use crate::triage::ManualFinding;
 use std::collections::{HashMap, HashSet};
 
-/// Requests of a payload that are told a line each; of more only the first and the last.
+/// Up to this many requests of a payload have a line each; of more, only the first and the last.
 const LINES: usize = 5;
-/// Parameters and addresses that are named; of more the number.
+/// Most parameters and addresses that are named.
 const FEW: usize = 5;
 
-/// Tells name, class, target and text of a finding by the payloads in its captures; without any it stays as it is.
-pub(crate) fn tell(own: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
+/// Fills in name, class, target and text of a finding from the payloads in its captures, if there are any.
+pub(crate) fn describe(own: &mut ManualFinding, chosen: &[CaptureRecord], book: &PayloadBook, offset: Option<i64>) {
     let proofs = proofs(chosen, book);
     if proofs.is_empty() {
         return;
@@ -29,8 +29,8 @@ pub(crate) fn tell(own: &mut ManualFinding, chosen: &[CaptureRecord], book: &Pay
     if let Some(target) = proofs.iter().map(|(payload, _)| &payload.target).find(|target| !target.is_empty()) {
         own.target = target.clone();
     }
-    let told: Vec<String> = proofs.iter().map(|(payload, proof)| told(payload, proof, offset)).collect();
-    own.text = told.join("\n\n").into();
+    let texts: Vec<String> = proofs.iter().map(|(payload, proof)| proof_text(payload, proof, offset)).collect();
+    own.text = texts.join("\n\n").into();
 }
 
 /// The payloads in these captures, in the order of their first request, each with its requests.
@@ -50,7 +50,7 @@ fn proofs<'a>(chosen: &'a [CaptureRecord], book: &'a PayloadBook) -> Vec<(&'a Pa
     proofs
 }
 
-fn told(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> String {
+fn proof_text(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> String {
     let place = payload.place();
     let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
     let made = payload.at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
@@ -64,12 +64,12 @@ fn told(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> Str
     match proof {
         [first, .., last] if proof.len() > LINES => {
             let from = few(&once(proof.iter().map(|sent| sent.capture.ip_address.as_str())));
-            text.push_str(&format!("\nIt brought in {} from {from}:", plural(proof.len(), "request")));
+            text.push_str(&format!("\n{} from {from}:", plural(proof.len(), "request")));
             text.push_str(&format!("\n{}, the first\n{}, the last", request(first), request(last)));
         }
-        [one] => text.push_str(&format!("\nIt brought in {}", request(one))),
+        [one] => text.push_str(&format!("\nHit: {}", request(one))),
         all => {
-            text.push_str(&format!("\nIt brought in {}:", plural(all.len(), "request")));
+            text.push_str(&format!("\n{}:", plural(all.len(), "request")));
             all.iter().for_each(|sent| text.push_str(&format!("\n{}", request(sent))));
         }
     }
@@ -79,7 +79,7 @@ fn told(payload: &Payload, proof: &[&CaptureRecord], offset: Option<i64>) -> Str
     text
 }
 
-/// What a payload was planted in, in a word or two: its parameter, else its line of a file.
+/// The place of a payload in short: its parameter, else its line of a file.
 fn named(payload: &Payload) -> String {
     match payload.number {
         Some(number) if payload.parameter.is_empty() => format!("#{number} {}", payload.batch),
@@ -87,13 +87,13 @@ fn named(payload: &Payload) -> String {
     }
 }
 
-/// Each text once, in the order they came, without empty ones.
+/// Each text once, in the given order, without empty ones.
 fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     texts.filter(|text| !text.is_empty() && seen.insert(*text)).collect()
 }
 
-/// `q, r and callback`; of many the first ones, and how many more.
+/// `q, r and callback`; of many texts the first ones and the number of the others.
 fn few(texts: &[&str]) -> String {
     match texts {
         [all @ .., last] if !all.is_empty() && all.len() < FEW => format!("{} and {last}", all.join(", ")),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_texts_the_first_are_named_and_the_others_counted() {
+    fn many_texts_name_first_and_count_others() {
         assert_eq!([few(&["q"]), few(&["q", "r"]), few(&["q", "r", "s"])], ["q", "q and r", "q, r and s"]);
         assert_eq!(few(&["a", "b", "c", "d", "e"]), "a, b, c, d and e");
         assert_eq!(few(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");

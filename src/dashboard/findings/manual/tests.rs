@@ -1,20 +1,20 @@
-//! Findings of one's own: made by hand, from captured requests, changed, taken away and brought back.
+//! Manual findings: written by hand, made from captured requests, changed, deleted and restored.
 
 use crate::dashboard::base::Pane;
 use crate::dashboard::forms::FieldId;
 use crate::dashboard::testing::Desk;
 
-/// Names of the findings of one's own that are shown.
+/// Names of the shown manual findings.
 fn own(desk: &Desk) -> Vec<String> {
     let table = desk.model.data.findings.value().unwrap();
     table.items().iter().filter(|case| case.own.is_some()).map(|case| case.name.to_string()).collect()
 }
 
 #[test]
-fn a_finding_made_by_hand_is_a_row_like_the_others_and_n_on_it_changes_it() {
+fn manual_finding_is_listed_and_n_edits_it() {
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Stored XSS in the guest book' ctrl-o");
-    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "told: {}", desk.notices());
+    assert_eq!(own(&desk), ["Stored XSS in the guest book"], "notices: {}", desk.notices());
     assert!(desk.model.overlay.modals.is_empty());
     // It is the selection as soon as it is there, and stands at the target that was at hand.
     let selected = desk.model.lists.findings.selected.unwrap();
@@ -26,7 +26,7 @@ fn a_finding_made_by_hand_is_a_row_like_the_others_and_n_on_it_changes_it() {
 }
 
 #[test]
-fn a_form_without_a_name_or_with_a_port_that_is_none_is_not_taken() {
+fn manual_finding_needs_name_and_valid_port() {
     let mut desk = Desk::new();
     desk.keys("3 g g n ctrl-o");
     assert!(desk.form().fields.iter().any(|field| field.error.as_deref() == Some("name is required")));
@@ -36,7 +36,7 @@ fn a_form_without_a_name_or_with_a_port_that_is_none_is_not_taken() {
 }
 
 #[test]
-fn captured_requests_are_kept_as_evidence_of_a_new_one_or_one_that_is_there() {
+fn captures_become_evidence_of_new_or_existing_finding() {
     let mut desk = Desk::new();
     desk.keys("5 k n 'Blind SSRF' tab tab 't1.acme.test' ctrl-o");
     let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
@@ -51,7 +51,7 @@ fn captured_requests_are_kept_as_evidence_of_a_new_one_or_one_that_is_there() {
 }
 
 #[test]
-fn a_finding_made_of_a_request_stands_at_the_target_that_its_payload_or_the_request_itself_names() {
+fn finding_from_capture_has_target_of_payload_or_request() {
     use crate::contract::Capture;
     let mut desk = Desk::new();
     let from = |ip: &str, header: &str| Capture {
@@ -81,10 +81,10 @@ fn a_finding_made_of_a_request_stands_at_the_target_that_its_payload_or_the_requ
 }
 
 #[test]
-fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
+fn manual_finding_is_deleted_after_yes_and_undo_restores_it() {
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Mine' ctrl-o D");
-    assert_eq!(desk.prompt().question, "Take our own finding “Mine” away?");
+    assert_eq!(desk.prompt().question, "Delete the manual finding “Mine”?");
     desk.keys("y");
     assert!(own(&desk).is_empty());
     desk.keys("u");
@@ -98,7 +98,7 @@ fn one_of_our_own_is_taken_away_after_a_yes_and_undo_brings_it_back() {
 }
 
 #[test]
-fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machine() {
+fn read_only_session_allows_manual_findings() {
     let mut desk = Desk::new();
     desk.model.session.read_only = true;
     desk.keys("3 n");
@@ -107,7 +107,7 @@ fn a_read_only_session_keeps_findings_of_its_own_since_nothing_leaves_the_machin
 }
 
 #[test]
-fn a_report_made_here_carries_what_the_service_does_not_know() {
+fn local_report_contains_manual_findings() {
     use crate::dashboard::base::Effect;
     let mut desk = Desk::new();
     desk.keys("3 g g n 'Mine' ctrl-o");
@@ -119,13 +119,13 @@ fn a_report_made_here_carries_what_the_service_does_not_know() {
     );
     let effects = desk.keys("right ctrl-o");
     let made = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-    let made = made.unwrap_or_else(|| panic!("{effects:?}; told: {}", desk.notices()));
+    let made = made.unwrap_or_else(|| panic!("{effects:?}; notices: {}", desk.notices()));
     assert!(made.rows.iter().any(|row| row.case.own.is_some()) && made.rows.len() == 7);
     assert!(made.name.ends_with(".html") && desk.model.overlay.modals.is_empty());
 }
 
 #[test]
-fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_export_has_it() {
+fn finding_from_captures_describes_payload_in_every_export() {
     use crate::dashboard::base::Effect;
     use crate::export::{Export, ExportFormat, write};
     let mut desk = Desk::new();
@@ -137,11 +137,11 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
     let text = |id| form.text(id);
     assert_eq!(text(FieldId::Name), "SSRF through q");
     assert_eq!((text(FieldId::Class), text(FieldId::TargetName)), ("SSRF".to_owned(), "t1.acme.test".to_owned()));
-    let told = text(FieldId::Text);
-    assert!(told.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{told}");
-    assert_eq!(told.matches("GET from 203.0.113.9").count(), 2, "{told}");
+    let description = text(FieldId::Text);
+    assert!(description.contains("Payload aaaaaaaaaaab was planted in q · t1.acme.test"), "{description}");
+    assert_eq!(description.matches("GET from 203.0.113.9").count(), 2, "{description}");
     desk.keys("ctrl-o");
-    assert_eq!(own(&desk), ["SSRF through q"], "told: {}", desk.notices());
+    assert_eq!(own(&desk), ["SSRF through q"], "notices: {}", desk.notices());
     let caught = desk.model.data.captures.caught.back().unwrap().capture.clone();
     assert_eq!(desk.model.proven_by(&caught).map(|name| name.as_str()), Some("SSRF through q"));
     for format in ["csv", "markdown", "jsonl", "defectdojo", "sarif", "vex", "html", "json"] {
@@ -157,16 +157,16 @@ fn what_planted_a_payload_is_told_by_the_finding_its_captures_prove_and_every_ex
 }
 
 #[test]
-fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
+fn draft_of_other_captures_is_kept_but_not_opened() {
     let mut desk = Desk::new();
     desk.keys("5 g g space j space n 'Two of them' esc");
     assert!(desk.model.overlay.modals.is_empty());
-    // Another capture: the form begins anew, and says where the draft is.
+    // Another capture: the form is empty, and a notice mentions the draft.
     desk.keys("g g space j space G n");
     assert_eq!(desk.model.lists.captures.marks().len(), 0);
     assert_eq!(desk.form().text(FieldId::Name), "");
     assert_eq!(desk.form().text(FieldId::Evidence).matches("GET /l/abc/x").count(), 1);
-    assert!(desk.notices().contains("a draft about 2 other captured requests is kept"), "{}", desk.notices());
+    assert!(desk.notices().contains("the draft of 2 other captured requests is saved"), "{}", desk.notices());
     desk.keys("'Alone' tab tab 't1.acme.test' ctrl-o");
     let made = desk.model.findings.triage.state.own().next().unwrap().finding.clone();
     assert_eq!((made.name.as_str(), made.captures.len()), ("Alone", 1));
@@ -177,7 +177,7 @@ fn a_draft_about_other_captures_does_not_come_back_and_is_not_lost() {
 }
 
 #[test]
-fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_stands_between_these() {
+fn proof_text_lists_each_payload_once_with_its_requests() {
     let mut desk = Desk::new();
     desk.keys("3 p e 'q' tab tab 'SSRF' ctrl-o p e 'callback' tab tab 'SSRF' ctrl-o");
     let tokens: Vec<String> =
@@ -192,8 +192,8 @@ fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_sta
         assert_eq!(text.matches(&format!("Payload {token} was planted")).count(), 1, "{text}");
     }
     assert!(text.contains("in q · t1.acme.test") && text.contains("in callback · t1.acme.test"), "{text}");
-    assert!(text.contains("It brought in 2 requests:\nGET from 203.0.113.9"), "{text}");
-    assert!(text.contains("It brought in GET from 203.0.113.9"), "{text}");
+    assert!(text.contains("\n2 requests:\nGET from 203.0.113.9"), "{text}");
+    assert!(text.contains("\nHit: GET from 203.0.113.9"), "{text}");
     assert_eq!(desk.form().text(FieldId::Name), "SSRF through q and callback");
     let evidence = desk.form().text(FieldId::Evidence);
     assert!(evidence.contains("\n\nGET ") && !evidence.contains("\n\n\n"), "{evidence:?}");
@@ -202,11 +202,11 @@ fn every_payload_in_the_captures_is_told_once_with_its_requests_and_one_line_sta
     desk.keys("5 : 'unmark' enter G n");
     assert_eq!(desk.form().text(FieldId::Name), "Out-of-band request through #1 keys.txt");
     desk.keys("esc");
-    // Many are told by the first and the last.
+    // Of many requests, the first and the last are named.
     for id in 12..20 {
         desk.hit(id, Some(2));
     }
     desk.keys("esc esc * n");
     let text = desk.form().text(FieldId::Text);
-    assert!(text.contains("It brought in 9 requests from 203.0.113.9:") && text.contains(", the last"), "{text}");
+    assert!(text.contains("\n9 requests from 203.0.113.9:") && text.contains(", the last"), "{text}");
 }

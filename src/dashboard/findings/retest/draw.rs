@@ -1,10 +1,11 @@
-//! The board: findings of a retest, or of two scans, with BEFORE and NOW.
+//! The retest board: findings of a retest, or of two scans, with BEFORE and NOW.
 
 use crate::dashboard::base::Pane;
 use crate::dashboard::data::{Board, BoardRow};
 use crate::dashboard::findings::draw;
+use crate::dashboard::list::Group;
 use crate::dashboard::ui::context::{cell, words};
-use crate::dashboard::ui::list::{draw_table, pane_of};
+use crate::dashboard::ui::list::{GridRow, draw_grouped, pane_of};
 use crate::dashboard::ui::{Cx, DetailPane, ListPane, Slot, TableColumn, Theme, ViewCache, format};
 use crate::text;
 use crate::triage::{Outcome, RetestStatus, Verdict};
@@ -21,19 +22,24 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(crate) fn draw_list(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot, cache: &mut ViewCache) -> u16 {
-    let remote = &cx.model.data.board;
+    let (remote, list) = (&cx.model.data.board, &cx.model.lists.board);
     let pane = ListPane {
         columns: COLUMNS,
+        place: list.groups.is_on().then(|| format::plural(list.rows.len(), "finding")),
         note: words(cx.model.board_words(), cx.theme.dim()),
         invitation: invitation(cx),
         ..pane_of(Pane::Board, remote)
     };
-    draw_table(cx, buf, slot, cache, pane, (remote, &cx.model.lists.board), |row, _| cells(cx, row))
+    let style = cx.freshness(remote);
+    draw_grouped(cx, buf, slot, cache, pane, (remote, list), |row, _| match row {
+        GridRow::Header(group) => (header(cx, group), style),
+        GridRow::Item { item, .. } => (cells(cx, item), style),
+    })
 }
 
-/// The detail of the selected finding, or of a head.
+/// The detail of the selected finding, or of the selected group.
 pub(crate) fn detail<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPane<'a>> {
-    match cx.model.board_case() {
+    match cx.model.lists.board.selected {
         Some(id) => draw::detail::detail(cx, Pane::Board, id, &mut cache.pieces),
         None => draw::group_detail::on_board(cx, cache),
     }
@@ -41,22 +47,29 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailPan
 
 fn invitation(cx: &Cx<'_>) -> String {
     match &cx.model.findings.board {
-        Some(Board::Compare(..)) => "Neither scan told any finding.".to_owned(),
-        _ => "Nothing was retested yet: s on findings starts the scans again that found them.".to_owned(),
+        Some(Board::Compare(..)) => "Neither scan has findings.".to_owned(),
+        _ => "No retest yet. Retest findings in the findings list.".to_owned(),
     }
+}
+
+/// NOW of the group, its highest risk and the number of findings.
+fn header<'a>(cx: &Cx<'a>, group: &Group) -> Vec<Line<'a>> {
+    let theme = cx.theme;
+    let items = cx.model.data.board.value().map(|table| table.items()).unwrap_or_default();
+    let rows = || cx.model.lists.board.positions_in(group).filter_map(|at| items.get(at as usize));
+    let Some((first, risk)) = rows().next().zip(rows().map(|row| row.risk).max()) else { return Vec::new() };
+    let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(first.now));
+    let header = Line::from(vec![
+        Span::styled(format!("{} ", theme.glyphs.folds[usize::from(group.is_open)]), theme.key()),
+        Span::styled(named, now_style(theme, first.now).patch(theme.strong())),
+        Span::styled(format!("   {}", format::plural(group.rows.len(), "finding")), theme.dim()),
+    ]);
+    vec![Line::from(format::risk_span(theme, risk)), header, Line::default(), Line::default(), Line::default()]
 }
 
 fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
     let theme = cx.theme;
     let risk = Line::from(format::risk_span(theme, row.risk));
-    if let Some(count) = row.head {
-        let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(row.now));
-        let head = Line::from(vec![
-            Span::styled(named, now_style(theme, row.now).patch(theme.strong())),
-            Span::styled(format!("   {}", format::plural(count, "finding")), theme.dim()),
-        ]);
-        return vec![risk, head, Line::default(), Line::default(), Line::default()];
-    }
     let target = match row.target {
         Some(id) => Line::from(cx.short_target_name(id)),
         None => cell(&row.target_name),
@@ -68,7 +81,7 @@ fn cells<'a>(cx: &Cx<'a>, row: &'a BoardRow) -> Vec<Line<'a>> {
     vec![risk, cell(&row.name), target, before, now_cell(cx, row)]
 }
 
-/// What is known now; what was decided since stands beside it.
+/// The result of the retest, with a mark if the finding is decided as fixed.
 fn now_cell(cx: &Cx<'_>, row: &BoardRow) -> Line<'static> {
     let named = cx.model.findings.board.as_ref().map_or("", |board| board.now_words(row.now));
     let style = now_style(cx.theme, row.now);

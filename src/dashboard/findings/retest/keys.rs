@@ -1,4 +1,4 @@
-//! Retest and compare: what is asked for is captured here, and the board opens.
+//! Keys of retest and compare: the plan of a retest, the comparison of scans, opening the retest board.
 
 use crate::contract::{Finding, NewScan, Scan, ScanId, Shared, Stamp};
 use crate::dashboard::base::{Batch, Call, CallAnswer, Effect, Job, JobState, Pane, Tone};
@@ -13,19 +13,16 @@ use crate::triage::{
 };
 use std::collections::HashSet;
 
-/// Scans in a question before "… and N more".
+/// Most scans that a prompt names.
 const NAMED: usize = 3;
 
-/// A verdict on what is chosen; several become fixed only where the retest has not seen them.
+/// Gives a verdict to the chosen rows. Several rows become fixed together only if the retest did not see them.
 pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effect>) {
     if is_early(model, Pane::Board) {
         return;
     }
     let chosen = model.chosen(Pane::Board);
-    let mut ids = model.board_ids(&chosen.ids);
-    let shown: HashSet<CaseId> = ids.iter().copied().collect();
-    let mut hidden = model.board_ids(&chosen.hidden);
-    hidden.retain(|id| !shown.contains(id));
+    let [mut ids, mut hidden] = [chosen.ids, chosen.hidden].map(case_ids);
     let all = ids.len() + hidden.len();
     if all > 1 && verdict == Verdict::Fixed {
         let rows = model.data.board.value().cloned().unwrap_or_default();
@@ -34,43 +31,42 @@ pub(crate) fn decide(model: &mut Model, verdict: Verdict, effects: &mut Vec<Effe
         hidden.retain(is_gone);
         let gone = ids.len() + hidden.len();
         if gone < all {
-            model.say(Tone::Plain, format!("{gone} of {all} were not seen: only these become fixed together"));
+            model.say(Tone::Plain, format!("{gone} of {all} were not seen: only these become fixed"));
         }
     }
     if ids.is_empty() && hidden.is_empty() {
         if all == 0 {
-            model.say(Tone::Plain, "nothing is selected here");
+            model.say(Tone::Plain, "nothing selected");
         }
         return;
     }
     ask_or_carry_out(model, Deed { draft: Draft::of(verdict), ids, next: false }, hidden, effects);
 }
 
-/// `s`: names how many findings and scans it is, and what is left out.
+/// `s`: opens the prompt with the number of findings and scans, and the findings that cannot be retested.
 pub(crate) fn ask(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let chosen = model.chosen(pane);
     let many = chosen.many || pane == Pane::Board;
-    let ids = |model: &Model, ids: &[i64]| match pane {
-        Pane::Board => model.board_ids(ids),
-        _ => ids.iter().map(|&id| CaseId(id)).collect(),
-    };
-    let shown = ids(model, &chosen.ids);
-    if shown.is_empty() && chosen.hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing is selected here");
+    let [shown, hidden] = [chosen.ids, chosen.hidden].map(case_ids);
+    if shown.is_empty() && hidden.is_empty() {
+        return model.say(Tone::Plain, "nothing selected");
     }
     let (plan, left_out) = plan(model, &shown, many);
-    if plan.jobs.is_empty() && chosen.hidden.is_empty() {
+    if plan.jobs.is_empty() && hidden.is_empty() {
         return model.say(Tone::Plain, left_out.first().cloned().unwrap_or_else(|| "nothing to start".to_owned()));
     }
     let mut prompt = question(plan, left_out);
-    if !chosen.hidden.is_empty() {
-        let all = ids(model, &[&chosen.ids[..], &chosen.hidden[..]].concat());
-        let (wider, left_out) = crate::dashboard::findings::retest::keys::plan(model, &all, many);
-        prompt = prompt.with_line(format!("{} marked but not shown; a takes them too.", chosen.hidden.len()));
+    if !hidden.is_empty() {
+        let (wider, left_out) = self::plan(model, &[&shown[..], &hidden[..]].concat(), many);
+        prompt = prompt.with_line(format!("{} marked but not shown; a includes them.", hidden.len()));
         prompt.wider = Some(Box::new(question(wider, left_out)));
     }
     model.open_prompt(prompt);
+}
+
+fn case_ids(ids: Vec<i64>) -> Vec<CaseId> {
+    ids.into_iter().map(CaseId).collect()
 }
 
 fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
@@ -81,11 +77,11 @@ fn question(plan: Plan, left_out: Vec<String>) -> Prompt {
         named.push(format!("{} more", scans - NAMED));
     }
     let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
-    prompt = prompt.with_line(format!("Again, with the same parameters: {}.", named.join("; ")));
+    prompt = prompt.with_line(format!("With the same parameters: {}.", named.join("; ")));
     left_out.into_iter().fold(prompt, Prompt::with_line)
 }
 
-/// The scans behind some findings, each once, and in words what cannot be looked for again.
+/// The scans that reported some findings, each once, and the reasons why findings cannot be retested.
 fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
     let mut retest = Retest { at: Some(Stamp(model.service_now())), ..Retest::default() };
     let mut jobs = Vec::new();
@@ -93,7 +89,7 @@ fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
     let newest = model.data.scans.value().and_then(|all| all.items().iter().map(|scan| scan.id).max());
     for case in ids.iter().filter_map(|&id| model.data.findings.value()?.get(id)) {
         let scan = case.task_id.and_then(|id| model.data.scans.value()?.get(id));
-        let (Some(scan), Some(asked)) = (scan, asked(model, case)) else {
+        let (Some(scan), Some(finding)) = (scan, retest_finding(model, case)) else {
             unknown += 1;
             continue;
         };
@@ -111,19 +107,19 @@ fn plan(model: &Model, ids: &[CaseId], opens: bool) -> (Plan, Vec<String>) {
             });
             jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
         }
-        retest.findings.push(asked);
+        retest.findings.push(finding);
     }
     let mut left_out = Vec::new();
     if unknown > 0 {
-        left_out.push(format!("{unknown} left out: no scan to start again is known."));
+        left_out.push(format!("{unknown} excluded: their scan is not known."));
     }
     if secret > 0 {
-        left_out.push(format!("{secret} left out: their scans signed in with a secret that is not known here."));
+        left_out.push(format!("{secret} excluded: their scans signed in with a secret."));
     }
     (Plan { retest, jobs, opens }, left_out)
 }
 
-fn asked(model: &Model, case: &Case) -> Option<RetestFinding> {
+fn retest_finding(model: &Model, case: &Case) -> Option<RetestFinding> {
     let before = match model.assessment(case.id) {
         Some(assessment) if assessment.reopened.is_some() => format!("was {}", assessment.verdict.word()),
         Some(assessment) => assessment.verdict.word().to_owned(),
@@ -133,7 +129,7 @@ fn asked(model: &Model, case: &Case) -> Option<RetestFinding> {
     RetestFinding::new(case, &before, target.unwrap_or_else(|| case.identity.asset.clone()))
 }
 
-/// The call that starts a scan again; none where it signed in with a secret.
+/// The call that starts a scan again; none if it signed in with a secret.
 pub(crate) fn same_again(model: &Model, scan: &Scan) -> Option<NewScan> {
     let params = scan.tool_params.clone();
     let signed_in = |params: &serde_json::Value| params.get("authentication").is_some_and(|it| !it.is_null());
@@ -150,7 +146,7 @@ pub(crate) fn same_again(model: &Model, scan: &Scan) -> Option<NewScan> {
     })
 }
 
-/// `d` in the scans: two marked ones, or one with the one before it.
+/// `d` in the scans: compares two marked scans, or one with the previous one.
 pub(crate) fn compare_scans(model: &mut Model) {
     let Some(scans) = model.data.scans.value().cloned() else { return };
     let chosen = model.chosen(Pane::Scans);
@@ -158,39 +154,39 @@ pub(crate) fn compare_scans(model: &mut Model) {
     match chosen.as_slice() {
         [after] => match compare::before(&scans, after) {
             Some(before) => model.open_compare(before.id, after.id),
-            None => model.say(Tone::Plain, "no finished scan of the same target and tool before this one: mark two"),
+            None => model.say(Tone::Plain, "no earlier scan of this target and tool: mark two scans"),
         },
         [a, b] => {
             let (before, after) = compare::in_order(a, b);
             model.open_compare(before.id, after.id);
         }
-        _ => model.say(Tone::Plain, "two scans are compared: mark two"),
+        _ => model.say(Tone::Plain, "mark two scans to compare them"),
     }
 }
 
-/// `d` on a finding: what its last scan told otherwise than the one before.
-pub(crate) fn tell_difference(model: &mut Model) {
+/// `d` on a finding: shows the differences between its last two scans.
+pub(crate) fn show_difference(model: &mut Model) {
     let id = match model.navigation.focus.pane {
-        Pane::Board => model.board_case(),
+        Pane::Board => model.lists.board.selected,
         _ => model.selected_id(Pane::Findings).map(CaseId),
     };
     let Some(case) = id.and_then(|id| model.data.findings.value()?.get(id)).cloned() else {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     };
-    let mut told = occurrences(&case);
-    let (Some(after), Some(before)) = (told.next(), told.next()) else {
-        return model.say(Tone::Plain, "only one scan has told it: there is nothing to compare");
+    let mut occurrences = occurrences(&case);
+    let (Some(after), Some(before)) = (occurrences.next(), occurrences.next()) else {
+        return model.say(Tone::Plain, "seen in one scan: nothing to compare");
     };
     let scan = |finding: &Finding| finding.task_id.map_or_else(|| "a scan".to_owned(), |id| model.scan_words(id));
     let mut lines = vec![format!("- {}", scan(before)), format!("+ {}", scan(after)), String::new()];
     let differs = differences(before, after);
-    lines.push(if differs.is_empty() { "nothing that counts".to_owned() } else { differs.join("\n") });
+    lines.push(if differs.is_empty() { "no relevant difference".to_owned() } else { differs.join("\n") });
     lines.extend(changed_lines(&evidence_text(before), &evidence_text(after)));
-    let title = format!("What changed: {}", case.name);
+    let title = format!("Differences: {}", case.name);
     model.show_text(title, lines.join("\n"));
 }
 
-/// Evidence as lines to be compared.
+/// Evidence as text for a line diff.
 fn evidence_text(finding: &Finding) -> String {
     use crate::contract::EvidenceView;
     match finding.vuln_evidence.view() {
@@ -201,7 +197,7 @@ fn evidence_text(finding: &Finding) -> String {
     }
 }
 
-/// The lines that only one of two texts has, those of the first one with `-`.
+/// Lines that only one of two texts has: `-` for the first, `+` for the second.
 fn changed_lines(before: &str, after: &str) -> Vec<String> {
     let only = |of: &str, other: &str, sign: char| -> Vec<String> {
         let other: HashSet<&str> = other.lines().collect();
@@ -211,7 +207,7 @@ fn changed_lines(before: &str, after: &str) -> Vec<String> {
     if all.is_empty() { all } else { [vec![String::new(), "evidence".to_owned()], all].concat() }
 }
 
-/// A scan was started, or not.
+/// Records the result of a start.
 fn note(again: &mut RetestScan, state: &JobState) {
     match state {
         JobState::Done(answer) => {
@@ -228,7 +224,7 @@ fn note(again: &mut RetestScan, state: &JobState) {
 }
 
 impl Model {
-    /// A retest was answered with yes.
+    /// Starts the scans of a retest.
     pub(crate) fn begin_retest(&mut self, plan: Plan, effects: &mut Vec<Effect>) {
         let Plan { retest, jobs, opens } = plan;
         let of: Vec<ScanId> = retest.scans.iter().map(|again| again.of).collect();
@@ -236,7 +232,7 @@ impl Model {
         let scans = self.data.scans.value().cloned().unwrap_or_default();
         let on_board =
             self.navigation.focus.pane == Pane::Board && matches!(self.findings.board, Some(Board::Retest(_)));
-        // Of the present one rows are asked for anew; the others stay on the board, or as long as it runs.
+        // A retest from the board, or while one is running, is added to it. Otherwise it replaces the ended one.
         let retest = match self.retest_of(&workspace).filter(|present| on_board || present.runs(&scans)) {
             Some(mut present) => {
                 present.take(retest);
@@ -254,7 +250,7 @@ impl Model {
         self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
     }
 
-    /// The retest of a workspace: that on the board, else the one that is kept.
+    /// The retest of a workspace: that on the board, else the saved one.
     fn retest_of(&self, workspace: &Shared) -> Option<Retest> {
         let is_here = self.workspace().is_none_or(|here| here.name == *workspace);
         match &self.findings.board {
@@ -263,7 +259,7 @@ impl Model {
         }
     }
 
-    /// Keeps what the answers of a batch told about the retest it is of, whichever workspace is worked in meanwhile.
+    /// Saves the results of a batch in its retest, even if another workspace is open now.
     pub(crate) fn keep_retested(&mut self, batch: &Batch, effects: &mut Vec<Effect>) {
         if batch.retest.is_empty() {
             return;
@@ -282,7 +278,7 @@ impl Model {
         }
     }
 
-    /// Goes to the board. What stands there first takes a verdict only after it was seen.
+    /// Shows the board. Its first row accepts a verdict only after it was seen.
     fn open_board(&mut self) {
         navigation::go(self, Pane::Board);
         self.make_board();
@@ -294,14 +290,14 @@ impl Model {
         if !matches!(self.findings.board, Some(Board::Retest(_))) {
             let workspace = self.workspace_name();
             let Some(retest) = self.retest_of(&workspace) else {
-                return self.say(Tone::Plain, "nothing was retested here yet: s on findings does");
+                return self.say(Tone::Plain, "no retest in this workspace yet");
             };
             self.findings.board = Some(Board::Retest(retest));
         }
         self.open_board();
     }
 
-    /// `d`, `:compare A B`: two scans side by side, the earlier one first.
+    /// `d`, `:compare A B`: compares two scans, the earlier one first.
     pub fn open_compare(&mut self, before: ScanId, after: ScanId) {
         self.findings.board = Some(Board::Compare(before, after));
         self.lists.board = Default::default();
@@ -316,10 +312,10 @@ impl Model {
             (Some(Board::Retest(retest)), Some(scans)) => {
                 let [done, running, failed] = retest.progress(scans);
                 let counts = [(done, "done"), (running, "running"), (failed, "failed")];
-                let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-                let told = told.collect::<Vec<_>>().join(", ");
+                let counts = counts.iter().filter(|(count, _)| *count > 0);
+                let counts = counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ");
                 let (findings, scans) = (retest.findings.len(), retest.scans.len());
-                format!("{}, {}: {told}", plural(findings, "finding"), plural(scans, "scan"))
+                format!("{}, {}: {counts}", plural(findings, "finding"), plural(scans, "scan"))
             }
             _ => String::new(),
         }

@@ -8,11 +8,10 @@ use crate::contract::{
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Call, CallAnswer, Effect, Pane, Update};
 use crate::dashboard::core::Msg;
-use crate::dashboard::data::{Board, BoardRow, StoredDecisions, TriageNews};
+use crate::dashboard::data::{Board, StoredDecisions, TriageNews};
 use crate::dashboard::model::Modal;
 use crate::dashboard::testing::{Desk, finding, scan, stamp, table};
 use crate::triage::{KEPT_AS, Outcome, Retest, RetestStatus};
-use std::sync::Arc;
 
 /// So many findings of high risk and no others.
 fn high(count: i64) -> ResultSummary {
@@ -66,12 +65,11 @@ pub(crate) fn started(call: &Call) -> Result<CallAnswer, Problem> {
 /// What the board says about each finding, by name.
 fn now(desk: &Desk) -> Vec<(String, RetestStatus)> {
     let rows = desk.model.data.board.value().unwrap();
-    let rows: Vec<&Arc<BoardRow>> = rows.items().iter().filter(|row| row.head.is_none()).collect();
-    rows.iter().map(|row| (row.name.to_string(), row.now)).collect()
+    rows.items().iter().map(|row| (row.name.to_string(), row.now)).collect()
 }
 
 #[test]
-fn the_whole_list_is_retested_by_three_keys_with_one_scan_for_all_that_share_one() {
+fn whole_list_is_retested_with_one_scan_per_target_and_tool() {
     let mut desk = desk();
     assert!(desk.calls("3 * s").is_empty(), "nothing starts before the yes");
     assert_eq!(desk.prompt().question, "Retest 4 findings with 2 scans?");
@@ -91,14 +89,14 @@ fn the_whole_list_is_retested_by_three_keys_with_one_scan_for_all_that_share_one
 }
 
 #[test]
-fn one_finding_is_retested_without_leaving_the_list() {
+fn single_retest_stays_in_findings_list() {
     let mut desk = desk();
     assert_eq!(desk.calls("3 s y").len(), 1);
     assert_eq!(desk.model.navigation.focus.pane, Pane::Findings);
 }
 
 #[test]
-fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
+fn board_updates_with_scans_and_findings() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
@@ -115,7 +113,7 @@ fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
         ]
     );
 
-    // The scan has ended and tells of one finding that was not read yet.
+    // The scan has ended and reports a finding that was not read yet.
     let first = Scan { result_summary: high(1), ..ended(11, 1, 10) };
     let failed = Scan { status_name: ScanStatus::ConnectionError, ..ended(12, 2, 10) };
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first, failed])));
@@ -133,17 +131,17 @@ fn the_board_says_what_became_of_each_finding_as_scans_and_findings_come() {
 }
 
 #[test]
-fn nothing_is_not_seen_before_the_findings_were_read_however_long_that_takes() {
+fn retest_result_waits_until_findings_are_read() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
-    let scans = |told| {
-        let first = Scan { result_summary: told, ..ended(11, 1, 10) };
+    let scans = |result_summary| {
+        let first = Scan { result_summary, ..ended(11, 1, 10) };
         Snapshot::Scans(table([ended(1, 1, -900), ended(4, 2, -900), first]))
     };
-    for told in [high(2), ResultSummary::default()] {
+    for summary in [high(2), ResultSummary::default()] {
         desk.at += std::time::Duration::from_secs(3600);
-        desk.feed(scans(told));
+        desk.feed(scans(summary));
         assert_eq!(now(&desk)[0].1, RetestStatus::Reading);
     }
     // Read after the end of the scan: what is not there now was not seen, whatever the counts tell.
@@ -154,7 +152,7 @@ fn nothing_is_not_seen_before_the_findings_were_read_however_long_that_takes() {
 }
 
 #[test]
-fn each_answer_is_kept_as_it_comes_also_after_the_workspace_was_left() {
+fn retest_result_is_saved_after_leaving_workspace() {
     let kept = |desk: &Desk, of: &str| -> Option<Retest> {
         let json = desk.model.findings.triage.settings.get(&(KEPT_AS.into(), of.into()))?;
         Some(serde_json::from_str(json).unwrap())
@@ -172,7 +170,7 @@ fn each_answer_is_kept_as_it_comes_also_after_the_workspace_was_left() {
 }
 
 #[test]
-fn what_is_retested_from_the_list_joins_a_retest_that_runs_and_replaces_one_that_ended() {
+fn retest_joins_running_and_replaces_ended_retest() {
     for (status, rows) in [(ScanStatus::Running, 3), (ScanStatus::Finished, 1)] {
         let mut desk = desk();
         let sent = desk.calls("3 g g space space s y");
@@ -189,7 +187,7 @@ fn what_is_retested_from_the_list_joins_a_retest_that_runs_and_replaces_one_that
 }
 
 #[test]
-fn a_scan_that_did_less_says_nothing_about_what_it_did_not_see() {
+fn scan_with_fewer_tests_reports_less_coverage() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
@@ -199,7 +197,7 @@ fn a_scan_that_did_less_says_nothing_about_what_it_did_not_see() {
 }
 
 #[test]
-fn a_refused_scan_is_said_on_the_board() {
+fn refused_scan_is_shown_on_board() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, |_| Err(Problem::local("no more scans today")));
@@ -207,7 +205,7 @@ fn a_refused_scan_is_said_on_the_board() {
 }
 
 #[test]
-fn a_service_that_does_not_tell_the_new_scan_is_understood_all_the_same() {
+fn retest_finds_new_scan_without_id_in_response() {
     let mut desk = desk();
     let sent = desk.calls("3 s y");
     desk.answer(&sent, |_| Ok(CallAnswer::Scan(ScanCreated::default())));
@@ -217,20 +215,20 @@ fn a_service_that_does_not_tell_the_new_scan_is_understood_all_the_same() {
 }
 
 #[test]
-fn scans_that_signed_in_are_left_out_by_name() {
+fn retest_excludes_scans_with_secret() {
     let mut desk = Desk::new();
     let secret = Scan { tool_params: Some(serde_json::json!({"authentication": "•••"})), ..ended(1, 1, -900) };
     desk.feed(Snapshot::Scans(table([secret, ended(4, 2, -900)])));
     desk.feed(Snapshot::Findings(table(before())));
     desk.keys("3 * s");
     assert_eq!(desk.prompt().question, "Retest 2 findings with 1 scan?");
-    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 left out")), "{:?}", desk.prompt().lines);
+    assert!(desk.prompt().lines.iter().any(|line| line.starts_with("2 excluded")), "{:?}", desk.prompt().lines);
     desk.keys("n * g g s");
     assert!(desk.notices().contains("signed in"), "{}", desk.notices());
 }
 
 #[test]
-fn the_board_is_there_after_a_restart() {
+fn board_is_restored_after_restart() {
     let mut desk = desk();
     let effects = desk.keys("3 * s y");
     let mut settings = std::collections::BTreeMap::new();
@@ -249,11 +247,11 @@ fn the_board_is_there_after_a_restart() {
     again.feed(Snapshot::Workspaces(table(workspaces)));
     again.keys("1 G enter");
     again.model.open_retest();
-    assert!(again.model.findings.board.is_none() && again.notices().contains("nothing was retested here yet"));
+    assert!(again.model.findings.board.is_none() && again.notices().contains("no retest in this workspace yet"));
 }
 
 #[test]
-fn an_export_tells_what_the_last_retest_came_to() {
+fn export_contains_results_of_last_retest() {
     let mut desk = desk();
     let sent = desk.calls("3 * s y");
     desk.answer(&sent, started);
@@ -264,7 +262,7 @@ fn an_export_tells_what_the_last_retest_came_to() {
     desk.keys("g f");
     let effects = desk.keys(": e x p o r t space c s v enter");
     let exported = effects.iter().find_map(|effect| if let Effect::Export(made) = effect { Some(made) } else { None });
-    let told: Vec<_> =
+    let retested: Vec<_> =
         exported.unwrap().rows.iter().map(|row| (row.case.name.to_string(), row.retest_summary())).collect();
     let at = desk.model.findings.board.as_ref().map(|board| match board {
         Board::Retest(retest) => retest.at.unwrap(),
@@ -277,11 +275,11 @@ fn an_export_tells_what_the_last_retest_came_to() {
         ("Cookie flags", "waiting"),
         ("Banner", "waiting"),
     ];
-    assert_eq!(told, expected.map(|(name, now)| (name.to_owned(), retest(now))));
+    assert_eq!(retested, expected.map(|(name, now)| (name.to_owned(), retest(now))));
 }
 
 #[test]
-fn a_scan_is_compared_with_the_one_before_and_two_marked_ones_with_each_other() {
+fn d_compares_scan_with_previous_or_two_marked_scans() {
     let mut desk = Desk::new();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600), ended(3, 1, -300)])));
     desk.feed(Snapshot::Findings(table([
@@ -302,21 +300,22 @@ fn a_scan_is_compared_with_the_one_before_and_two_marked_ones_with_each_other() 
 }
 
 #[test]
-fn rows_under_heads_are_found_by_their_head_and_enter_opens_the_finding() {
+fn board_group_chosen_by_its_header_and_enter_opens_finding() {
     let mut desk = desk();
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(4, 1, -600)])));
     desk.keys("4 g g d");
-    let shown = desk.model.cursor(Pane::Board).shown_ids();
-    assert_eq!(shown.iter().filter(|&&id| id < 0).count(), 2, "a head for what is new, one for what is gone");
-    let members = desk.model.board_ids(&shown[..1]);
-    assert!(!members.is_empty() && members.iter().all(|id| id.0 >= 0));
+    let cursor = desk.model.cursor(Pane::Board);
+    let first = cursor.row_at(1);
+    assert_eq!((0..cursor.len()).filter(|&at| cursor.is_header(at)).count(), 2, "new and absent findings");
+    assert!(cursor.is_header(0) && !cursor.ids_at(0).is_empty());
+    drop(cursor);
     desk.keys("j enter");
     assert!(desk.model.navigation.focus.in_detail);
-    assert_eq!(desk.model.shown_detail().map(|(pane, id, _)| (pane, id)), Some((Pane::Board, shown[1])));
+    assert_eq!(desk.model.shown_detail().map(|(pane, row, _)| (pane, Some(row))), Some((Pane::Board, first)));
 }
 
 #[test]
-fn what_changed_in_a_finding_is_told_line_by_line() {
+fn difference_of_finding_lists_changed_lines() {
     let mut desk = Desk::new();
     let text = |text: &str| crate::contract::Evidence::from_value(&text.into());
     desk.feed(Snapshot::Scans(table([ended(1, 1, -900), ended(2, 1, -600)])));
@@ -325,9 +324,9 @@ fn what_changed_in_a_finding_is_told_line_by_line() {
         Finding { vuln_evidence: text("Server: nginx\nsame"), ..found(2, 2, 1, "Banner", Risk::High) },
     ])));
     desk.keys("3 g g d");
-    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("told: {}", desk.notices()) };
+    let Some(Modal::Text(shown)) = desk.model.overlay.modals.last() else { panic!("notices: {}", desk.notices()) };
     for line in ["risk high, was low", "- Server: apache", "+ Server: nginx"] {
-        assert!(shown.body.lines().any(|told| told == line), "{line}: {}", shown.body);
+        assert!(shown.body.lines().any(|text| text == line), "{line}: {}", shown.body);
     }
     assert!(!shown.body.contains("same"), "{}", shown.body);
 }

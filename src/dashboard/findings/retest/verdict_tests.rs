@@ -1,5 +1,6 @@
-//! Verdicts on the board of a retest: on a row, on what stands under a head, and never on what nobody has seen.
+//! Verdicts on the retest board: on a row, on a group, and never on a row that nobody has seen.
 
+use crate::dashboard::base::RowRef;
 use crate::dashboard::core::Msg;
 use crate::dashboard::data::BY_NOW;
 use crate::dashboard::findings::decide::tests::recorded;
@@ -43,7 +44,7 @@ fn with(desk: &Desk, verdict: Verdict) -> Vec<String> {
 }
 
 #[test]
-fn a_verdict_on_a_row_of_the_board_is_one_on_its_finding_and_undo_takes_it_back() {
+fn verdict_on_board_row_decides_finding_and_undo_restores_it() {
     let mut desk = retested();
     desk.keys("g g x j o");
     assert_eq!(with(&desk, Verdict::Fixed), ["Private key"]);
@@ -55,7 +56,7 @@ fn a_verdict_on_a_row_of_the_board_is_one_on_its_finding_and_undo_takes_it_back(
 }
 
 #[test]
-fn many_become_fixed_together_only_where_they_were_not_seen() {
+fn several_rows_become_fixed_only_if_not_seen() {
     let mut desk = retested();
     desk.keys("* x");
     assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"]);
@@ -67,22 +68,48 @@ fn many_become_fixed_together_only_where_they_were_not_seen() {
 }
 
 #[test]
-fn b_n_puts_the_rows_under_heads_and_a_key_on_a_head_is_about_the_rows_under_it() {
+fn verdict_on_board_header_decides_all_rows_of_the_group() {
     let mut desk = retested();
     desk.keys("b n home");
     assert_eq!(desk.model.lists.board.sort, BY_NOW);
-    let shown = desk.model.cursor(Pane::Board).shown_ids();
-    assert_eq!(shown.iter().map(|id| *id < 0).collect::<Vec<_>>(), [true, false, false, true, false, false]);
+    let headers = |desk: &mut Desk| {
+        let cursor = desk.model.cursor(Pane::Board);
+        (0..cursor.len()).map(|at| cursor.is_header(at)).collect::<Vec<_>>()
+    };
+    assert_eq!(headers(&mut desk), [true, false, false, true, false, false]);
     desk.keys("x");
-    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"], "the head of what was not seen");
+    assert_eq!(
+        with(&desk, Verdict::Fixed),
+        ["Cookie flags", "Private key"],
+        "the header of the findings that were not seen"
+    );
     desk.keys("j j j c");
-    assert_eq!(with(&desk, Verdict::Confirmed), ["Banner", "Git repository"], "the head of what is still there");
+    assert_eq!(
+        with(&desk, Verdict::Confirmed),
+        ["Banner", "Git repository"],
+        "the header of the findings that are still there"
+    );
     desk.keys("b b");
-    assert!(desk.model.cursor(Pane::Board).shown_ids().iter().all(|&id| id >= 0));
+    assert_eq!(headers(&mut desk), [false; 4]);
 }
 
 #[test]
-fn marked_rows_that_the_filter_hides_are_named_first_and_keep_their_marks_when_left_out() {
+fn board_groups_fold_and_unfold_with_the_keys_of_findings_groups() {
+    let mut desk = retested();
+    desk.keys("b n home h");
+    assert_eq!(desk.model.lists.board.len(), 4, "the first group is folded");
+    desk.keys("x");
+    assert_eq!(with(&desk, Verdict::Fixed), ["Cookie flags", "Private key"], "a folded header decides its rows");
+    desk.keys("l l");
+    assert_eq!((desk.model.lists.board.len(), desk.model.lists.board.at), (6, 1));
+    desk.keys("h");
+    assert_eq!(desk.model.lists.board.at, 0, "from a row to its header");
+    desk.keys("h b b");
+    assert_eq!(desk.model.lists.board.selected.map(|id| desk.model.service_id(Pane::Board, id.0)), Some(1));
+}
+
+#[test]
+fn hidden_marked_board_rows_are_prompted_and_keep_marks() {
     for (answer, expected) in
         [("enter", vec!["Git repository"]), ("a", vec!["Banner", "Git repository", "Private key"]), ("esc", vec![])]
     {
@@ -97,16 +124,15 @@ fn marked_rows_that_the_filter_hides_are_named_first_and_keep_their_marks_when_l
 }
 
 #[test]
-fn a_head_and_rows_under_it_that_are_chosen_together_are_each_decided_once() {
+fn board_header_and_its_rows_in_a_range_are_chosen_once() {
     let mut desk = retested();
-    desk.keys("b n home");
-    let shown = desk.model.cursor(Pane::Board).shown_ids();
-    let ids = desk.model.board_ids(&[shown[1], shown[0], shown[2], shown[4]]);
-    assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), [shown[1], shown[2], shown[4]]);
+    desk.keys("b n home v j j j j");
+    let cursor = desk.model.cursor(Pane::Board);
+    assert_eq!(cursor.chosen().ids, cursor.shown_ids());
 }
 
 #[test]
-fn keys_typed_ahead_of_the_board_decide_nothing_on_it() {
+fn type_ahead_decides_nothing_on_board() {
     let mut desk = desk();
     desk.keys("3 * s");
     for key in ["y", "x", "c"] {
@@ -121,6 +147,10 @@ fn keys_typed_ahead_of_the_board_decide_nothing_on_it() {
     );
     desk.keys("c");
     assert_eq!(with(&desk, Verdict::Confirmed), ["Private key"]);
+}
+
+fn case_ids(ids: &[i64]) -> Vec<CaseId> {
+    ids.iter().copied().map(CaseId).collect()
 }
 
 /// The findings that any answer to a question decides.
@@ -157,13 +187,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn the_board_decides_only_what_a_person_went_to_or_has_seen(steps in proptest::collection::vec(step(), 1..100)) {
+    fn board_decides_only_selected_or_seen_rows(steps in proptest::collection::vec(step(), 1..100)) {
         let mut desk = retested();
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
         // The row that came under the cursor by itself, and when.
-        let mut came: Option<(CaseId, Duration)> = None;
+        let mut came: Option<(RowRef, Duration)> = None;
         for step in steps {
-            let before = desk.model.lists.board.selected;
+            let before = desk.model.selected_row(Pane::Board);
             let mut by_hand = false;
             match step {
                 Step::Filter(script) if desk.model.navigation.focus.pane == Pane::Board && desk.model.keyboard.pending.is_none() => {
@@ -183,7 +213,7 @@ proptest! {
                     // What is named in the question, else what is chosen.
                     let (allowed, picked) = match desk.model.overlay.modals.last() {
                         Some(Modal::Prompt(prompt)) => (named(prompt), true),
-                        _ => (desk.model.board_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),
+                        _ => (case_ids(&chosen.ids), chosen.many && !desk.model.navigation.focus.in_detail),
                     };
                     let effects = desk.send(Msg::Key(events(keys[at % keys.len()])[0]));
                     by_hand = true;
@@ -200,7 +230,7 @@ proptest! {
                     }
                 }
             }
-            let now = desk.model.lists.board.selected;
+            let now = desk.model.selected_row(Pane::Board);
             if now != before {
                 came = now.filter(|_| !by_hand).map(|row| (row, desk.at));
             }

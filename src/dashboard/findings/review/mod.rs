@@ -1,4 +1,4 @@
-//! Keys on a review: beginning and pausing it, going from card to card, leaving members out, the summary.
+//! Keys of a review: starting and pausing it, going from card to card, excluding findings, the summary.
 //!
 //! A verdict is recorded like any other (`findings/decide/keys.rs`), for the chosen members of the card. Afterwards
 //! `Model::reviewed` shows the next card.
@@ -10,7 +10,7 @@ mod tests;
 use crate::contract::Shared;
 use crate::dashboard::base::{Effect, Focus, Pane, Tab, Tone};
 use crate::dashboard::input::action::{Action, MoveAction, ReviewAction};
-use crate::dashboard::model::review::open::{pause, put_away};
+use crate::dashboard::model::review::open::{close, pause};
 use crate::dashboard::model::{Card, Cards, Decided, Model, Review, ReviewFacts, TABS};
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
@@ -18,12 +18,11 @@ use crate::triage::{CaseId, Change, EventId, Subject, Verdict};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Under this name the cards are kept.
+/// The setting that stores the cards.
 const CARDS: &str = "review";
-/// Under this one how far they were taken.
+/// The setting that stores the progress.
 const PROGRESS: &str = "review_progress";
 
-/// Carries out an action on the review.
 pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &mut Vec<Effect>) {
     match action {
         ReviewAction::Open => go_on_or_begin(model, effects),
@@ -33,54 +32,56 @@ pub(crate) fn handle_review(model: &mut Model, action: ReviewAction, effects: &m
         ReviewAction::End => to_summary(model, effects),
         ReviewAction::Close => match model.reviewing().is_some_and(|review| review.card().is_none()) {
             true => end(model, effects),
-            false => model.say(Tone::Plain, "a verdict key decides; esc pauses"),
+            false => model.say(Tone::Plain, "press a verdict key to decide"),
         },
     }
 }
 
-/// `B`: the paused review goes on, also one of an earlier session; else what is shown becomes one.
+/// `B`: resumes the paused review, also one of an earlier session; else starts one with the shown findings.
 fn go_on_or_begin(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.reviewing().is_some() {
-        return model.say(Tone::Plain, "this is the review; esc pauses it");
+        return model.say(Tone::Plain, "the review is already open");
     }
-    if let Some(review) = model.findings.review.take().or_else(|| kept(model).map(Box::new)) {
-        let told =
-            format!("the paused review of {} goes on, not what is shown; S ends it", plural(review.len(), "card"));
+    if let Some(review) = model.findings.review.take().or_else(|| saved(model).map(Box::new)) {
+        let notice = format!("paused review of {} resumed", plural(review.len(), "card"));
         model.findings.review = Some(review);
         open(model);
-        return model.say(Tone::Plain, told);
+        return model.say(Tone::Plain, notice);
     }
     let cards = cards(model);
     if cards.cards.is_empty() {
-        return model.say(Tone::Plain, "nothing is shown that could be reviewed");
+        return model.say(Tone::Plain, "no findings to review");
     }
     model.remember_here(CARDS, &cards, effects);
     model.findings.review = Some(Box::new(Review::new(cards)));
-    keep(model, effects);
+    save(model, effects);
     open(model);
 }
 
-/// The review that was kept for this workspace, if it has not ended.
-fn kept(model: &Model) -> Option<Review> {
+/// The saved review of this workspace, if it has not ended.
+fn saved(model: &Model) -> Option<Review> {
     let workspace = &model.workspace()?.name;
-    Review::kept(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
+    Review::restored(model.setting(CARDS, workspace)?, model.setting(PROGRESS, workspace)?)
 }
 
-/// What is shown as cards: a group each, or a finding each.
+/// The shown findings as cards: one per group, or one per finding.
 fn cards(model: &Model) -> Cards {
     let begun = model.now.wall.as_second();
     let Some(table) = model.data.findings.value() else { return Cards::default() };
-    let id = |&position: &u32| table.items()[position as usize].id.0;
-    let groups = &model.lists.groups;
+    let id = |position: u32| table.items()[position as usize].id.0;
+    let (list, groups) = (&model.lists.findings, &model.lists.finding_groups);
     let cards = match groups.by {
-        Some(by) => groups.all().iter().filter_map(move |group| {
-            let name = groups.name(group)?;
-            let ids = groups.members(group).iter().map(id).collect();
-            Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
-        }),
-        None => return Cards { begun, cards: model.lists.findings.rows.iter().map(|at| single(table, *at)).collect() },
+        Some(by) => {
+            let card = |group| {
+                let name = groups.name(group)?;
+                let ids = list.positions_in(group).map(id).collect();
+                Some(Card { by: Some(by), key: name.key.clone(), title: name.title.clone(), ids })
+            };
+            list.groups.iter().filter_map(card).collect()
+        }
+        None => list.rows.iter().map(|at| single(table, *at)).collect(),
     };
-    Cards { begun, cards: cards.collect() }
+    Cards { begun, cards }
 }
 
 fn single(table: &crate::table::Table<crate::triage::Case>, position: u32) -> Card {
@@ -98,7 +99,7 @@ fn open(model: &mut Model) {
     came_to_card(model);
 }
 
-/// A card takes a verdict only after it was seen, however one came to it.
+/// Prepares a card that is shown now. It accepts a verdict only after it was seen.
 fn came_to_card(model: &mut Model) {
     if let Some(review) = &mut model.findings.review {
         review.tab = Tab::Overview;
@@ -109,13 +110,13 @@ fn came_to_card(model: &mut Model) {
     refresh(model);
 }
 
-/// esc: back to the list. From the summary the review has ended.
+/// esc: pauses the review; on the summary ends it.
 pub(crate) fn leave(model: &mut Model, effects: &mut Vec<Effect>) {
     match model.reviewing().is_some_and(|review| review.card().is_none()) {
         true => end(model, effects),
         false => {
             pause(model);
-            model.say(Tone::Plain, format!("the review is paused: {} goes on", review_key(model)));
+            model.say(Tone::Plain, format!("review paused · {} resumes", review_key(model)));
         }
     }
 }
@@ -128,12 +129,12 @@ fn review_key(model: &Model) -> String {
         .unwrap_or_else(|| "review".to_owned())
 }
 
-/// The review is over: nothing of it is kept but the decisions.
+/// Ends the review. Its decisions remain.
 fn end(model: &mut Model, effects: &mut Vec<Effect>) {
-    put_away(model);
+    close(model);
     model.forget_here(CARDS, effects);
     model.forget_here(PROGRESS, effects);
-    model.say(Tone::Good, "the review has ended; its decisions stay");
+    model.say(Tone::Good, "review ended: its decisions remain");
 }
 
 fn skip(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -149,11 +150,11 @@ fn step(model: &mut Model, by: isize, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
     let at = review.progress.at.saturating_add_signed(by).min(review.len());
     match (at == review.progress.at, by < 0) {
-        (true, true) => return model.say(Tone::Plain, "this is the first card"),
-        (true, false) => return model.say(Tone::Plain, "this is the summary; enter ends the review"),
+        (true, true) => return model.say(Tone::Plain, "first card"),
+        (true, false) => return model.say(Tone::Plain, "last card: this is the summary"),
         _ => review.progress.at = at,
     }
-    keep(model, effects);
+    save(model, effects);
     came_to_card(model);
 }
 
@@ -161,11 +162,11 @@ fn to_summary(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(review) = &mut model.findings.review {
         review.progress.at = review.len();
     }
-    keep(model, effects);
+    save(model, effects);
     came_to_card(model);
 }
 
-fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
+fn save(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(progress) = model.findings.review.as_ref().map(|review| review.progress.clone()) {
         model.remember_here(PROGRESS, &progress, effects);
     }
@@ -178,7 +179,7 @@ pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
     model.detail.search = None;
 }
 
-/// On the tab Where the keys that scroll walk the members.
+/// On the tab Where the scroll keys move through the findings.
 pub(crate) fn walk_members(model: &mut Model, action: MoveAction) {
     let page = isize::from(model.screen.measures.detail_rows.max(2) as i16);
     let Some(review) = &mut model.findings.review else { return };
@@ -186,7 +187,7 @@ pub(crate) fn walk_members(model: &mut Model, action: MoveAction) {
     review.row = review.row.saturating_add_signed(action.rows(page)).min(last);
 }
 
-/// `space`: a member is left out, or taken in again.
+/// Excludes the selected finding from the decision, or includes it again.
 fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(review) = &mut model.findings.review else { return };
     let Some(id) = review.facts.cases.get(review.row).map(|case| case.id.0) else { return };
@@ -195,31 +196,33 @@ fn leave_out(model: &mut Model, effects: &mut Vec<Effect>) {
         out.insert(id);
     }
     review.row = (review.row + 1).min(review.facts.cases.len().saturating_sub(1));
-    keep(model, effects);
+    save(model, effects);
 }
 
 pub(crate) fn ask_undo_all(model: &mut Model) {
     let Some(review) = &model.findings.review else { return };
     let outcome = review.outcome(&model.findings.triage.state);
     if outcome.batches.is_empty() {
-        return model.say(Tone::Plain, "nothing was decided in this review");
+        return model.say(Tone::Plain, "no decisions in this review");
     }
     let findings: usize = outcome.verdicts.iter().map(|(_, _, findings)| findings).sum();
-    let question =
-        format!("Undo everything decided in this review: {} on {findings}?", plural(outcome.decided(), "card"));
-    model.open_prompt(
-        Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo brings it back, one by one."),
+    let question = format!(
+        "Undo all decisions of this review: {}, {}?",
+        plural(outcome.decided(), "card"),
+        plural(findings, "finding")
     );
+    model
+        .open_prompt(Prompt::new(question, Then::UndoAll(outcome.batches)).with_line("Redo restores them one by one."));
 }
 
-/// From the question whether so many are decided: some are picked first.
+/// From the prompt before a large decision: shows the findings, to exclude some of them.
 pub(crate) fn pick(model: &mut Model) -> bool {
     let Some(review) = model.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
     review.tab = Tab::Where;
     true
 }
 
-/// What holds after every message: facts are of what is there now, and a card that lost the focus is paused.
+/// After every message: updates the facts of the card, and pauses a review that lost the focus.
 pub(crate) fn settle(model: &mut Model) {
     if model.reviewing().is_none() {
         return;
@@ -241,7 +244,7 @@ fn refresh(model: &mut Model) {
 }
 
 impl Model {
-    /// What is said of the members of a card was recorded, or stands already: on to the next one.
+    /// Shows the next card after a decision on the current one.
     pub(crate) fn reviewed(
         &mut self,
         verdict: Verdict,
@@ -256,7 +259,7 @@ impl Model {
         step(self, 1, effects);
     }
 
-    /// Undoes batches, the newest first, as one.
+    /// Undoes batches in one step, the newest first.
     pub(crate) fn undo_all(&mut self, batches: Vec<EventId>, effects: &mut Vec<Effect>) {
         let count = batches.len();
         let drafts = batches.into_iter().map(|batch| (Subject::Batch(batch), Change::Undo)).collect();
@@ -270,18 +273,18 @@ impl Model {
         refresh(self);
     }
 
-    /// A batch was undone or redone: the review goes to its card; false when it is of none.
+    /// Shows the card of a batch that was undone or redone. False if no card has it.
     pub(crate) fn review_goes_to(&mut self, batch: EventId, effects: &mut Vec<Effect>) -> bool {
         let Some(review) = self.findings.review.as_mut().filter(|review| review.open.is_some()) else { return false };
         let of = |(_, all): &(&usize, &Vec<Decided>)| all.iter().any(|one| one.batch == Some(batch));
         let Some(at) = review.progress.decided.iter().find(of).map(|(&at, _)| at) else { return false };
         review.progress.at = at;
-        keep(self, effects);
+        save(self, effects);
         came_to_card(self);
         true
     }
 
-    /// Whether all of these are on the card that is shown: a command decides others too.
+    /// Whether all of these are on the current card. A command can decide others too.
     pub(crate) fn is_on_card(&self, ids: &[CaseId]) -> bool {
         let card = self.reviewing().and_then(Review::card);
         card.is_some_and(|card| {
@@ -290,8 +293,8 @@ impl Model {
         })
     }
 
-    /// The ids that a verdict decides on the card that is shown.
+    /// The findings that a verdict decides on the current card.
     pub(crate) fn on_card(&self) -> Option<Vec<CaseId>> {
-        Some(self.reviewing()?.taken())
+        Some(self.reviewing()?.included())
     }
 }

@@ -1,4 +1,4 @@
-//! A review: cards that are decided one after another, paused, taken up again, summed up and undone.
+//! A review: cards are decided one after another; it is paused, resumed, summarised and undone.
 
 use crate::contract::Shared;
 use crate::dashboard::base::Tab;
@@ -66,7 +66,7 @@ fn with(desk: &Desk, verdict: Verdict) -> Vec<i64> {
 }
 
 #[test]
-fn what_is_shown_becomes_cards_and_a_verdict_goes_on() {
+fn shown_groups_become_cards_and_verdict_shows_next() {
     let mut desk = reviewing();
     assert_eq!((title(&desk).as_str(), review(&desk).len()), ("Database dump", 3));
     desk.keys("J f");
@@ -80,7 +80,7 @@ fn what_is_shown_becomes_cards_and_a_verdict_goes_on() {
 }
 
 #[test]
-fn without_groups_each_finding_is_a_card() {
+fn ungrouped_findings_become_single_cards() {
     let mut desk = desk();
     desk.keys("b b / 'Weak' enter B");
     assert_eq!(review(&desk).len(), 2);
@@ -96,14 +96,14 @@ fn over_20_one_enter_names_the_number_and_space_picks_some() {
     desk.keys("space");
     assert_eq!((review(&desk).tab, desk.model.overlay.modals.len()), (Tab::Where, 0));
     desk.keys("j space space k space");
-    assert_eq!(review(&desk).taken().len(), 24, "two left out, one of them taken in again");
+    assert_eq!(review(&desk).included().len(), 24, "two excluded, one of them included again");
     desk.keys("f enter");
     assert_eq!(with(&desk, Verdict::FalsePositive).len(), 24);
     assert_eq!((title(&desk).as_str(), outcome(&desk).out), ("Weak cookie", 1));
 }
 
 #[test]
-fn a_verdict_that_comes_before_the_card_was_seen_is_dropped_with_a_word() {
+fn early_verdict_on_card_is_ignored_with_notice() {
     let mut desk = reviewing();
     desk.keys("J");
     for event in events("f f") {
@@ -115,7 +115,7 @@ fn a_verdict_that_comes_before_the_card_was_seen_is_dropped_with_a_word() {
 }
 
 #[test]
-fn polling_annotates_and_never_reorders() {
+fn poll_annotates_cards_without_reordering() {
     let mut desk = reviewing();
     let before = review(&desk).cards.clone();
     let mut now: Vec<Finding> = world().into_iter().filter(|finding| finding.id.0 != 100).collect();
@@ -130,7 +130,7 @@ fn polling_annotates_and_never_reorders() {
 }
 
 #[test]
-fn esc_pauses_and_a_restart_goes_on_where_it_was() {
+fn paused_review_resumes_after_restart() {
     let mut desk = desk();
     let mut effects = desk.keys("B J f esc");
     assert!(
@@ -159,7 +159,7 @@ fn esc_pauses_and_a_restart_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_key_that_goes_elsewhere_pauses() {
+fn navigation_key_pauses_review() {
     let mut desk = reviewing();
     desk.keys("2");
     assert!(desk.model.reviewing().is_none() && !desk.model.navigation.focus.zoomed);
@@ -169,7 +169,7 @@ fn a_key_that_goes_elsewhere_pauses() {
 }
 
 #[test]
-fn undo_goes_back_to_its_card() {
+fn undo_shows_card_of_decision() {
     let mut desk = reviewing();
     desk.keys("J f u");
     assert_eq!(title(&desk), "Weak cookie");
@@ -177,7 +177,7 @@ fn undo_goes_back_to_its_card() {
 }
 
 #[test]
-fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
+fn review_belongs_to_its_workspace() {
     let kept = |desk: &Desk, of: &str| desk.model.findings.triage.settings.get(&("review".into(), of.into())).cloned();
     let mut desk = reviewing();
     desk.keys("J f");
@@ -193,11 +193,11 @@ fn a_review_stays_in_its_workspace_and_that_of_another_is_left_alone() {
     desk.feed(Snapshot::Findings(table(world())));
     desk.keys("3 B");
     assert_eq!((review(&desk).len(), review(&desk).progress.at), (3, 2), "it goes on where it was");
-    assert!(desk.notices().contains("the paused review of 3 cards goes on, not what is shown"), "{}", desk.notices());
+    assert!(desk.notices().contains("paused review of 3 cards resumed"), "{}", desk.notices());
 }
 
 #[test]
-fn a_card_can_be_decided_anew() {
+fn decided_card_accepts_new_verdict() {
     let mut desk = reviewing();
     desk.keys("J f K c");
     assert_eq!((with(&desk, Verdict::Confirmed), title(&desk).as_str()), (vec![13, 14], "Banner"));
@@ -205,7 +205,7 @@ fn a_card_can_be_decided_anew() {
 }
 
 #[test]
-fn the_summary_takes_everything_back_after_one_question() {
+fn summary_undoes_all_decisions_after_prompt() {
     let mut desk = reviewing();
     let before = desk.model.findings.triage.assessments.clone();
     desk.keys("f enter f c");
@@ -218,7 +218,7 @@ fn the_summary_takes_everything_back_after_one_question() {
 }
 
 #[test]
-fn enter_on_the_summary_ends_it_and_the_next_b_begins_anew() {
+fn enter_on_summary_ends_review() {
     let mut desk = reviewing();
     desk.keys("S enter");
     assert!(desk.model.findings.review.is_none());
@@ -227,7 +227,7 @@ fn enter_on_the_summary_ends_it_and_the_next_b_begins_anew() {
 }
 
 #[test]
-fn a_card_knows_what_is_alike_and_what_was_decided_before() {
+fn card_shows_common_evidence_and_previous_decision() {
     let mut desk = Desk::new();
     let evidence = |id: i64, text: &str| Finding {
         vuln_evidence: crate::contract::Evidence::from_value(&text.into()),
@@ -249,7 +249,7 @@ fn a_card_knows_what_is_alike_and_what_was_decided_before() {
 }
 
 #[test]
-fn before_on_a_card_that_was_decided_is_what_stood_before_that() {
+fn previous_decision_excludes_decision_of_card() {
     let mut desk = desk();
     let before = |desk: &Desk| review(desk).facts.before.as_ref().map(|before| (before.verdict, before.count));
     desk.keys("j l j c h B J");
@@ -263,7 +263,7 @@ fn before_on_a_card_that_was_decided_is_what_stood_before_that() {
 }
 
 #[test]
-fn notes_tags_and_details_on_a_card_are_about_its_members() {
+fn notes_and_tags_on_card_apply_to_its_findings() {
     let mut desk = reviewing();
     let said = |desk: &Desk, id: i64| {
         let table = desk.model.data.findings.value().unwrap();
@@ -290,7 +290,7 @@ fn notes_tags_and_details_on_a_card_are_about_its_members() {
 }
 
 #[test]
-fn members_left_out_of_a_card_get_no_note_either() {
+fn excluded_findings_get_no_note() {
     let mut desk = reviewing();
     desk.keys("J l l space h h e 'one of two' ctrl-o");
     let noted = desk.model.findings.triage.assessments.iter().filter(|assessment| assessment.notes == 1).count();
@@ -303,7 +303,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn a_review_decides_only_what_is_on_a_card_that_was_shown(
+    fn review_decides_only_findings_of_shown_cards(
         script in proptest::collection::vec((any::<usize>(), 20u64..400), 1..80),
     ) {
         let keys: Vec<&str> = KEYS.split_whitespace().collect();
@@ -326,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn taking_everything_back_gives_back_the_state(script in proptest::collection::vec(any::<usize>(), 1..40)) {
+    fn undoing_all_restores_state(script in proptest::collection::vec(any::<usize>(), 1..40)) {
         let keys = ["c", "f", "a", "J", "K", "x", "l l space h", "o"];
         let mut desk = reviewing();
         let before = desk.model.findings.triage.assessments.clone();

@@ -1,61 +1,58 @@
-//! The list of the captures. It follows the end as long as the selection is there and it is not paused.
+//! The list of captures. It follows the newest capture while that is selected and the list is not paused.
 //!
-//! It asks its query in pieces ([`asking`]): rows that were not asked yet are not shown.
+//! Its query runs in chunks ([`chunks`]). Rows that are still pending are not shown.
 
-pub mod asking;
-pub mod gathering;
-pub mod groups;
+pub mod chunks;
+pub mod export;
+pub mod group_by;
 #[cfg(test)]
 mod tests;
 
-use crate::dashboard::base::{Caught, CaughtId};
+use crate::dashboard::base::{Caught, CaughtId, GroupId, RowRef};
 use crate::dashboard::data::{START, Stream};
-use crate::dashboard::list::stream::asking::shifted;
-use crate::dashboard::list::{Asking, CaptureGroup, CaptureGroupBy, CaptureGroupKey, CaptureGroups, Ranges};
+use crate::dashboard::list::stream::chunks::shifted;
+use crate::dashboard::list::{CaptureGroupBy, CaptureGroupKey, ChunkQuery, Group, Groups, Ranges, set_mark};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct StreamList {
-    /// The selected capture; of a head its newest.
+    /// The selected capture; of a group header the newest of the group.
     pub selected: Option<CaughtId>,
-    /// The selected head, where one is.
-    head: Option<CaptureGroupKey>,
-    /// Place of the selection among the rows.
+    /// The selected group header.
+    header: Option<GroupId>,
+    /// Place of the selected row.
     pub at: usize,
-    /// Where the selection is to be once everything was asked, unless a key moves it: on this head, else this capture.
-    wanted: Option<(Option<CaptureGroupKey>, CaughtId)>,
-    /// Marked captures.
+    /// The row to select when all captures were queried, unless a key moves the selection: this header, else this
+    /// capture.
+    wanted: Option<(Option<GroupId>, CaughtId)>,
     marks: BTreeSet<CaughtId>,
     /// Where `v` began a range.
-    pub range_from: Option<CaughtId>,
+    pub range_from: Option<RowRef<CaughtId>>,
     /// The query in use, as it was typed.
     pub filter: String,
     /// Earlier filters, for backspace.
     pub earlier: Vec<String>,
-    /// What the query takes, oldest first.
+    /// The captures that match the query, oldest first.
     rows: VecDeque<Taken>,
-    /// The same in groups, where they are.
-    groups: CaptureGroups,
-    /// Row numbers of the ring, as far as it was told here.
+    by: Option<CaptureGroupBy>,
+    groups: Groups,
+    /// The row numbers of the stream after the last update.
     known: Range<u64>,
-    /// Those of them that the query was not asked about yet.
-    unasked: Ranges,
-    /// The selection goes along when something comes.
+    /// Those of them on which the query did not run yet.
+    pending: Ranges,
+    /// The newest capture is selected when captures arrive.
     pub follow: bool,
-    /// `=`: nothing moves, what comes is counted.
+    /// `=`: the selection does not move, new captures are counted.
     pub paused: bool,
-    /// Row numbers of what came since it stopped following.
+    /// Row numbers of the captures that arrived since it stopped following.
     news: Ranges,
 }
 
-/// A capture that the query takes.
+/// A capture that matches the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Taken {
-    /// Its row number.
     row: u64,
-    /// The number of its group.
     group: u32,
     marked: bool,
 }
@@ -64,7 +61,7 @@ impl Default for StreamList {
     fn default() -> Self {
         Self {
             selected: None,
-            head: None,
+            header: None,
             at: 0,
             wanted: None,
             marks: BTreeSet::new(),
@@ -72,9 +69,10 @@ impl Default for StreamList {
             filter: String::new(),
             earlier: Vec::new(),
             rows: VecDeque::new(),
-            groups: CaptureGroups::default(),
+            by: None,
+            groups: Groups::default(),
             known: START..START,
-            unasked: Ranges::default(),
+            pending: Ranges::default(),
             follow: true,
             paused: false,
             news: Ranges::default(),
@@ -83,56 +81,65 @@ impl Default for StreamList {
 }
 
 impl StreamList {
-    /// Places there are: captures, or heads and what is unfolded of them.
+    /// Rows on the screen: captures, or group headers and unfolded captures.
     pub fn len(&self) -> usize {
-        if self.by().is_some() { self.groups.len() } else { self.rows.len() }
+        if self.groups.is_on() { self.groups.places() } else { self.rows.len() }
     }
 
-    /// Nothing is shown.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Captures that the query takes, folded or not, as far as it was asked.
-    pub fn taken(&self) -> usize {
+    /// The number of matches, folded or not.
+    pub fn matches(&self) -> usize {
         self.rows.len()
     }
 
-    /// Captures that the query was not asked about yet.
-    pub fn unasked(&self) -> usize {
-        self.unasked.len()
+    /// The number of captures on which the query did not run yet.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
     }
 
-    /// Captures that came since it stopped following: `▼ N new`.
+    /// The number of captures that arrived since it stopped following: `▼ N new`.
     pub fn below(&self) -> usize {
         let before = |row| self.rows.partition_point(|taken| taken.row < row);
         self.news.iter().map(|range| before(range.end) - before(range.start)).sum()
     }
 
-    /// Marked captures.
     pub fn marks(&self) -> &BTreeSet<CaughtId> {
         &self.marks
     }
 
-    /// Marks what a place stands for, or takes the marks off.
+    /// Marks the captures that a place represents, or removes their marks.
     pub fn mark(&mut self, stream: &Stream, at: usize, on: bool) {
         for row in self.rows_at(at).collect::<Vec<_>>() {
             let (Some(at), Some(id)) = (self.find(row), stream.get(row).map(Caught::id)) else { continue };
             self.rows[at].marked = on;
-            match on {
-                true => self.marks.insert(id),
-                false => self.marks.remove(&id),
-            };
+            set_mark(&mut self.marks, id, on);
         }
     }
 
-    /// Takes every mark off.
+    /// Whether all captures that a place represents are marked.
+    pub fn is_marked(&self, stream: &Stream, at: usize) -> bool {
+        let mut ids = self.ids_at(stream, at).peekable();
+        !self.marks.is_empty() && ids.peek().is_some() && ids.all(|id| self.marks.contains(&id))
+    }
+
+    /// Marks the shown captures without a mark and removes the marks of the others.
+    pub fn invert_marks(&mut self, stream: &Stream) {
+        for taken in &mut self.rows {
+            let Some(caught) = stream.get(taken.row) else { continue };
+            taken.marked = !taken.marked;
+            set_mark(&mut self.marks, caught.id(), taken.marked);
+        }
+    }
+
     pub fn clear_marks(&mut self) {
         self.marks.clear();
         self.rows.iter_mut().for_each(|taken| taken.marked = false);
     }
 
-    /// How many marked captures are not shown.
+    /// The number of marked captures that are not shown.
     pub fn marks_hidden(&self) -> usize {
         match self.marks.len() {
             0 => 0,
@@ -140,39 +147,63 @@ impl StreamList {
         }
     }
 
-    /// Those that are not.
+    /// Marked captures that are not shown.
     pub fn hidden_marks<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = CaughtId> + 'a {
         self.marks.iter().copied().filter(|&id| !self.has(stream, id))
     }
 
-    /// CaptureGroupBy what they are grouped.
     pub fn by(&self) -> Option<CaptureGroupBy> {
-        self.groups.by
+        self.by
     }
 
-    /// The group whose head is at a place.
-    pub fn head_at(&self, at: usize) -> Option<&CaptureGroup> {
-        self.groups.head(at)
+    pub fn groups(&self) -> &Groups {
+        &self.groups
     }
 
-    /// Row numbers that a place stands for, oldest first.
-    pub fn rows_at(&self, at: usize) -> Box<dyn DoubleEndedIterator<Item = u64> + '_> {
-        match self.by() {
-            Some(_) => Box::new(self.groups.rows(at).copied()),
-            None => Box::new(self.rows.get(at).map(|taken| taken.row).into_iter()),
+    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+        &mut self.groups
+    }
+
+    /// The group whose header is at a place.
+    pub fn header_at(&self, at: usize) -> Option<&Group> {
+        self.groups.header(at)
+    }
+
+    /// The selected capture or group header.
+    pub fn selected_row(&self) -> Option<RowRef<CaughtId>> {
+        self.header.map(RowRef::Group).or(self.selected.map(RowRef::Item))
+    }
+
+    /// The row at a place.
+    pub fn row_at(&self, stream: &Stream, at: usize) -> Option<RowRef<CaughtId>> {
+        let header = self.header_at(at).map(|group| RowRef::Group(group.id));
+        header.or_else(|| self.id_at(stream, at).map(RowRef::Item))
+    }
+
+    /// The place where the range began, if there is a range and the row is shown.
+    pub fn range_start(&self, stream: &Stream) -> Option<usize> {
+        match self.range_from? {
+            RowRef::Group(id) => self.groups.place_of(id),
+            RowRef::Item(id) => self.place(stream, id),
         }
     }
 
-    /// The place of a capture; of one that is folded away that of its head.
+    /// Row numbers that a place represents, oldest first.
+    pub fn rows_at(&self, at: usize) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        let ungrouped = self.rows.get(at).filter(|_| !self.groups.is_on());
+        self.groups.rows_at(at).chain(ungrouped.map(|taken| taken.row))
+    }
+
+    /// The place of a capture; of a folded capture that of its group header.
     pub fn place(&self, stream: &Stream, id: CaughtId) -> Option<usize> {
         self.place_of_row(stream.row_of(id)?)
     }
 
     fn place_of_row(&self, row: u64) -> Option<usize> {
         let at = self.find(row)?;
-        match self.by() {
-            Some(_) => self.groups.place(self.rows[at].group, row),
-            None => Some(at),
+        match self.groups.is_on() {
+            true => self.groups.place_in(self.rows[at].group, row),
+            false => Some(at),
         }
     }
 
@@ -180,147 +211,137 @@ impl StreamList {
         self.rows.binary_search_by_key(&row, |taken| taken.row).ok()
     }
 
-    /// The place of a capture, else of what came after it: what was at the top of the screen stays there.
+    /// The place of a capture, else of the next one, so that the first visible row does not change.
     pub fn place_near(&self, stream: &Stream, id: CaughtId) -> usize {
         let row = stream.row_near(id);
-        match self.by() {
-            Some(_) => self.place(stream, id).unwrap_or_else(|| self.groups.place_near(row)),
-            None => self.rows.partition_point(|taken| taken.row < row),
+        match self.groups.is_on() {
+            true => self.place(stream, id).unwrap_or_else(|| self.groups.place_near(row)),
+            false => self.rows.partition_point(|taken| taken.row < row),
         }
     }
 
-    /// Asks everything anew.
-    pub fn show(&mut self, asking: &Asking<'_>) {
+    /// Runs the query on all captures.
+    pub fn show(&mut self, asking: &ChunkQuery<'_>) {
         self.rows.clear();
         self.groups.clear();
         self.known = asking.stream.first..asking.stream.end();
-        self.unasked = Ranges::default();
-        self.unasked.add(Some(self.known.clone()));
-        self.ask_on(asking);
+        self.pending = Ranges::default();
+        self.pending.add(Some(self.known.clone()));
+        self.next_chunk(asking);
     }
 
-    /// Takes up what came: at these row numbers, ascending, and in front of what was known. What moved because of that
-    /// keeps its answer; what has left the ring leaves.
-    pub fn extend(&mut self, asking: &Asking<'_>, new: &[u64]) {
+    /// Adds new captures: those of these row numbers, ascending, and those in front. Moved rows keep their results, dropped
+    /// captures are removed.
+    pub fn extend(&mut self, asking: &ChunkQuery<'_>, new: &[u64]) {
         let stream = asking.stream;
         self.shift(new);
         while let Some(taken) = self.rows.pop_front_if(|taken| taken.row < stream.first) {
-            self.groups.leave(taken.group, taken.row);
+            self.groups.remove(taken.group, taken.row);
         }
-        self.unasked.add(Some(stream.first..self.known.start));
+        self.pending.add(Some(stream.first..self.known.start));
         self.known = stream.first..stream.end();
-        self.unasked.keep(&self.known);
-        self.news.keep(&self.known);
-        self.ask_on(asking);
+        self.pending.clip(&self.known);
+        self.news.clip(&self.known);
+        self.next_chunk(asking);
     }
 
-    /// Captures came in at these row numbers: those after them moved.
+    /// Moves the rows after new captures at these row numbers.
     fn shift(&mut self, new: &[u64]) {
-        self.unasked.shift(new);
+        self.pending.shift(new);
         self.news.shift(new);
         let Some(&first) = new.first() else { return };
         let moved = self.rows.split_off(self.rows.partition_point(|taken| taken.row < first));
-        moved.iter().rev().for_each(|taken| self.groups.leave(taken.group, taken.row));
+        moved.iter().rev().for_each(|taken| self.groups.remove(taken.group, taken.row));
         for taken in moved {
             let row = shifted(taken.row, new);
-            self.groups.join(taken.group, row);
+            self.groups.add_to(taken.group, row);
             self.rows.push_back(Taken { row, ..taken });
         }
     }
 
-    /// Something else is said about captures of these row numbers, ascending.
-    pub fn ask_again(&mut self, asking: &Asking<'_>, rows: &[u64]) {
+    /// Runs the query again on captures that changed, by row number, ascending.
+    pub fn refilter(&mut self, asking: &ChunkQuery<'_>, rows: &[u64]) {
         let groups = &mut self.groups;
         self.rows.retain(|taken| {
             let again = rows.binary_search(&taken.row).is_ok();
             if again {
-                groups.leave(taken.group, taken.row);
+                groups.remove(taken.group, taken.row);
             }
             !again
         });
-        self.unasked.add(rows.iter().map(|&row| row..row + 1));
-        self.ask_on(asking);
+        self.pending.add(rows.iter().map(|&row| row..row + 1));
+        self.next_chunk(asking);
     }
 
-    /// Asks about a piece of what was not asked yet: the selected capture, which so stays selected, then the newest.
-    /// What is neither filtered nor grouped costs nothing, and is taken whole.
-    pub fn ask_on(&mut self, asking: &Asking<'_>) {
+    /// Runs the query on the next chunk: on the selected capture, so that it stays selected, then on the newest ones.
+    /// Without a filter and groups all captures are one chunk.
+    pub fn next_chunk(&mut self, asking: &ChunkQuery<'_>) {
         let stream = asking.stream;
-        let mut piece = match asking.query.is_empty() && self.by().is_none() {
-            true => self.unasked.all(),
-            false => self.unasked.piece(stream, asking.piece),
+        let mut chunk = match asking.query.is_empty() && self.by.is_none() {
+            true => self.pending.take_all(),
+            false => self.pending.take_chunk(stream, asking.bytes),
         };
-        let selected = self.wanted().map(|(_, id)| id).filter(|_| !self.goes_along());
-        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| self.unasked.take(row));
-        piece.extend(selected.map(|row| row..row + 1));
-        let mut rows: Vec<u64> = piece.into_iter().flat_map(|rows| asking.taken(rows)).collect();
+        let selected = self.wanted().map(|(_, id)| id).filter(|_| !self.is_following());
+        let selected = selected.and_then(|id| stream.row_of(id)).filter(|&row| self.pending.take(row));
+        chunk.extend(selected.map(|row| row..row + 1));
+        let mut rows: Vec<u64> = chunk.into_iter().flat_map(|rows| asking.matches(rows)).collect();
         rows.sort_unstable();
         let at_end = self.rows.back().zip(rows.first()).is_none_or(|(last, &first)| last.row < first);
-        let (groups, marks) = (&mut self.groups, &self.marks);
+        let (by, groups, marks) = (self.by, &mut self.groups, &self.marks);
         let new = rows.into_iter().filter_map(|row| {
             let caught = stream.get(row)?;
             let marked = !marks.is_empty() && marks.contains(&caught.id());
-            Some(Taken { row, group: groups.put(row, caught), marked })
+            let group = by.map_or(0, |by| groups.add(CaptureGroupKey::of(by, caught).id(), row));
+            Some(Taken { row, group, marked })
         });
         self.rows.extend(new);
         self.groups.arrange();
         if !at_end {
-            // Two or three runs, each in order.
+            // Two or three sorted runs.
             self.rows.make_contiguous().sort();
         }
         self.settle(stream);
     }
 
-    /// CaptureGroups the captures, or no more. They are to be shown anew.
+    /// Groups the captures, or ungroups them. [`StreamList::show`] must follow. One capture alone has no header.
     pub fn group(&mut self, by: Option<CaptureGroupBy>) {
-        self.groups.clear();
-        (self.groups.by, self.head) = (by, None);
-    }
-
-    /// Unfolds the group whose head is at a place, or folds it.
-    pub(crate) fn set_unfolded(&mut self, stream: &Stream, at: usize, on: bool) {
-        if let Some(key) = self.head_at(at).map(|head| head.key.clone()) {
-            self.groups.fold(&key, on);
-            self.select_at(stream, at);
+        match by {
+            Some(_) => self.groups.turn_on(false, 2),
+            None => self.groups.turn_off(),
         }
+        (self.by, self.header) = (by, None);
     }
 
-    /// The place of the head that a capture stands under.
-    pub(crate) fn head_above(&self, at: usize) -> Option<usize> {
-        let row = self.rows_at(at).next().and_then(|row| self.find(row))?;
-        self.groups.place_of_head(self.rows[row].group).filter(|&head| head != at)
+    /// The row to select after the rows changed.
+    fn wanted(&self) -> Option<(Option<GroupId>, CaughtId)> {
+        self.wanted.or_else(|| Some((self.header, self.selected?)))
     }
 
-    /// What the selection is to be on.
-    fn wanted(&self) -> Option<(Option<CaptureGroupKey>, CaughtId)> {
-        self.wanted.clone().or_else(|| Some((self.head.clone(), self.selected?)))
-    }
-
-    /// Puts the selection on the last one when following, else on its capture or the one that comes after that. Where
-    /// that is shows only when everything was asked.
+    /// Selects the newest capture when following, else restores the selection or selects the next capture. The final row
+    /// is known only after the last chunk.
     fn settle(&mut self, stream: &Stream) {
         let oldest = stream.caught.front().map(Caught::id);
         while self.marks.first().is_some_and(|&id| oldest.is_none_or(|oldest| id < oldest)) {
             self.marks.pop_first();
         }
-        if self.goes_along() {
+        if self.is_following() {
             return self.select_at(stream, usize::MAX);
         }
         let wanted = self.wanted();
-        let place = wanted.as_ref().map(|(head, id)| {
-            let head = head.as_ref().and_then(|key| self.groups.place_of(key));
-            head.unwrap_or_else(|| self.place_near(stream, *id))
+        let place = wanted.map(|(header, id)| {
+            let header = header.and_then(|header| self.groups.place_of(header));
+            header.unwrap_or_else(|| self.place_near(stream, id))
         });
         self.put_at(stream, place.unwrap_or(usize::MAX).min(self.len().saturating_sub(1)));
-        self.wanted = wanted.filter(|_| self.unasked() > 0 || self.is_empty());
+        self.wanted = wanted.filter(|_| self.pending() > 0 || self.is_empty());
     }
 
-    /// The selection goes along with the end.
-    pub fn goes_along(&self) -> bool {
+    /// Whether the newest capture is selected when captures arrive.
+    pub fn is_following(&self) -> bool {
         self.follow && !self.paused && self.marks.is_empty() && self.range_from.is_none()
     }
 
-    /// Selects a place, or the last one. Where nothing is shown yet, there is only the last one.
+    /// Selects the row at a place, or the last one. An empty list accepts only the last one.
     pub fn select_at(&mut self, stream: &Stream, at: usize) {
         if self.is_empty() && at < usize::MAX {
             return;
@@ -335,21 +356,21 @@ impl StreamList {
 
     fn put_at(&mut self, stream: &Stream, at: usize) {
         self.at = at;
-        self.head = self.head_at(at).map(|head| head.key.clone());
+        self.header = self.header_at(at).map(|group| group.id);
         self.selected = self.id_at(stream, at);
     }
 
-    /// The capture at a place of the list; of a head its newest.
+    /// The capture at a place; of a group header the newest of the group.
     pub fn id_at(&self, stream: &Stream, at: usize) -> Option<CaughtId> {
         stream.get(self.rows_at(at).next_back()?).map(Caught::id)
     }
 
-    /// Every capture that the query takes, oldest first, as far as it was asked.
+    /// All matches, oldest first.
     pub fn all<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Caught> + 'a {
         self.rows.iter().filter_map(|taken| stream.get(taken.row))
     }
 
-    /// Every capture that a place stands for.
+    /// All captures that a place represents.
     pub fn ids_at<'a>(&'a self, stream: &'a Stream, at: usize) -> impl Iterator<Item = CaughtId> + 'a {
         self.rows_at(at).filter_map(|row| stream.get(row)).map(Caught::id)
     }
@@ -360,12 +381,12 @@ impl StreamList {
         there.filter(|caught| Some(caught.id()) == self.selected)
     }
 
-    /// Whether a capture is shown, folded or not.
+    /// Whether a capture matches, folded or not.
     pub fn has(&self, stream: &Stream, id: CaughtId) -> bool {
         stream.row_of(id).is_some_and(|row| self.find(row).is_some())
     }
 
-    /// What an action is about: the marked captures that are there, else those that the selection stands for, in order.
+    /// The captures of an action: the marked ones, else those of the selected row, in order.
     pub fn chosen<'a>(&self, stream: &'a Stream) -> Vec<&'a Caught> {
         match self.marked(stream) {
             none if none.is_empty() => self.rows_at(self.at).filter_map(|row| stream.get(row)).collect(),

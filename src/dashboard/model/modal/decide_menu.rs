@@ -1,9 +1,9 @@
-//! The menu of `t`: options in any order, then the letter of the verdict ends it. It holds the findings it was opened
-//! on, so nothing that arrives later changes what it decides.
+//! The decide menu: options in any order, then the key of the verdict closes it. It keeps the findings it was opened for,
+//! so data that arrives later does not change them.
 //!
 //! ```text
-//!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line, with what can be chosen) ─► the draft
-//!                    ├─ j k ─► scope          backspace takes the last choice back
+//!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line with offers) ─► the draft
+//!                    ├─ j k ─► scope          backspace undoes the last choice
 //!                    └─ c f a w x i o, or enter without a verdict ─► Deed
 //! ```
 
@@ -13,22 +13,19 @@ use crate::triage::{CaseId, DecisionScope, Draft, DraftValue, FindingKey, Reason
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct DecideMenu {
-    /// What it decides.
     pub ids: Vec<CaseId>,
-    /// Marked too, but not shown.
+    /// Marked findings that are not shown.
     pub hidden: Vec<CaseId>,
-    /// What is chosen so far.
     pub draft: Draft,
-    /// What was chosen before each choice, for backspace.
+    /// The draft before each choice, for backspace.
     pub before: Vec<Draft>,
-    /// The option being typed.
+    /// The option that is being typed.
     pub entry: Option<MenuEntry>,
-    /// Opened for this option alone: what is typed is carried out at once.
+    /// Opened for one option alone, which is recorded at once.
     pub alone: bool,
-    /// How many findings the rules of the chosen scope find now, and how many of them persons have decided.
+    /// The number of findings that the rules of the chosen scope match now, and how many of them persons decided.
     pub preview: Option<(usize, usize)>,
 }
 
@@ -46,26 +43,19 @@ pub enum MenuChoice {
 /// An option while it is typed.
 #[derive(Clone, Debug)]
 pub struct MenuEntry {
-    /// Which.
     pub choice: MenuChoice,
-    /// What is typed.
     pub input: TextInput,
-    /// What can be chosen.
     pub offers: Offers<MenuOffer>,
-    /// Why what is typed cannot be taken.
+    /// Why the input is not valid.
     pub error: Option<String>,
 }
 
-/// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuOffer {
-    /// In words.
     pub words: String,
-    /// What it stands for.
     pub value: MenuValue,
 }
 
-/// What an offer stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MenuValue {
     Reason(Option<Reason>),
@@ -75,13 +65,12 @@ pub enum MenuValue {
 }
 
 impl DecideMenu {
-    /// A menu for these findings.
     pub fn new(ids: Vec<CaseId>, hidden: Vec<CaseId>) -> Self {
         let (draft, before) = (Draft::default(), Vec::new());
         Self { ids, hidden, draft, before, entry: None, alone: false, preview: None }
     }
 
-    /// Opens the line of an option, with what was chosen before.
+    /// Opens the line of an option with its current value.
     pub fn open(&mut self, choice: MenuChoice) {
         let text = match (choice, &self.draft) {
             (MenuChoice::Note, Draft { note: DraftValue::Set(note), .. }) => note.to_string(),
@@ -94,14 +83,14 @@ impl DecideMenu {
         self.entry = Some(MenuEntry { choice, input, offers: Offers::default(), error: None });
     }
 
-    /// Takes a choice, so that backspace brings back what was before.
+    /// Changes the draft. Backspace undoes the change.
     pub fn choose(&mut self, change: impl FnOnce(&mut Draft)) {
         self.before.push(self.draft.clone());
         change(&mut self.draft);
     }
 
-    /// The last choice is taken back; false where nothing was chosen.
-    pub fn take_back(&mut self) -> bool {
+    /// Undoes the last choice. False if there is none.
+    pub fn undo_choice(&mut self) -> bool {
         let before = self.before.pop();
         let had = before.is_some();
         self.draft = before.unwrap_or_default();
@@ -119,7 +108,7 @@ impl DecideMenu {
 }
 
 impl MenuEntry {
-    /// The word being typed: tags are completed one at a time.
+    /// The word that is being typed. Tags are completed one at a time.
     pub fn word(&self) -> String {
         let text = self.input.text();
         match self.choice {
@@ -137,10 +126,7 @@ impl MenuEntry {
         self.input.set(&format!("{kept}{sign}{tag} "));
     }
 
-    /// Takes what is typed or selected into the draft.
-    ///
-    /// # Errors
-    /// Why it cannot be taken.
+    /// Takes the typed or selected value into the draft, or returns why it is not valid.
     pub fn take(&self, today: Date, draft: &mut Draft) -> Result<(), String> {
         let text = self.input.text();
         let offered = match text.trim() {
@@ -148,23 +134,22 @@ impl MenuEntry {
             _ => self.offers.selected_or_first(),
         };
         match (self.choice, offered.map(|offer| &offer.value)) {
-            (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => draft.reason = wish(*reason),
-            (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => draft.severity = wish(*risk),
+            (MenuChoice::Reason, Some(MenuValue::Reason(reason))) => draft.reason = some_or_nothing(*reason),
+            (MenuChoice::Severity, Some(MenuValue::Severity(risk))) => draft.severity = some_or_nothing(*risk),
             (MenuChoice::Duplicate, Some(MenuValue::Duplicate(key))) => draft.duplicate_of = Some(*key),
             (MenuChoice::Note, _) => {
-                draft.note = wish(Some(text.trim()).filter(|text| !text.is_empty()).map(Shared::from))
+                draft.note = some_or_nothing(Some(text.trim()).filter(|text| !text.is_empty()).map(Shared::from))
             }
             (MenuChoice::Until, _) => draft.until = until(&text, today)?,
             (MenuChoice::Tags, _) => (draft.tag, draft.untag) = tags(&text),
             (_, _) if text.trim().is_empty() => {}
-            (choice, _) => return Err(format!("{:?} is no {}", text.trim(), choice.word())),
+            (choice, _) => return Err(format!("no {} {:?}", choice.word(), text.trim())),
         }
         Ok(())
     }
 }
 
 impl MenuChoice {
-    /// What it is, in words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reason => "reason",
@@ -176,7 +161,7 @@ impl MenuChoice {
         }
     }
 
-    /// What can be chosen that is the same for every finding.
+    /// The offers that do not depend on the findings.
     pub fn offers(self) -> Vec<MenuOffer> {
         match self {
             Self::Reason => {
@@ -202,11 +187,11 @@ impl MenuChoice {
     }
 }
 
-fn wish<T>(said: Option<T>) -> DraftValue<T> {
-    said.map_or(DraftValue::Empty, DraftValue::Set)
+fn some_or_nothing<T>(value: Option<T>) -> DraftValue<T> {
+    value.map_or(DraftValue::Empty, DraftValue::Set)
 }
 
-/// `a -b`: a is put on, b is taken off.
+/// `a -b`: adds a, removes b.
 pub fn tags(text: &str) -> (Vec<Shared>, Vec<Shared>) {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for word in text.split_whitespace() {
@@ -228,10 +213,8 @@ fn tags_text(add: &[Shared], remove: &[Shared]) -> String {
     all.join(" ")
 }
 
-/// A day (`2027-01-31`), a length of time from today (`30d`, `8w`, `6m`, `1y`), `never`; an empty text is as usual.
-///
-/// # Errors
-/// When it is none of these, or has passed.
+/// Parses a day (`2027-01-31`), a period from today (`30d`, `8w`, `6m`, `1y`), `never`, or an empty text (as usual). A past
+/// day is an error.
 pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
     let text = text.trim();
     match text {
@@ -239,25 +222,25 @@ pub fn until(text: &str, today: Date) -> Result<DraftValue<Date>, String> {
         "never" | "none" | "-" => return Ok(DraftValue::Empty),
         _ => {}
     }
-    let told = || format!("{text:?} is no day: 2027-01-31, 30d, 8w, 6m, 1y or never");
+    let error = || format!("invalid day {text:?}: use 2027-01-31, 30d, 8w, 6m, 1y or never");
     let day = match text.parse::<Date>() {
         Ok(day) => day,
         Err(_) => {
-            let unit = text.chars().last().ok_or_else(told)?;
-            let number: i64 = text[..text.len() - unit.len_utf8()].trim().parse().map_err(|_| told())?;
+            let unit = text.chars().last().ok_or_else(error)?;
+            let number: i64 = text[..text.len() - unit.len_utf8()].trim().parse().map_err(|_| error())?;
             let number = number.clamp(0, 9_999);
             let span: Span = match unit {
                 'd' => number.days(),
                 'w' => number.weeks(),
                 'm' => number.months(),
                 'y' => number.years(),
-                _ => return Err(told()),
+                _ => return Err(error()),
             };
-            today.checked_add(span).map_err(|_| told())?
+            today.checked_add(span).map_err(|_| error())?
         }
     };
     if day < today {
-        return Err(format!("{day} has passed"));
+        return Err(format!("{day} is in the past"));
     }
     Ok(DraftValue::Set(day))
 }
@@ -268,7 +251,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn an_until_is_a_day_or_a_length_of_time() {
+    fn until_accepts_day_or_period() {
         let today = date(2026, 11, 21);
         for (text, day) in [
             ("2027-01-31", DraftValue::Set(date(2027, 1, 31))),
@@ -286,19 +269,19 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_put_on_and_taken_off_in_one_line() {
+    fn tags_line_adds_and_removes() {
         let shared = |text: &str| Shared::from(text);
         assert_eq!(tags("a +b  -c -"), (vec![shared("a"), shared("b")], vec![shared("c")]));
     }
 
     #[test]
-    fn backspace_takes_the_last_choice_back() {
+    fn backspace_undoes_last_choice() {
         let mut menu = DecideMenu::new(Vec::new(), Vec::new());
         menu.choose(|draft| draft.severity = DraftValue::Set(Risk::Low));
         menu.walk_scope(1);
         menu.walk_scope(-5);
-        assert!(menu.take_back() && menu.draft.scope == DecisionScope::ClassOnTarget);
-        assert!(menu.take_back() && menu.take_back() && menu.draft == Draft::default());
-        assert!(!menu.take_back());
+        assert!(menu.undo_choice() && menu.draft.scope == DecisionScope::ClassOnTarget);
+        assert!(menu.undo_choice() && menu.undo_choice() && menu.draft == Draft::default());
+        assert!(!menu.undo_choice());
     }
 }

@@ -1,4 +1,4 @@
-//! What can lie over the panes. The last one of the stack has the keys.
+//! Modals: layers over the panes. The last one of the stack has the keys.
 //!
 //! ```text
 //!   panes ─► [Form] ─► [Help]      esc closes from the right
@@ -20,21 +20,19 @@ use crate::query::{Completion, ParseError};
 /// One layer over the panes.
 #[derive(Clone, Debug)]
 pub enum Modal {
-    /// Every key, typed to filter.
+    /// The help with all keys.
     Help(Help),
-    /// A question that waits for an answer.
     Prompt(Box<Prompt>),
-    /// Fields to fill in.
     Form(Box<Form>),
-    /// Deciding with details.
+    /// The menu for decisions with details.
     Decide(Box<DecideMenu>),
     /// The list of rules.
     Rules(Box<RulesBox>),
     /// The list of alert rules.
     Alerts(PopUpList),
-    /// A text to read: the words of a list, a text that could not be copied.
+    /// A text: a wordlist, or a text that could not be copied.
     Text(TextBox),
-    /// A line that is typed in a pane: its filter, or a search.
+    /// The input line of a pane: its filter, or a search.
     Line(Line),
     /// The command line.
     Command(Box<CommandLine>),
@@ -43,7 +41,7 @@ pub enum Modal {
 }
 
 impl Modal {
-    /// Where pasted text goes. The word that a prompt asks for is typed, never pasted.
+    /// The input that receives pasted text. The word of a prompt must be typed.
     pub(crate) fn input(&mut self) -> Option<&mut TextInput> {
         match self {
             Self::Help(help) => Some(&mut help.filter),
@@ -60,7 +58,6 @@ impl Modal {
 /// The help.
 #[derive(Clone, Debug, Default)]
 pub struct Help {
-    /// What is typed to filter.
     pub filter: TextInput,
     /// First visible line.
     pub scroll: u32,
@@ -69,41 +66,36 @@ pub struct Help {
 /// A text to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextBox {
-    /// Its head.
     pub title: String,
-    /// The text, as it came from outside.
+    /// Not sanitised yet.
     pub body: String,
     /// First visible line.
     pub scroll: u32,
 }
 
-/// A line being typed in a pane.
+/// The input line of a pane.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What for.
     pub purpose: LinePurpose,
-    /// What is typed.
     pub input: TextInput,
-    /// What it was when the line was opened: esc brings it back.
+    /// The text before the line was opened, which esc restores.
     pub before: String,
-    /// What helps with a query while it is typed.
     pub help: QueryHelp,
 }
 
-/// What helps with a query while it is typed.
+/// Help with a query while it is typed.
 #[derive(Clone, Debug, Default)]
 pub struct QueryHelp {
-    /// Why the text is no query; the list stays as it was.
+    /// Syntax error of the query; the list does not change.
     pub error: Option<ParseError>,
-    /// What can be written where the cursor is.
+    /// Completions at the cursor.
     pub offers: Offers<Completion>,
-    /// The text that they complete; the selected one stands in the line.
+    /// The text that they complete. The line shows the selected completion.
     pub completed: String,
-    /// Which of the queries typed before stands in the line.
+    /// The query of the history that the line shows.
     pub recall: Recall,
 }
 
-/// What a line is typed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinePurpose {
     /// The filter of a pane's list, applied with every key.
@@ -112,13 +104,13 @@ pub enum LinePurpose {
     Search,
 }
 
-/// The first-start question: where do the scans run?
+/// The first-start question: which service to use.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// Which answer is selected: 0 here, 1 hosted, 2 demo.
+    /// The selected answer: 0 local, 1 hosted, 2 demo.
     pub at: usize,
-    /// A choice was made and is being carried out: what is said meanwhile.
+    /// A message while a choice is carried out.
     pub busy: Option<&'static str>,
-    /// Why the last choice did not work.
+    /// Why the last choice failed.
     pub problem: Option<Problem>,
 }

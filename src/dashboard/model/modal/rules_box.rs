@@ -1,32 +1,26 @@
-//! The list of rules (`:rules`, `g r`): what each finds, switched off and on, given another verdict or query.
+//! The list of rules (`:rules`, `g r`).
 
 use crate::dashboard::list::PopUpList;
 use crate::dashboard::model::Model;
 use crate::dashboard::text::TextInput;
-use crate::triage::{EventId, RuleState};
+use crate::triage::RuleState;
 
-/// The list, as long as it is open.
 #[derive(Clone, Debug, Default)]
 pub struct RulesBox {
-    /// The selected rule.
     pub list: PopUpList,
-    /// Its query while it is edited.
     pub edit: Option<RuleEdit>,
 }
 
 /// The query of a rule while it is edited.
 #[derive(Clone, Debug)]
 pub struct RuleEdit {
-    /// Of which rule.
-    pub rule: EventId,
-    /// What is typed.
     pub input: TextInput,
-    /// How many findings it finds now, or why it is no query.
+    /// The number of findings that match now, or a syntax error.
     pub finds: Result<usize, String>,
 }
 
 impl Model {
-    /// The rules that decide in the workspace worked in, also those switched off, in the order in which they were made.
+    /// The rules of the current workspace in the order of their creation, including rules that are off.
     pub fn rules(&self) -> Vec<&RuleState> {
         let here = self.workspace().map_or("", |workspace| workspace.name.as_str());
         let concerns = |of: &str| here.is_empty() || of.is_empty() || of == here;

@@ -1,8 +1,8 @@
-//! What a card shows of its members now: where they are, how new, which have the same evidence, what was decided before.
+//! Current data of the findings of a card: targets, presence, common evidence, the previous decision.
 
 use crate::contract::{Shared, Stamp};
 use crate::dashboard::data::Triage;
-use crate::dashboard::list::groups::group_keys::belongs;
+use crate::dashboard::list::finding_groups::belongs;
 use crate::dashboard::model::{Card, Review};
 use crate::table::Table;
 use crate::triage::defaults::note_beside;
@@ -11,39 +11,37 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Evidence of at most so many bytes is compared on one card.
+/// Most bytes of evidence that are compared per card.
 const MOST: usize = 1024 * 1024;
-/// Places that are named for each kind of evidence.
+/// Most places per kind of evidence.
 const PLACES: usize = 3;
-/// Said of findings without evidence.
+/// Shown for findings without evidence.
 pub const NOTHING: &str = "nothing";
-/// The history of at most so many members is told.
-const TOLD: usize = 500;
+/// Most findings whose history is shown.
+const MOST_HISTORIES: usize = 500;
 
-/// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct ReviewFacts {
-    /// The members that are still known, in the order of the card.
+    /// The findings that still exist, in the order of the card.
     pub cases: Vec<Arc<Case>>,
-    /// How many are not known any more.
+    /// The number of findings that no longer exist.
     pub gone: usize,
-    /// How many of the same kind came since.
+    /// The number of findings of the same group that appeared since.
     pub more: usize,
-    /// How many by presence, in the order of [`Presence::ALL`].
+    /// Numbers by presence, in the order of [`Presence::ALL`].
     pub presence: [usize; 6],
-    /// On how many targets.
+    /// The number of targets.
     pub targets: usize,
-    /// Which have the same evidence, the most first.
+    /// Findings by equal evidence, the largest group first.
     pub evidence: Arc<ReviewEvidence>,
-    /// The decision before on the same class.
+    /// The previous decision on the class.
     pub before: Option<Before>,
-    /// What was done to the members, the latest first.
+    /// Decisions on the findings, the latest first.
     pub history: Vec<Done>,
-    /// What they are made of.
     basis: ReviewBasis,
 }
 
-/// What facts depend on.
+/// Inputs of the facts.
 #[derive(Clone, Debug, Default)]
 struct ReviewBasis {
     at: usize,
@@ -51,61 +49,55 @@ struct ReviewBasis {
     events: usize,
 }
 
-/// Kinds of evidence on a card.
 #[derive(Clone, Debug, Default)]
 pub struct ReviewEvidence {
     /// The most frequent first.
     pub kinds: Vec<Alike>,
-    /// How many members were looked at: the first ones, where there is too much to compare.
+    /// The number of findings compared; fewer than all if there is too much evidence.
     pub looked_at: usize,
 }
 
-/// Members with the same evidence.
+/// Findings with the same evidence.
 #[derive(Clone, Debug)]
 pub struct Alike {
-    /// How many.
     pub count: usize,
-    /// One of them.
     pub example: Arc<Case>,
-    /// What tells it from the most frequent kind; of that kind its first line.
+    /// The first line that differs from the most frequent kind; of that kind its first line.
     pub says: String,
-    /// The first few, for naming where they are.
+    /// The first few findings, to name their targets.
     pub places: Vec<Arc<Case>>,
 }
 
-/// The decision before.
+/// The previous decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Before {
     pub verdict: Verdict,
     pub reason: Option<Reason>,
     pub until: Option<Date>,
-    /// The note written with it.
     pub note: Option<Shared>,
     pub who: Shared,
     pub at: Stamp,
-    /// The workspace it was made in.
     pub workspace: Shared,
-    /// On how many findings of the class.
+    /// The number of findings of the class.
     pub count: usize,
 }
 
-/// One batch about members of a card.
+/// A batch of decisions on findings of a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
     pub batch: EventId,
     pub at: Stamp,
     pub who: Shared,
-    /// About how many members.
+    /// The number of findings.
     pub count: usize,
 }
 
 impl ReviewFacts {
-    /// Whether they are still what they would be made anew.
+    /// Whether the inputs are unchanged.
     pub fn fit(&self, at: usize, table: &Arc<Table<Case>>, state: &TriageState) -> bool {
         self.is_of(at, table) && self.basis.events == state.len()
     }
 
-    /// All of them are of one class.
     pub fn is_one_class(&self) -> bool {
         self.cases.windows(2).all(|two| two[0].class() == two[1].class())
     }
@@ -114,7 +106,7 @@ impl ReviewFacts {
         self.basis.at == at && self.basis.table.as_ref().is_some_and(|was| Arc::ptr_eq(was, table))
     }
 
-    /// Of the present card of a review.
+    /// The facts of the current card of a review.
     pub fn of(review: &Review, table: &Arc<Table<Case>>, triage: &Triage) -> Self {
         let (at, state) = (review.progress.at, &triage.state);
         let basis = ReviewBasis { at, table: Some(Arc::clone(table)), events: state.len() };
@@ -127,17 +119,17 @@ impl ReviewFacts {
         let here = review.progress.decided.get(&at).map(Vec::as_slice).unwrap_or_default();
         let made_here = |batch: EventId| here.iter().any(|decided| decided.batch == Some(batch));
         let (gone, more) = (card.ids.len() - cases.len(), more(card, table));
-        Self { gone, more, evidence, basis, ..Self::told(cases, triage, made_here) }
+        Self { gone, more, evidence, basis, ..Self::without_evidence(cases, triage, made_here) }
     }
 
-    /// Of any findings.
+    /// The facts of any findings.
     pub fn of_members(cases: Vec<Arc<Case>>, triage: &Triage) -> Self {
         let evidence = Arc::new(evidence(&cases));
-        Self { evidence, ..Self::told(cases, triage, |_| false) }
+        Self { evidence, ..Self::without_evidence(cases, triage, |_| false) }
     }
 
-    /// All but what depends on where the findings stand; the decision before is none that `made_here` knows.
-    fn told(cases: Vec<Arc<Case>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
+    /// The facts without evidence. A decision of a batch that `made_here` accepts is not the previous one.
+    fn without_evidence(cases: Vec<Arc<Case>>, triage: &Triage, made_here: impl Fn(EventId) -> bool) -> Self {
         let mut presence = [0; 6];
         let mut targets = BTreeSet::new();
         for case in &cases {
@@ -152,7 +144,7 @@ impl ReviewFacts {
 }
 
 impl Before {
-    /// The newest decision on a class that counts, expired or replaced ones too, but for those of some batches.
+    /// The newest decision on a class, also an expired or replaced one, except those of some batches.
     fn on(class: &Shared, triage: &Triage, but: impl Fn(EventId) -> bool) -> Option<Self> {
         let state = &triage.state;
         let (event, decision) = triage.defaults.decisions(state, class).find(|(event, _)| !but(event.batch))?;
@@ -173,7 +165,7 @@ impl Before {
     }
 }
 
-/// Findings that would be on this card if it were made now, and are not.
+/// The number of findings that a new card of this group would have in addition.
 fn more(card: &Card, table: &Table<Case>) -> usize {
     let Some(by) = card.by else { return 0 };
     let known: BTreeSet<i64> = card.ids.iter().copied().collect();
@@ -198,7 +190,7 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
     let defaults: Vec<String> = kinds.first().map(|(lines, _)| lines.clone()).unwrap_or_default();
     let kinds = kinds.into_iter().enumerate().filter_map(|(at, (lines, of))| {
         let says = if at == 0 { lines.first() } else { lines.iter().find(|line| !defaults.contains(line)) };
-        let less = || if lines.is_empty() { NOTHING } else { "the same with less" };
+        let less = || if lines.is_empty() { NOTHING } else { "the same lines, but fewer" };
         Some(Alike {
             count: of.len(),
             example: Arc::clone(of.first()?),
@@ -211,7 +203,7 @@ fn evidence(cases: &[Arc<Case>]) -> ReviewEvidence {
 
 fn history(cases: &[Arc<Case>], state: &TriageState) -> Vec<Done> {
     let mut batches: BTreeMap<EventId, (Arc<Event>, BTreeSet<CaseId>)> = BTreeMap::new();
-    for case in cases.iter().take(TOLD) {
+    for case in cases.iter().take(MOST_HISTORIES) {
         for event in state.history(case.key()) {
             let (_, about) = batches.entry(event.batch).or_insert_with(|| (Arc::clone(&event), BTreeSet::new()));
             about.insert(case.id);
@@ -219,11 +211,7 @@ fn history(cases: &[Arc<Case>], state: &TriageState) -> Vec<Done> {
     }
     let mut done: Vec<_> = batches.into_iter().collect();
     done.sort_by_key(|(batch, (event, _))| std::cmp::Reverse((event.clock, *batch)));
-    let told = |(batch, (event, about)): (EventId, (Arc<Event>, BTreeSet<CaseId>))| Done {
-        batch,
-        at: event.at,
-        who: event.who.clone(),
-        count: about.len(),
-    };
-    done.into_iter().map(told).collect()
+    let done = done.into_iter();
+    done.map(|(batch, (event, about))| Done { batch, at: event.at, who: event.who.clone(), count: about.len() })
+        .collect()
 }

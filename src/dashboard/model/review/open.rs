@@ -1,4 +1,4 @@
-//! The review that is open.
+//! Pausing and closing the review.
 
 use crate::dashboard::base::{Focus, Pane};
 use crate::dashboard::model::{Model, Review};
@@ -12,14 +12,15 @@ impl Model {
 
 pub(crate) fn pause(model: &mut Model) {
     let Some(before) = model.findings.review.as_mut().and_then(|review| review.open.take()) else { return };
-    // Where the focus went elsewhere by a key of everywhere, it stays there.
-    let stayed = model.navigation.focus.pane == Pane::Findings && model.navigation.focus.in_detail;
-    model.navigation.focus = if stayed { before } else { Focus { zoomed: before.zoomed, ..model.navigation.focus } };
+    // A key may have moved the focus elsewhere.
+    let is_on_card = model.navigation.focus.pane == Pane::Findings && model.navigation.focus.in_detail;
+    model.navigation.focus =
+        if is_on_card { before } else { Focus { zoomed: before.zoomed, ..model.navigation.focus } };
     model.screen.dirty = true;
 }
 
-/// Nothing of it is held here any more; what is kept brings it back.
-pub(crate) fn put_away(model: &mut Model) {
+/// Removes the review from memory. The saved one can be resumed.
+pub(crate) fn close(model: &mut Model) {
     pause(model);
     model.findings.review = None;
 }

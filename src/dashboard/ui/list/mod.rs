@@ -15,19 +15,21 @@ use crate::contract::Stamp;
 use crate::dashboard::base::Pane;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, ListAction};
-use crate::dashboard::list::List;
-use crate::dashboard::ui::context::words;
-use crate::dashboard::ui::layout::{indented, take_top};
-use crate::dashboard::ui::widgets::frame::draw_frame;
+use crate::dashboard::list::{Group, GroupPlace, List};
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::layout::{Slot, TABS_FROM, indented, take_top};
+use crate::dashboard::ui::widgets::frame::{Edges, draw_frame};
 use crate::dashboard::ui::widgets::lines::{draw_line, draw_sides, parts_within, row_of};
 use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths};
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
-use crate::dashboard::ui::{Cx, Edges, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, format};
+use crate::dashboard::ui::{GUTTER, TableColumn, TableRow, format};
 use crate::query::ClauseEffect;
 use crate::table::{BY_NEED, Item, Remote, Table};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -137,27 +139,64 @@ pub(crate) fn draw_table<'a, T: Item + 'static>(
     source: (&'a Remote<Arc<Table<T>>>, &'a List<T>),
     cells: impl Fn(&'a T, &[u16]) -> Vec<Line<'a>>,
 ) -> u16 {
+    let style = cx.freshness(source.0);
+    let row = |row: GridRow<'a, T>, room: &[u16]| match row {
+        GridRow::Item { item, .. } => (cells(item, room), style),
+        GridRow::Header(_) => (Vec::new(), style),
+    };
+    draw_grouped(cx, buf, slot, cache, pane, source, row)
+}
+
+/// A row of a list whose items can be in groups.
+pub(crate) enum GridRow<'a, T> {
+    Header(&'a Group),
+    /// An item, its position in the table, and its group.
+    Item {
+        item: &'a T,
+        position: u32,
+        group: Option<&'a Group>,
+    },
+}
+
+/// As [`draw_table`], for a list that can be grouped: `cells` makes the cells and the style of a row.
+pub(crate) fn draw_grouped<'a, T: Item + 'static>(
+    cx: &Cx<'a>,
+    buf: &mut Buffer,
+    slot: &Slot,
+    cache: &mut ViewCache,
+    pane: ListPane<'a>,
+    source: (&'a Remote<Arc<Table<T>>>, &'a List<T>),
+    cells: impl Fn(GridRow<'a, T>, &[u16]) -> (Vec<Line<'a>>, Style),
+) -> u16 {
     let (remote, list) = source;
     let Some(table) = remote.value() else {
         return draw_list(cx, buf, slot, &pane, |_| 0, |_, _| None);
     };
     let pane = filled(pane, table, list);
-    let style = cx.freshness(remote);
     let range = list.range_start(table).map(|from| from.min(list.at)..=from.max(list.at));
     let row = |at: usize, room: &[u16]| {
-        let item = table.items().get(*list.rows.get(at)? as usize)?;
-        let id = item.id();
-        let marked = list.marks.contains(&id) || range.as_ref().is_some_and(|range| range.contains(&at));
-        Some(TableRow { cells: cells(item, room), style, marked, selected: list.selected == Some(id) })
+        let place = list.groups.at(at);
+        let row = match place {
+            Some(GroupPlace::Header(group)) => GridRow::Header(group),
+            Some(GroupPlace::Row(..)) | None => {
+                let position = list.positions_at(at).next()?;
+                let group = place.map(|place| place.group());
+                GridRow::Item { item: &**table.items().get(position as usize)?, position, group }
+            }
+        };
+        let (cells, style) = cells(row, room);
+        let marked = list.is_marked(table, at) || range.as_ref().is_some_and(|range| range.contains(&at));
+        Some(TableRow { cells, style, marked, selected: list.at == at })
     };
-    let view = view_of(cx, list, 0);
+    let view = view_of(cx, list);
     let anchor = cache.anchors.of(pane.pane);
     draw_list(cx, buf, slot, &pane, |height| anchor.resolve(view, list, table, height), row)
 }
 
-/// A number for what a list shows and how: its filter, order and scope, and by what it is grouped.
-pub(crate) fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>, grouped: u8) -> u64 {
+/// A number that changes when the list shows other rows: its filter, order and scope, and how it is grouped.
+fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     let scope = &cx.model.navigation.scope;
+    let grouped = (list.groups.is_on(), cx.model.lists.finding_groups.by);
     let mut hasher = DefaultHasher::new();
     (&list.filter, list.sort, grouped, scope.workspace, scope.target, scope.scan).hash(&mut hasher);
     list.order.iter().for_each(|key| key.hash(&mut hasher));
@@ -165,13 +204,14 @@ pub(crate) fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>, grouped: u8) -> u64 
 }
 
 /// With what a list tells of itself.
-pub(crate) fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
+fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
     ListPane {
         order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
         filter: &list.filter,
         why: &list.why,
-        total: table.len(),
-        shown: list.rows.len(),
+        // Folded items are not hidden.
+        total: (list.len() + table.len()).saturating_sub(list.rows.len()),
+        shown: list.len(),
         at: list.at,
         marks: list.count_marks(table),
         ..pane

@@ -13,10 +13,13 @@ pub mod compare;
 pub mod request;
 pub mod steps;
 
-use crate::dashboard::base::{Caught, Pane, Tab};
-use crate::dashboard::ui::context::words;
+use crate::dashboard::base::{Caught, Pane, RowRef, Tab};
+use crate::dashboard::ui::cache::ViewCache;
+use crate::dashboard::ui::context::{Cx, words};
+use crate::dashboard::ui::format;
+use crate::dashboard::ui::text::{DetailPane, DetailText};
+use crate::dashboard::ui::theme::Theme;
 use crate::dashboard::ui::widgets::wrap::wrap;
-use crate::dashboard::ui::{Cx, DetailPane, DetailText, Theme, ViewCache, format};
 use crate::oob::request::{body_size, headers};
 use crate::oob::{Mention, Payload};
 use crate::text;
@@ -60,7 +63,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             DetailText::new(made_from, make).with_version(version)
         }
     };
-    Some(DetailPane { id: capture.id.0, head: head_lines(cx, caught), tabs, text })
+    Some(DetailPane { id: RowRef::Item(capture.id.0), head: head_lines(cx, caught), tabs, text })
 }
 
 fn head_lines(cx: &Cx<'_>, caught: &Caught) -> Vec<Line<'static>> {

@@ -1,9 +1,9 @@
-//! The menu that decides with details, over the lower rows: the list it acts on stays visible.
+//! The menu for decisions with details. It covers the lower rows only, so that the list remains visible.
 //!
 //! ```text
 //! ─ decide 2 findings ───────────────────────────────────────────
 //!  c confirmed        r reason    –                ▌ this finding
-//!  f false positive   n note      –                  this class, target
+//!  f false positive   n note      –                  this class on this target
 //!  …                  e until     90 days            (a rule: 37 now)
 //!  Database dump (api) · Git (10.0.4.11)
 //! ```
@@ -27,7 +27,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
-/// Rows of the menu, its head and the names of what it decides included.
+/// Rows of the menu, with its title and the names of the findings.
 const ROWS: u16 = 9;
 /// Columns of the verdicts, and of the options at the least.
 const VERDICTS: u16 = 19;
@@ -110,9 +110,9 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(NAME + 4);
     let off = draft.untag.iter().map(|tag| format!("-{tag}"));
     let tags: Vec<String> = draft.tag.iter().map(ToString::to_string).chain(off).collect();
-    let line = |action: DecideAction, name: &str, said: Option<String>, defaults: &str| {
-        let (value, style) = match said {
-            Some(said) => (text::start(&text::clean(&said), room).into_owned(), cx.theme.strong()),
+    let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
+        let (value, style) = match value {
+            Some(value) => (text::start(&text::clean(&value), room).into_owned(), cx.theme.strong()),
             None => (defaults.to_owned(), cx.theme.dim()),
         };
         Line::from(vec![
@@ -122,27 +122,27 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
         ])
     };
     let mut lines = vec![
-        line(DecideAction::Reason, "reason", told(draft.reason, Reason::phrase), "as usual"),
-        line(DecideAction::Note, "note", told(draft.note.clone(), |note| first_line(&note)), "as usual"),
-        line(DecideAction::Severity, "severity", told(draft.severity, |risk| risk.as_str().to_owned()), "as it is"),
+        line(DecideAction::Reason, "reason", chosen(draft.reason, Reason::phrase), "usual"),
+        line(DecideAction::Note, "note", chosen(draft.note.clone(), |note| first_line(&note)), "usual"),
+        line(DecideAction::Severity, "severity", chosen(draft.severity, |risk| risk.as_str().to_owned()), "unchanged"),
         line(DecideAction::Tags, "tags", Some(tags.join(" ")).filter(|tags| !tags.is_empty()), cx.theme.glyphs.dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
-        line(DecideAction::Until, "until", told(draft.until, |day| day.to_string()), "accepted: 90 days"),
+        line(DecideAction::Until, "until", chosen(draft.until, |day| day.to_string()), "accepted: 90 days"),
     ];
     let offers: Vec<_> = menu.ids.iter().filter_map(|&id| cx.model.offered(id)?.shown()).collect();
     if let Some((_, first)) = offers.first() {
         let more = if offers.len() > 1 { format!(" and {} more", offers.len() - 1) } else { String::new() };
         let offered = format!("{}{more}", first.verdict.phrase());
-        lines.push(line(DecideAction::TakeOver, "take over", Some(offered), ""));
+        lines.push(line(DecideAction::TakeOver, "reuse", Some(offered), ""));
     }
     lines
 }
 
-fn told<T>(wish: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<String> {
-    match wish {
+fn chosen<T>(value: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<String> {
+    match value {
         DraftValue::Default => None,
         DraftValue::Empty => Some("none".to_owned()),
-        DraftValue::Set(said) => Some(words(said)),
+        DraftValue::Set(value) => Some(words(value)),
     }
 }
 
@@ -158,7 +158,7 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
         let name = match scope {
             DecisionScope::Findings if one => "this finding",
             DecisionScope::Findings => "these findings",
-            DecisionScope::ClassOnTarget => "this class, target",
+            DecisionScope::ClassOnTarget => "this class on this target",
             DecisionScope::Class => "this class anywhere",
         };
         let (bar, style) = if chosen { (theme.glyphs.selected, theme.strong()) } else { (" ", Style::new()) };
@@ -167,7 +167,7 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
     if let Some((found, by_hand)) = menu.preview {
         lines.push(words(format!("  (a rule: {found} now)"), theme.text()));
         if by_hand > 0 {
-            lines.push(words(format!("  {by_hand} by hand stay"), theme.dim()));
+            lines.push(words(format!("  {by_hand} decided by hand"), theme.dim()));
         }
     }
     lines.push(Line::from(vec![
@@ -207,7 +207,7 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
     draw_all(buf, area, &lines);
 }
 
-/// What is decided, by name.
+/// The names of the findings.
 fn draw_names(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
     let Some(table) = cx.model.data.findings.value() else { return };
     let cases = menu.ids.iter().filter_map(|&id| table.get(id)).take(8);

@@ -1,4 +1,4 @@
-//! The list of rules: whether each is on, its verdict, its query, how many findings it decides now, and whose it is.
+//! The list of rules: verdict, query, number of findings, author, and whether the rule is off.
 
 use crate::dashboard::model::{RuleEdit, RulesBox};
 use crate::dashboard::ui::context::words;
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 const POPUP: PopUp =
-    PopUp { title: "Rules", note: " a person's decision beats a rule ", columns: 92, lines: 5, below: 2 };
+    PopUp { title: "Rules", note: " decisions of persons override rules ", columns: 92, lines: 5, below: 2 };
 
 pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &RulesBox) {
     let rules = cx.model.rules();
@@ -47,7 +47,7 @@ fn edit_lines(cx: &Cx<'_>, edit: &RuleEdit, width: u16) -> [Line<'static>; 2] {
     let mut query = Line::from(Span::styled("query: ", cx.theme.key()));
     query.extend(input_spans_in(cx.theme, &edit.input, width.saturating_sub(8)));
     let finds = match &edit.finds {
-        Ok(count) => words(format!("finds {}", format::plural(*count, "finding")), cx.theme.dim()),
+        Ok(count) => words(format!("matches {}", format::plural(*count, "finding")), cx.theme.dim()),
         Err(error) => words(text::start(&text::clean(error), usize::from(width)).into_owned(), cx.theme.bad()),
     };
     [query, finds]

@@ -10,7 +10,7 @@ use crate::dashboard::ui::widgets::tree::tree_lines;
 use crate::text;
 use ratatui::text::Line;
 
-/// How many pieces there are: rows of a table, else one.
+/// The number of pieces: rows of a table, else one.
 pub(crate) fn pieces(finding: &Finding) -> usize {
     match finding.vuln_evidence.view() {
         EvidenceView::Nothing => 0,
@@ -19,10 +19,10 @@ pub(crate) fn pieces(finding: &Finding) -> usize {
     }
 }
 
-/// All of it; cells of tables come HTML-encoded.
+/// The whole evidence. Cells of tables are HTML-encoded by the service.
 pub(crate) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'static>> {
     match finding.vuln_evidence.view() {
-        EvidenceView::Nothing => vec![words("There is no evidence.", theme.dim())],
+        EvidenceView::Nothing => vec![words("No evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {
             let clean = |cells: Vec<String>| -> Vec<String> {
@@ -34,7 +34,7 @@ pub(crate) fn lines(theme: Theme, finding: &Finding, width: u16) -> Vec<Line<'st
     }
 }
 
-/// Cells side by side; where one is a whole message, one below the other.
+/// Cells side by side, or below each other where a cell is an HTTP message.
 fn table_lines(theme: Theme, headers: &[String], rows: &[Vec<String>], width: u16) -> Vec<Line<'static>> {
     if !rows.iter().flatten().any(|cell| cell.contains('\n') && is_message(cell)) {
         return grid_lines(theme, headers, rows, width);

@@ -1,9 +1,9 @@
-//! The history of a finding: what persons did to it, and what earlier scans told.
+//! The history of a finding: decisions, and the results of earlier scans.
 //!
 //! ```text
-//!   What was said       2026-11-20 14:05  anna   risk accepted to 12 Jan 2027, deferred
+//!   Decisions           2026-11-20 14:05  anna   risk accepted to 12 Jan 2027, deferred
 //!                       2026-11-20 14:02  ben    false positive                          undone
-//!   What scans saw      #118 Website      2m ago ◆ critical   evidence changed
+//!   Scans               #118 Website      2m ago ◆ critical   evidence changed
 //!                       #111 Website      3d ago ▲ high
 //! ```
 
@@ -17,7 +17,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
 
-/// What it is made of, captured while drawing.
+/// The context of the text, captured while drawing.
 pub(crate) struct History<'a> {
     cx: Cx<'a>,
     case: &'a Case,
@@ -30,20 +30,20 @@ impl<'a> History<'a> {
 
     pub fn lines(&self, theme: Theme, _width: u16) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
-        self.said(theme, &mut lines);
+        self.decisions(theme, &mut lines);
         if self.case.own.is_none() {
-            self.seen(theme, &mut lines);
+            self.scans(theme, &mut lines);
         }
         lines
     }
 
     /// The events, the newest first.
-    fn said(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+    fn decisions(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let state = &self.cx.model.findings.triage.state;
         let events = state.history(self.case.key());
-        heading(theme, "What was said", lines);
+        heading(theme, "Decisions", lines);
         if events.is_empty() {
-            lines.push(words("  Nothing yet.", theme.dim()));
+            lines.push(words("  No decisions yet.", theme.dim()));
         }
         let conflict = state.finding_state(self.case.key()).is_some_and(|finding_state| finding_state.is_conflict());
         let heads = state.heads(self.case.key());
@@ -71,23 +71,23 @@ impl<'a> History<'a> {
         let who = text::clean(&event.who).into_owned();
         let pad = " ".repeat(widest.saturating_sub(text::width(&who)));
         let at = event.at.0.strftime("%Y-%m-%d %H:%M");
-        let told = change_words(&event.change);
-        let mut told = told.split('\n');
-        let first = text::clean(told.next().unwrap_or_default()).into_owned();
+        let change = change_words(&event.change);
+        let mut change = change.split('\n');
+        let first = text::clean(change.next().unwrap_or_default()).into_owned();
         let mut lines = vec![Line::from(vec![
             Span::styled(format!("  {at}  "), theme.dim()),
             Span::styled(format!("{who}{pad}  "), style),
             Span::styled(first, style),
             Span::styled(note, theme.warn()),
         ])];
-        lines.extend(told.map(|line| words(format!("    {}", text::clean(line)), style)));
+        lines.extend(change.map(|line| words(format!("    {}", text::clean(line)), style)));
         lines
     }
 
-    /// The scans that saw it, the latest first, each with what it told otherwise than the one before.
-    fn seen(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+    /// The scans that reported the finding, the latest first, each with the differences from the previous scan.
+    fn scans(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let cx = &self.cx;
-        heading(theme, "What scans saw", lines);
+        heading(theme, "Scans", lines);
         let all: Vec<_> = occurrences(self.case).collect();
         for (at, finding) in all.iter().enumerate() {
             let scan = finding.task_id.map_or_else(|| "a scan".to_owned(), |id| cx.scan_name(id));
@@ -100,15 +100,15 @@ impl<'a> History<'a> {
             ]);
             if let Some(before) = all.get(at + 1) {
                 let differs = differences(before, finding);
-                let told = if differs.is_empty() { "the same".to_owned() } else { differs.join(", ") };
-                line.push_span(Span::styled(format!("  {told}"), theme.dim()));
+                let differs = if differs.is_empty() { "unchanged".to_owned() } else { differs.join(", ") };
+                line.push_span(Span::styled(format!("  {differs}"), theme.dim()));
             }
             lines.push(indent(line));
         }
     }
 }
 
-/// What an event changed, in words; notes keep their lines.
+/// The change of an event as a phrase. Notes keep their lines.
 fn change_words(change: &Change) -> String {
     match change {
         Change::Decide(decision) => decision_words(decision),
@@ -120,11 +120,11 @@ fn change_words(change: &Change) -> String {
         }
         Change::Severity(Some(risk)) => format!("severity: {risk}"),
         Change::Severity(None) => "severity: as scanned".to_owned(),
-        Change::Inherit(_) => "takes over the decisions of where it was before".to_owned(),
+        Change::Inherit(_) => "earlier decision reused".to_owned(),
         Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
         Change::Off(true) => "switched off".to_owned(),
         Change::Off(false) => "switched on again".to_owned(),
-        Change::Manual(own) => format!("written by hand: {}, {}", own.name, own.risk),
+        Change::Manual(own) => format!("manual finding: {}, {}", own.name, own.risk),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

@@ -1,11 +1,11 @@
-//! One finding: what it is and what is said about it.
+//! The detail of one finding.
 //!
 //! ```text
 //!   head       name · risk and proof · place and kind · presence, decision       each frame
 //!   Overview   decision, why, what, evidence, also on, fix, from
 //!   Evidence   tables, text, coloured HTTP messages
 //!   Refs       CVE, CWE, OWASP, links
-//!   History    every event about it, and the earlier scans that saw it
+//!   History    decisions and earlier scans
 //! ```
 
 pub mod evidence;
@@ -15,7 +15,7 @@ pub mod references;
 pub mod standing;
 
 use crate::contract::Finding;
-use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::ui::context::words;
 use crate::dashboard::ui::{Counted, Cx, DetailPane, DetailText, Theme, format};
 use crate::text;
@@ -51,10 +51,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, pane: Pane, id: CaseId, pieces: &mut Count
                 .with_version(triage_version(cx))
         }
     };
-    Some(DetailPane { id: case.id.0, head: head_lines(cx, case), tabs, text })
+    Some(DetailPane { id: RowRef::Item(case.id.0), head: head_lines(cx, case), tabs, text })
 }
 
-/// What a text with decisions and ages in it depends on beside its table: the events, and the minute.
+/// Changes when a text with decisions and ages has to be made again: with the events, and each minute.
 pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
     let minute = cx.model.now.wall.as_second() / 60;
     (cx.model.findings.triage.state.len() as u64) << 32 ^ minute as u64
@@ -67,7 +67,7 @@ fn head_lines(cx: &Cx<'_>, case: &Case) -> Vec<Line<'static>> {
     lines
 }
 
-/// The scanner's risk, a person's own beside it, and what else tells how bad it is.
+/// The risk, the severity override, and further ratings.
 fn risk_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
     let theme = cx.theme;
     let named = |risk| format!("{} {}", format::risk_glyph(theme, risk), risk.as_str().to_uppercase());
@@ -76,27 +76,27 @@ fn risk_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
     match own.filter(|&own| own != case.risk_level) {
         Some(own) => {
             line.push_span(Span::styled(named(own), theme.risk(own)));
-            line.push_span(Span::styled(format!("   own, scanned {}", case.risk_level), theme.dim()));
+            line.push_span(Span::styled(format!("   override, scanned {}", case.risk_level), theme.dim()));
         }
         None => line.push_span(Span::styled(named(case.risk_level), theme.risk(case.risk_level))),
     }
-    let mut tell = |told: bool, text: String| {
-        if told {
+    let mut add = |is_shown: bool, text: String| {
+        if is_shown {
             line.push_span(Span::raw(format!("   {text}")));
         }
     };
-    tell(case.own.is_some(), "own".to_owned());
-    tell(case.confirmed, "proven by the scanner".to_owned());
-    tell(case.in_cisa_catalog, "known to be exploited".to_owned());
-    tell(case.verified, "verified at the service".to_owned());
+    add(case.own.is_some(), "manual".to_owned());
+    add(case.confirmed, "proven by the scanner".to_owned());
+    add(case.in_cisa_catalog, "known to be exploited (KEV)".to_owned());
+    add(case.verified, "verified at the service".to_owned());
     let dash = theme.glyphs.dash;
     let score = case.cvssv3.or(case.cvss).map_or(dash.to_owned(), |score| format!("{score:.1}"));
     let epss = case.epss_score.map_or(dash.to_owned(), |score| format!("{:.1}%", score * 100.0));
-    tell(case.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
+    add(case.own.is_none(), format!("CVSS {score}   EPSS {epss}"));
     line
 }
 
-/// Where it is, and what kind it is.
+/// Target, port and class.
 fn place_line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
     let mut parts: Vec<String> = place(cx, case).into_iter().collect();
     for kind in [&case.cwe, &case.owasp.owasp_2021] {

@@ -1,4 +1,4 @@
-//! The overview: notes, why it matters, the evidence in a few lines, where else it is, what to do.
+//! The overview: notes, impact, evidence in a few lines, other targets, recommendation.
 
 use crate::contract::{Risk, ScanStatus};
 use crate::dashboard::findings::draw::detail::{evidence, heading, indent, standing};
@@ -15,7 +15,7 @@ const EXCERPT: usize = 8;
 /// Other places that it names.
 const ELSEWHERE: usize = 8;
 
-/// What it is made of, captured while drawing; the lines are made when they are not in the cache.
+/// The context of the text, captured while drawing. The lines are made only if they are not cached.
 pub(crate) struct Overview<'a> {
     cx: Cx<'a>,
     case: &'a Case,
@@ -29,7 +29,7 @@ impl<'a> Overview<'a> {
     pub fn lines(&self, theme: Theme, width: u16) -> Vec<Line<'static>> {
         let case = self.case;
         let mut lines = Vec::new();
-        self.said(theme, &mut lines);
+        self.notes(theme, &mut lines);
         section(theme, "Why it matters", &case.risk_description, &mut lines);
         section(theme, "What it is", &case.vuln_description, &mut lines);
         self.evidence(theme, width, &mut lines);
@@ -44,7 +44,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Notes, tags, and what it duplicates.
-    fn said(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
+    fn notes(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let state = &self.cx.model.findings.triage.state;
         let Some(finding_state) = state.finding_state(self.case.key()) else { return };
         for note in &finding_state.notes {
@@ -82,11 +82,11 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// The same kind of finding elsewhere, with what is said about it there.
+    /// Findings of the same class elsewhere, with their decisions.
     fn also_on(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let model = self.cx.model;
         let Some(table) = model.data.findings.value() else { return };
-        // One of 100,000 is drawn anew with each key: the column of the kinds tells more at a glance than the rows.
+        // The text is made with each key. A column of classes is read faster than 100,000 findings.
         let (count, others) = match (table.position(self.case.id), table.column(Field::Class)) {
             (Some(at), Some(classes)) => classes.same_as(at, ELSEWHERE),
             _ => return,
@@ -99,11 +99,12 @@ impl<'a> Overview<'a> {
             others.iter().map(|&at| (&*table.items()[at], self.elsewhere(&table.items()[at]))).collect();
         let widest = named.iter().map(|(_, name)| text::width(name)).max().unwrap_or(0);
         for (other, name) in &named {
-            let said = model.assessment(other.id);
-            let said = said.map_or_else(String::new, |assessment| standing::stance_words(&self.cx, other, assessment));
+            let decision = model.assessment(other.id);
+            let decision =
+                decision.map_or_else(String::new, |assessment| standing::stance_words(&self.cx, other, assessment));
             let pad = " ".repeat(widest - text::width(name));
-            let said = Span::styled(text::clean(&said).into_owned(), theme.dim());
-            lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), said]));
+            let decision = Span::styled(text::clean(&decision).into_owned(), theme.dim());
+            lines.push(Line::from(vec![Span::raw(format!("  {name}{pad}   ")), decision]));
         }
         if count > others.len() {
             let more = format!("  {} {} more", theme.glyphs.ellipsis, count - others.len());
@@ -122,7 +123,7 @@ impl<'a> Overview<'a> {
         if other.port > 0 && !target.ends_with(&port) { target + &port } else { target }
     }
 
-    /// The scan that told it last.
+    /// The latest scan that reported the finding.
     fn from(&self, theme: Theme, lines: &mut Vec<Line<'static>>) {
         let cx = &self.cx;
         let Some(id) = self.case.task_id else { return };

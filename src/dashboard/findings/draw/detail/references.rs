@@ -1,4 +1,4 @@
-//! Where to read on: identifiers and links.
+//! Identifiers and links.
 
 use crate::contract::Finding;
 use crate::dashboard::findings::draw::detail::heading;

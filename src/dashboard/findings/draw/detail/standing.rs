@@ -1,4 +1,4 @@
-//! Where a finding stands, in words: what scans say about its presence, what persons say about it.
+//! Presence and decision of a finding as phrases.
 
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
@@ -34,7 +34,7 @@ pub(crate) fn line(cx: &Cx<'_>, case: &Case) -> Line<'static> {
     ])
 }
 
-/// `2 undecided`, `1 confirmed`: what is said about some findings, undecided ones first.
+/// `2 undecided`, `1 confirmed`: the decisions on some findings, undecided ones first.
 pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessment>>) -> Vec<String> {
     let (mut undecided, mut verdicts) = (0usize, BTreeMap::<Verdict, usize>::new());
     for assessment in assessments {
@@ -44,11 +44,12 @@ pub(crate) fn counted<'s>(assessments: impl Iterator<Item = Option<&'s Assessmen
         }
     }
     let open = (undecided > 0).then(|| format!("{} undecided", format::thousands(undecided as u64)));
-    let told = |(verdict, count): (Verdict, usize)| format!("{} {}", format::thousands(count as u64), verdict.phrase());
-    open.into_iter().chain(verdicts.into_iter().map(told)).collect()
+    let counts = verdicts.into_iter();
+    let counts = counts.map(|(verdict, count)| format!("{} {}", format::thousands(count as u64), verdict.phrase()));
+    open.into_iter().chain(counts).collect()
 }
 
-/// `stood at tcp/8443: false positive by anna 3d ago   = takes it over`, where a finding seems to have moved.
+/// `was at tcp/8443: false positive by anna 3d ago   = reuses it`, if the port of a finding seems to have moved.
 pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
     let before = cx.model.offered(case.id)?;
     let (event, decision) = before.shown()?;
@@ -57,20 +58,20 @@ pub(crate) fn offer_line(cx: &Cx<'_>, case: &Case) -> Option<Line<'static>> {
         words.push_str(&format!(", {}", reason.phrase()));
     }
     let place = if before.identity.service == case.identity.service { "elsewhere" } else { &before.identity.service };
-    let told = format!("stood at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
+    let earlier = format!("was at {place}: {words} by {} {}", event.who, ago(cx, Some(event.at)));
     let key = crate::dashboard::ui::labels::key(cx, Context::Findings, Action::Decide(DecideAction::TakeOver));
     Some(Line::from(vec![
-        Span::styled(text::clean(&told).into_owned(), cx.theme.warn()),
+        Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
         Span::raw("   "),
         Span::styled(key, cx.theme.key()),
-        Span::raw(" takes it over"),
+        Span::raw(" reuses it"),
     ]))
 }
 
-/// What scans say: `+ new in scan #118 Website, first seen 2m ago`.
+/// The presence: `+ new in scan #118 Website, first seen 2m ago`.
 pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
     if case.own.is_some() {
-        return format!("a finding of our own, {}", ago(cx, case.first_seen));
+        return format!("manual finding, {}", ago(cx, case.first_seen));
     }
     let scan = case.task_id.map_or_else(|| "a scan".to_owned(), |id| format!("scan {}", cx.scan_name(id)));
     let first = ago(cx, case.first_seen);
@@ -78,30 +79,30 @@ pub(crate) fn presence_words(cx: &Cx<'_>, case: &Case) -> String {
     let sign = cx.theme.presence_sign(case.presence);
     match case.presence {
         Presence::New => format!("{sign} new in {scan}, first seen {first}"),
-        Presence::Unchanged if case.earlier.len() > 1 => format!("the same in {scan}, first seen {first}"),
+        Presence::Unchanged if case.earlier.len() > 1 => format!("unchanged in {scan}, first seen {first}"),
         Presence::Unchanged => format!("seen by {scan}, {first}"),
         Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
-        Presence::Reappeared => format!("{sign} back in {scan}, first seen {first}"),
-        Presence::NotRetested => format!("{sign} not retested since {scan}, seen {last}"),
-        Presence::Absent => format!("{sign} gone: seen last by {scan}, {last}"),
+        Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
+        Presence::NotRetested => format!("{sign} not retested since {scan}, last seen {last}"),
+        Presence::Absent => format!("{sign} absent: last seen by {scan}, {last}"),
     }
 }
 
-/// What persons, rules or the service say: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
+/// The decision of a person, a rule or the service: `risk accepted to 12 Jan 2027 by anna 3d ago: deferred`.
 pub(crate) fn stance_words(cx: &Cx<'_>, case: &Case, assessment: &Assessment) -> String {
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
         (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, case)),
-        (Some(ReopenCause::Regression), _) => format!("came back: was {decided}"),
+        (Some(ReopenCause::Regression), _) => format!("reappeared: was {decided}"),
         (Some(ReopenCause::Expired), _) => format!("expired: was {decided}"),
         (None, VerdictSource::Nobody) => "undecided".to_owned(),
         (None, _) => decided,
     };
     if assessment.recheck {
-        words.push_str("; check again: risk or exploitation rose since");
+        words.push_str("; re-check: risk or exploitation increased");
     }
     if let Some(service) = assessment.service.as_ref().filter(|_| assessment.source != VerdictSource::Service) {
-        words.push_str(&format!("; the service says {service}"));
+        words.push_str(&format!("; at the service: {service}"));
     }
     words
 }
@@ -127,13 +128,11 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
 /// Both sides of a conflict: `anna fixed, ben false positive`.
 fn sides(cx: &Cx<'_>, case: &Case) -> String {
     let Some(finding_state) = cx.model.findings.triage.state.finding_state(case.key()) else { return String::new() };
-    let sides = finding_state.decisions().map(|(event, decision)| {
-        format!("{} says {}", event.who, decision.verdict.phrase()) //
-    });
+    let sides =
+        finding_state.decisions().map(|(event, decision)| format!("{} {}", event.who, decision.verdict.phrase()));
     sides.collect::<Vec<_>>().join(", ")
 }
 
-/// A day for sentences.
 pub(crate) fn day(day: Date) -> String {
     day.strftime("%-d %b %Y").to_string()
 }

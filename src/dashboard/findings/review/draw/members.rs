@@ -1,4 +1,4 @@
-//! The tab Where of a card: its members, and which of them a verdict will decide.
+//! The tab Where of a card: its findings, and those that are excluded from the decision.
 
 use crate::dashboard::findings::draw as findings;
 use crate::dashboard::model::Review;
@@ -41,12 +41,12 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
 
 fn cells<'a>(cx: &Cx<'a>, case: &'a Case, out: bool) -> Vec<Line<'a>> {
     vec![
-        if out { words("left out", cx.theme.warn()) } else { Line::default() },
+        if out { words("excluded", cx.theme.warn()) } else { Line::default() },
         Line::from(format::risk_span(cx.theme, case.risk_level)),
         words(cx.theme.presence_sign(case.presence), cx.theme.text()),
         findings::target(cx, case),
         Line::from(if case.port > 0 { case.port.min(99_999).to_string() } else { String::new() }),
         cell(&case.name),
-        findings::said(cx, case, cx.model.assessment(case.id)),
+        findings::decision_cell(cx, case, cx.model.assessment(case.id)),
     ]
 }

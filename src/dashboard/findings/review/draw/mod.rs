@@ -11,7 +11,7 @@
 pub mod members;
 pub mod text;
 
-use crate::dashboard::base::{Pane, Tab};
+use crate::dashboard::base::{Pane, RowRef, Tab};
 use crate::dashboard::findings::draw::detail as finding;
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, DecideAction};
@@ -73,7 +73,7 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
     };
     let facts = &review.facts;
     let Some(case) = facts.cases.first() else {
-        let gone = words("None of its findings is known any more. J goes on.", cx.theme.text());
+        let gone = words("None of these findings exists any more.", cx.theme.text());
         draw_line(buf, indented(area), &title(cx, card, facts, None));
         return draw_line(buf, indented(take_top(area, 2).1), &gone);
     };
@@ -82,8 +82,12 @@ pub(crate) fn draw<'a>(cx: &Cx<'a>, buf: &mut Buffer, area: Rect, review: &'a Re
         return members::draw(cx, buf, area, review, cache);
     }
     let area = draw_search_line(cx, buf, area);
-    let detail =
-        DetailPane { id: review.row_id(), head: Vec::new(), tabs: Vec::new(), text: text_of(cx, review, card, case) };
+    let detail = DetailPane {
+        id: RowRef::Item(review.row_id()),
+        head: Vec::new(),
+        tabs: Vec::new(),
+        text: text_of(cx, review, card, case),
+    };
     draw_text(cx, buf, indented(area), Pane::Findings, review.tab, detail, cache);
 }
 
@@ -102,7 +106,7 @@ fn draw_heads(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, review: &Review, card: 
     take_top(rest, u16::from(rest.height > 6)).1
 }
 
-/// The worst risk, and what the findings are.
+/// The highest risk and the name.
 fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> Line<'static> {
     let own = |case: &Case| cx.model.assessment(case.id).and_then(|assessment| assessment.severity);
     let worst = facts.cases.iter().map(|case| own(case).unwrap_or(case.risk_level)).max();
@@ -119,14 +123,14 @@ fn title(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: Option<&Case>) -> 
     line
 }
 
-/// `57 findings, 57 targets`, or where a single one is.
+/// `57 findings, 57 targets`, or the place of a single finding.
 fn counted(cx: &Cx<'_>, card: &Card, review: &Review) -> String {
     let facts = &review.facts;
     match (card.by, facts.cases.first()) {
         (None, Some(case)) => finding::place(cx, case).unwrap_or_default(),
         _ => {
             let out = facts.cases.iter().filter(|case| review.is_out(case.id)).count();
-            let out = if out > 0 { format!(", {out} left out") } else { String::new() };
+            let out = if out > 0 { format!(", {out} excluded") } else { String::new() };
             let targets = format::plural(facts.targets, "target");
             format!("{}, {targets}{out}", format::plural(facts.cases.len(), "finding"))
         }
@@ -154,22 +158,22 @@ fn kind_line(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case) -> Line<'static> {
     words(parts.join("     "), cx.theme.text())
 }
 
-/// What came since the review was begun, and what is decided on this card already.
+/// The decision on this card, and findings that appeared or disappeared since the review started.
 fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     let (theme, facts) = (cx.theme, &review.facts);
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     if let Some(decided) = review.decided(review.progress.at, &cx.model.findings.triage.state) {
-        let said = decided.verdict.phrase();
-        let told = format!("decided: {said} on {}", format::plural(decided.count, "finding"));
-        parts.push(vec![Span::styled(told, theme.good())]);
+        let verdict = decided.verdict.phrase();
+        let text = format!("decided: {verdict} on {}", format::plural(decided.count, "finding"));
+        parts.push(vec![Span::styled(text, theme.good())]);
     } else if facts
         .cases
         .iter()
         .any(|case| cx.model.assessment(case.id).is_some_and(|assessment| !assessment.is_undecided()))
     {
-        let said = finding::standing::counted(facts.cases.iter().map(|case| cx.model.assessment(case.id)));
-        let told = format!("already {}", said.join(&format!(" {} ", theme.glyphs.separator)));
-        parts.push(vec![Span::styled(told, theme.warn())]);
+        let decisions = finding::standing::counted(facts.cases.iter().map(|case| cx.model.assessment(case.id)));
+        let text = format!("already {}", decisions.join(&format!(" {} ", theme.glyphs.separator)));
+        parts.push(vec![Span::styled(text, theme.warn())]);
     }
     let offered = facts.cases.iter().filter(|case| cx.model.offered(case.id).is_some()).count();
     if offered > 0 {
@@ -179,14 +183,14 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
             .keymap
             .key_of(Context::Review, Action::Decide(DecideAction::TakeOver))
             .unwrap_or_default();
-        let told = format!("{offered} moved here from another port: {key} takes over what was said there");
-        parts.push(vec![Span::styled(told, theme.warn())]);
+        let text = format!("{offered} moved here from another port · {key} reuses the earlier decision");
+        parts.push(vec![Span::styled(text, theme.warn())]);
     }
     if facts.more > 0 {
         parts.push(vec![Span::styled(format!("{} more since, not on this card", facts.more), theme.warn())]);
     }
     if facts.gone > 0 {
-        parts.push(vec![Span::styled(format!("{} gone since", facts.gone), theme.warn())]);
+        parts.push(vec![Span::styled(format!("{} absent since", facts.gone), theme.warn())]);
     }
     (!parts.is_empty()).then(|| joined(parts, "   "))
 }
@@ -216,12 +220,12 @@ fn text_of<'a>(cx: &Cx<'a>, review: &'a Review, card: &'a Card, case: &'a Arc<Ca
     }
 }
 
-/// `4 confirmed, 5 false positive` for sentences.
+/// `confirmed   4 cards   12 findings`, a line per verdict.
 fn outcome_words(outcome: &ReviewOutcome) -> Vec<String> {
-    let told = |(verdict, cards, findings): &(Verdict, usize, usize)| {
+    let line = |(verdict, cards, findings): &(Verdict, usize, usize)| {
         let cards = format::plural(*cards, "card");
         let findings = format::plural(*findings, "finding");
         format!("{:<16}{cards:>10}{findings:>16}", verdict.phrase())
     };
-    outcome.verdicts.iter().map(told).collect()
+    outcome.verdicts.iter().map(line).collect()
 }

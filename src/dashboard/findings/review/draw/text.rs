@@ -1,4 +1,4 @@
-//! The texts of a card: what it is, what its evidence has in common, what was decided before; and the summary.
+//! The texts of a card: description, common evidence, previous decision; and the summary of the review.
 
 use crate::contract::Shared;
 use crate::dashboard::findings::Overview;
@@ -15,12 +15,12 @@ use ratatui::text::{Line, Span};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Kinds of evidence that the overview tells.
+/// Most kinds of evidence in the overview.
 const KINDS: usize = 4;
-/// Columns of the word before each of them.
+/// Columns of the label of a kind.
 const LABEL: usize = 9;
 
-/// Why it matters, what its evidence has in common, what to do, what was decided before.
+/// Impact, common evidence, recommendation and previous decision.
 pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: &Case, width: u16) -> Vec<Line<'static>> {
     if card.by.is_none() {
         let mut lines = Overview::new(cx, case).lines(cx.theme, width);
@@ -33,7 +33,7 @@ pub(crate) fn overview(cx: &Cx<'_>, card: &Card, facts: &ReviewFacts, case: &Cas
     lines
 }
 
-/// What the members of a class have in common; of several classes, which these are.
+/// The description of a class with its common evidence; of several classes their names.
 pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case, width: u16, lines: &mut Vec<Line<'static>>) {
     if kinds_of_finding(cx, facts, lines) {
         return;
@@ -46,7 +46,7 @@ pub(crate) fn class(cx: &Cx<'_>, facts: &ReviewFacts, case: &Case, width: u16, l
     section(cx.theme, "Fix", &case.recommendation, lines);
 }
 
-/// Where the members are of several classes: which, and how many of each. No text of one of them speaks for all.
+/// The classes and their numbers of findings, if there are several. The description of one class would be wrong.
 fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) -> bool {
     let mut classes: BTreeMap<&Shared, (usize, &Case)> = BTreeMap::new();
     for case in &facts.cases {
@@ -67,23 +67,23 @@ fn kinds_of_finding(cx: &Cx<'_>, facts: &ReviewFacts, lines: &mut Vec<Line<'stat
     true
 }
 
-/// `Evidence   55 alike, 2 differ`, and what tells them apart.
+/// `Evidence   55 alike, 2 differ`, with the differences.
 fn kinds(cx: &Cx<'_>, evidence: &ReviewEvidence, members: usize, width: usize, lines: &mut Vec<Line<'static>>) {
     let Some(most) = evidence.kinds.first() else { return };
     let differ = evidence.looked_at - most.count;
     if differ == 0 && most.says == NOTHING {
         return;
     }
-    let mut told = match (differ, most.count) {
+    let mut counts = match (differ, most.count) {
         (0, 1) => String::new(),
         (0, all) => format!("all {all} alike"),
         (differ, 1) => format!("all {} differ", differ + 1),
         (differ, alike) => format!("{alike} alike, {differ} {}", if differ == 1 { "differs" } else { "differ" }),
     };
     if evidence.looked_at < members {
-        told.push_str(&format!(", of the first {}", evidence.looked_at));
+        counts.push_str(&format!(", of the first {}", evidence.looked_at));
     }
-    heading(cx.theme, format!("Evidence   {told}"), lines);
+    heading(cx.theme, format!("Evidence   {counts}"), lines);
     let label = |at: usize| if at == 0 && most.count > 1 { "alike" } else { "differs" };
     for (at, kind) in evidence.kinds.iter().take(KINDS).enumerate() {
         let label = if differ == 0 { "" } else { label(at) };
@@ -123,7 +123,7 @@ pub(crate) fn target(cx: &Cx<'_>, case: &Case) -> String {
     }
 }
 
-/// The decision before on this class, and whether it still holds. Nothing where the findings are of several classes.
+/// The previous decision on this class, and whether it has expired. Nothing for several classes.
 pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines: &mut Vec<Line<'static>>) {
     let Some(before) = facts.before.as_ref().filter(|_| facts.is_one_class()) else { return };
     heading(cx.theme, name, lines);
@@ -131,26 +131,26 @@ pub(crate) fn before(cx: &Cx<'_>, name: &'static str, facts: &ReviewFacts, lines
     let workspace = clean(&before.workspace);
     let place = if workspace.is_empty() { String::new() } else { format!(" in {workspace}") };
     let when = standing::ago(cx, Some(before.at));
-    let mut told = format!("  by {}{place}, {when}", clean(&before.who));
+    let mut origin = format!("  by {}{place}, {when}", clean(&before.who));
     if let Some(until) = before.until.filter(|&until| until < cx.model.today()) {
-        told.push_str(&format!("; expired on {}", standing::day(until)));
+        origin.push_str(&format!("; expired on {}", standing::day(until)));
     }
-    lines.push(words(told, cx.theme.dim()));
+    lines.push(words(origin, cx.theme.dim()));
 }
 
 /// `risk accepted: deferred, "WAF project", to 8 Nov 2026, on 55 findings`
 fn decision(before: &Before) -> String {
-    let mut told = before.verdict.phrase();
+    let mut decision = before.verdict.phrase();
     if let Some(reason) = before.reason {
-        told.push_str(&format!(": {}", reason.phrase()));
+        decision.push_str(&format!(": {}", reason.phrase()));
     }
     if let Some(note) = &before.note {
-        told.push_str(&format!(", \"{}\"", clean(start(note.trim(), 80).as_ref())));
+        decision.push_str(&format!(", \"{}\"", clean(start(note.trim(), 80).as_ref())));
     }
     if let Some(until) = before.until {
-        told.push_str(&format!(", to {}", standing::day(until)));
+        decision.push_str(&format!(", to {}", standing::day(until)));
     }
-    format!("{told}, on {}", format::plural(before.count, "finding"))
+    format!("{decision}, on {}", format::plural(before.count, "finding"))
 }
 
 /// One example of each kind of evidence, in full.
@@ -158,14 +158,14 @@ pub(crate) fn evidence(cx: &Cx<'_>, facts: &ReviewFacts, width: u16) -> Vec<Line
     let mut lines = Vec::new();
     for kind in &facts.evidence.kinds {
         let place = target(cx, &kind.example);
-        let alike = if kind.count > 1 { format!("{} alike, here of {place}", kind.count) } else { place };
+        let alike = if kind.count > 1 { format!("{} alike, example: {place}", kind.count) } else { place };
         heading(cx.theme, alike, &mut lines);
         lines.extend(evidence_of::lines(cx.theme, &kind.example, width.saturating_sub(2)).into_iter().map(indent));
     }
     lines
 }
 
-/// What was done to the members, the latest first.
+/// The decisions on the findings, the latest first.
 pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
     let state = &cx.model.findings.triage.state;
     let mut lines = Vec::new();
@@ -180,36 +180,36 @@ pub(crate) fn history(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<Line<'static>> {
         lines.push(words(format!("  {}; {here} of this card", clean(&what)), style));
     }
     if lines.is_empty() {
-        lines.push(words("Nothing was said about these yet.", cx.theme.dim()));
+        lines.push(words("No decisions on these findings yet.", cx.theme.dim()));
     }
     lines
 }
 
-/// What was decided, what was passed, and the keys that end the review or take it all back.
+/// The decided and skipped cards.
 pub(crate) fn summary(cx: &Cx<'_>, review: &Review) -> Vec<Line<'static>> {
     let outcome = review.outcome(&cx.model.findings.triage.state);
     let mut lines = vec![Line::default()];
     let (text, dim) = (cx.theme.text(), cx.theme.dim());
     match outcome.decided() {
-        0 => lines.push(words("Nothing was decided in this review.", text)),
+        0 => lines.push(words("No decisions in this review.", text)),
         decided => {
             let title = format!("{} of {} decided", decided, format::plural(review.len(), "card"));
             lines.push(words(title, cx.theme.strong()));
             lines.push(Line::default());
-            lines.extend(outcome_words(&outcome).into_iter().map(|told| words(format!("  {told}"), text)));
+            lines.extend(outcome_words(&outcome).into_iter().map(|line| words(format!("  {line}"), text)));
         }
     }
     lines.push(Line::default());
     let skipped = format::plural(outcome.skipped, "card");
-    let mut told = |count: usize, sentence: String| {
+    let mut add = |count: usize, sentence: String| {
         if count > 0 {
             lines.push(words(sentence, text));
         }
     };
-    told(outcome.skipped, format!("{skipped} skipped"));
-    told(outcome.out, format!("{} left out of a decision", format::plural(outcome.out, "finding")));
-    told(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
+    add(outcome.skipped, format!("{skipped} skipped"));
+    add(outcome.out, format!("{} excluded from a decision", format::plural(outcome.out, "finding")));
+    add(outcome.left, format!("{} on cards without a decision", format::plural(outcome.left, "finding")));
     lines.push(Line::default());
-    lines.push(words("enter ends the review, the decisions stay; u asks, and takes them back.", dim));
+    lines.push(words("enter ends the review and keeps the decisions; u undoes them after a prompt.", dim));
     lines
 }

@@ -1,12 +1,12 @@
-//! What the ring and its list promise.
+//! The stream of captures and its list.
 
-mod pieces;
+mod chunks;
 mod properties;
 
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::dashboard::data::stream::*;
-use crate::dashboard::list::stream::{Asking, Caught};
-use crate::dashboard::list::{Cursor, PIECE, StreamContext, StreamList, StreamRows};
+use crate::dashboard::list::stream::{Caught, ChunkQuery};
+use crate::dashboard::list::{CHUNK, Cursor, StreamContext, StreamList, StreamRows};
 use crate::oob::ArchivedCapture;
 use crate::query::{Query, QueryKind};
 use std::sync::Arc;
@@ -47,9 +47,9 @@ fn ids(stream: &Stream) -> Vec<i64> {
     stream.caught.iter().map(|caught| caught.capture.id.0).collect()
 }
 
-fn asking<'a>(stream: &'a Stream, query: &'a Query) -> Asking<'a> {
-    let world = StreamContext { only: None, others: &crate::table::NoOtherLists, now: 0 };
-    Asking { stream, query, world, piece: PIECE }
+fn asking<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
+    let context = StreamContext { only: None, others: &crate::table::NoOtherLists, now: 0 };
+    ChunkQuery { stream, query, context, bytes: CHUNK }
 }
 
 fn even() -> Query {
@@ -57,7 +57,7 @@ fn even() -> Query {
 }
 
 #[test]
-fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
+fn full_stream_drops_oldest_and_keeps_selection() {
     let (mut stream, mut list) = (Stream { most: 1_000, ..Stream::default() }, StreamList::default());
     stream.take(some(1..=1_000));
     list.show(&asking(&stream, &even()));
@@ -73,7 +73,7 @@ fn a_full_ring_drops_the_oldest_counts_them_and_keeps_the_selection() {
 }
 
 #[test]
-fn what_comes_late_moves_only_what_comes_after_it() {
+fn late_capture_moves_only_later_rows() {
     let mut stream = Stream::default();
     assert_eq!(stream.take(some([1, 2, 3, 8, 9])), (START..START + 5).collect::<Vec<_>>());
     assert_eq!(stream.take(some([11, 10])), [START + 5, START + 6]);
@@ -85,7 +85,7 @@ fn what_comes_late_moves_only_what_comes_after_it() {
 }
 
 #[test]
-fn big_bodies_fill_the_ring_before_its_number_does() {
+fn large_bodies_reach_byte_limit_before_count_limit() {
     let mut stream = Stream::default();
     let big = |id| {
         let body = "x".repeat(1 << 20).as_str().into();
@@ -96,7 +96,7 @@ fn big_bodies_fill_the_ring_before_its_number_does() {
 }
 
 #[test]
-fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() {
+fn older_captures_are_added_in_front_once() {
     let mut stream = Stream::default();
     stream.take(some([7, 8, 9]));
     let seven = stream.row_of(caught(capture(7)).id());
@@ -109,17 +109,17 @@ fn older_ones_come_in_front_under_numbers_of_their_own_and_none_is_held_twice() 
 }
 
 #[test]
-fn an_id_that_is_given_twice_is_two_captures() {
+fn reused_id_with_other_time_is_another_capture() {
     let mut stream = Stream::default();
-    let anew = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
+    let again = caught(Capture { request_date: capture(50).request_date, ..capture(2) });
     stream.take(some([1, 2]));
-    stream.take(vec![anew.clone()]);
+    stream.take(vec![again.clone()]);
     assert_eq!(ids(&stream), [1, 2, 2]);
-    assert_eq!(stream.row_of(anew.id()), Some(START + 2));
+    assert_eq!(stream.row_of(again.id()), Some(START + 2));
 }
 
 #[test]
-fn a_copy_of_a_capture_shares_its_text() {
+fn cloned_capture_shares_its_text() {
     let one = caught(capture(1));
     assert!(Arc::ptr_eq(&one.text, &one.clone().text));
 }

@@ -1,9 +1,9 @@
-//! Whatever happens to the ring and its list, in whatever order: the rows and groups are those made from scratch.
+//! After any sequence of changes, the rows and groups equal those made from scratch.
 
 use crate::contract::{Capture, LoggerId};
+use crate::dashboard::list::CaptureGroupBy;
 use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::stream::{Asking, Caught};
-use crate::dashboard::list::{CaptureGroupBy, StreamList};
+use crate::dashboard::list::stream::{Caught, ChunkQuery, StreamList};
 use crate::oob::{Mention, Token};
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -57,8 +57,8 @@ struct World {
 }
 
 impl World {
-    fn ask(&mut self, ask: impl FnOnce(&mut StreamList, &Asking<'_>)) {
-        ask(&mut self.list, &Asking { piece: 3_000, ..asking(&self.stream, &self.query) });
+    fn ask(&mut self, ask: impl FnOnce(&mut StreamList, &ChunkQuery<'_>)) {
+        ask(&mut self.list, &ChunkQuery { bytes: 3_000, ..asking(&self.stream, &self.query) });
     }
 
     fn happens(&mut self, step: Step) {
@@ -71,7 +71,7 @@ impl World {
                 let new = self.stream.recall(ids.into_iter().map(one).collect());
                 self.ask(|list, asking| list.extend(asking, &new));
             }
-            Step::AskOn => self.ask(StreamList::ask_on),
+            Step::AskOn => self.ask(StreamList::next_chunk),
             Step::Filter(at) => {
                 self.query = Query::parse(FILTERS[at], QueryKind::Captures).unwrap();
                 self.ask(StreamList::show);
@@ -88,7 +88,7 @@ impl World {
             Step::Mark(on) => {
                 self.list.mark(&self.stream, self.list.at, on);
                 // With the last mark off, the end is followed again from the next that happens on.
-                self.ask(StreamList::ask_on);
+                self.ask(StreamList::next_chunk);
             }
             Step::Pause(paused) => {
                 self.list.paused = paused;
@@ -106,43 +106,43 @@ impl World {
                 let which = which.into_iter().filter(|(at, _)| *at < held.len());
                 let changed: Vec<_> = which.map(|(at, token)| (held[at].id(), [mention(token)].into())).collect();
                 let rows = self.stream.mention(&changed);
-                self.ask(|list, asking| list.ask_again(asking, &rows));
+                self.ask(|list, asking| list.refilter(asking, &rows));
             }
         }
     }
 
-    /// What holds after every step, asked to the end or not.
+    /// Invariants after every step.
     fn holds(&self) {
         let (stream, list) = (&self.stream, &self.list);
         assert!(stream.caught.iter().map(Caught::id).is_sorted_by(|one, next| one < next));
         assert!(stream.caught.len() <= stream.most);
         assert_eq!(list.selected, list.id_at(stream, list.at));
         assert!(list.at < list.len() || (list.is_empty() && list.at == 0));
-        assert!(!list.goes_along() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
+        assert!(!list.is_following() || list.is_empty() || (list.at + 1 == list.len() && list.below() == 0));
         assert!(list.marks().iter().all(|&id| stream.holds(id)));
         assert_eq!(list.marks_hidden(), list.hidden_marks(stream).count());
         for at in 0..list.len() {
             let newest = list.id_at(stream, at).unwrap();
             let place = list.place(stream, newest).unwrap();
-            let of_head = list.head_at(at).is_some_and(|group| group.open);
-            assert!(place == at || of_head, "{at} is at {place}");
+            let is_open_header = list.header_at(at).is_some_and(|group| group.is_open);
+            assert!(place == at || is_open_header, "{at} is at {place}");
         }
     }
 
     /// What is drawn once everything was asked: the captures that each place stands for, whether it is a head, and where
     /// the selection is.
-    fn drawn(&self, mut list: StreamList, ask: &dyn Fn(&mut StreamList, &Asking<'_>)) -> impl PartialEq + Debug {
+    fn drawn(&self, mut list: StreamList, ask: &dyn Fn(&mut StreamList, &ChunkQuery<'_>)) -> impl PartialEq + Debug {
         let stream = &self.stream;
-        let asking = Asking { piece: 3_000, ..asking(stream, &self.query) };
+        let asking = ChunkQuery { bytes: 3_000, ..asking(stream, &self.query) };
         ask(&mut list, &asking);
-        while list.unasked() > 0 {
-            list.ask_on(&asking);
+        while list.pending() > 0 {
+            list.next_chunk(&asking);
         }
         let places =
-            (0..list.len()).map(|at| (list.head_at(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
+            (0..list.len()).map(|at| (list.header_at(at).is_some(), list.ids_at(stream, at).collect::<Vec<_>>()));
         (
             places.collect::<Vec<_>>(),
-            list.taken(),
+            list.matches(),
             list.selected,
             list.at,
             list.follow,
@@ -156,14 +156,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn rows_groups_and_selection_are_those_made_from_scratch(steps in proptest::collection::vec(step(), 1..60)) {
+    fn incremental_rows_equal_rebuilt_rows(steps in proptest::collection::vec(step(), 1..60)) {
         let stream = Stream { most: 30, ..Stream::default() };
         let mut world = World { stream, list: StreamList::default(), query: Query::everything(QueryKind::Captures) };
         for step in steps {
             world.happens(step);
             world.holds();
             let in_pieces = world.drawn(world.list.clone(), &|_, _| {});
-            let whole = |list: &mut StreamList, asking: &Asking<'_>| list.show(&Asking { piece: usize::MAX, ..*asking });
+            let whole = |list: &mut StreamList, asking: &ChunkQuery<'_>| list.show(&ChunkQuery { bytes: usize::MAX, ..*asking });
             prop_assert_eq!(in_pieces, world.drawn(world.list.clone(), &whole));
         }
     }

@@ -1,46 +1,45 @@
-//! Which group each finding belongs to: counted once a table, used with every filter.
+//! The group of each finding: determined once per table, used with every filter.
 
 use crate::contract::{Risk, Shared};
+use crate::dashboard::base::GroupId;
 use crate::dashboard::list::FindingGroupBy;
 use crate::query::{Column, Field};
 use crate::table::Table;
-use crate::triage::{Case, CaseId, Presence};
+use crate::triage::{Case, Presence};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// A name shared by names that differ has at least so many bytes; otherwise the kind itself is the name.
+/// Least bytes of a common beginning of names that becomes the title of a class.
 const LEAST_NAME: usize = 6;
 
-/// The groups of all rows of a table, whatever the filter shows of them.
+/// The groups of all rows of a table, independent of the filter.
 #[derive(Clone, Debug)]
-pub struct Keys {
+pub struct GroupKeys {
     by: FindingGroupBy,
     table: Arc<Table<Case>>,
     /// The number of the group of each position.
     pub of: Vec<u32>,
-    /// Numbers of what is counted beside the findings (targets, or classes), by position.
+    /// The number of the target (or class) of each position, which the group header counts.
     pub others: Vec<u32>,
-    /// What a head is told about each position, close together: a filter counts them with each of its keys.
-    pub told: Vec<(Risk, Presence)>,
-    /// What there is of the groups themselves.
-    pub names: Vec<Name>,
+    /// Risk and presence of each position, close together: every key of a filter reads all of them.
+    pub facts: Vec<(Risk, Presence)>,
+    /// By the number of the group.
+    pub names: Vec<GroupName>,
 }
 
-/// A group, whatever the filter shows of it.
 #[derive(Clone, Debug)]
-pub struct Name {
-    /// Its head: negative, so that it is no finding's.
-    pub id: CaseId,
-    /// What its members have in common, exactly.
+pub struct GroupName {
+    pub id: GroupId,
+    /// The common value.
     pub key: Shared,
-    /// What they have in common, for people.
+    /// The common value for display.
     pub title: Shared,
 }
 
-impl Keys {
-    /// The groups of a table. What its columns tell is not asked of 100,000 rows.
+impl GroupKeys {
+    /// Groups a table. Columns are used where the table has them, so that 100,000 findings are not read one by one.
     pub fn of(by: FindingGroupBy, table: &Arc<Table<Case>>) -> Self {
         let (of, keys) = match by {
             FindingGroupBy::Class => numbered(table, Field::Class),
@@ -52,13 +51,13 @@ impl Keys {
         };
         let (others, _) = numbered(table, if by == FindingGroupBy::Target { Field::Class } else { Field::Asset });
         let titles = if by == FindingGroupBy::Class { titles(table, &of, keys.len()) } else { Vec::new() };
-        let names = keys.into_iter().enumerate().map(|(number, key)| Name {
-            id: head_id(by, &key),
+        let names = keys.into_iter().enumerate().map(|(number, key)| GroupName {
+            id: group_id(by, &key),
             title: title(by, &key, titles.get(number)),
             key,
         });
         let names = names.collect();
-        Self { by, table: Arc::clone(table), of, others, told: told(table), names }
+        Self { by, table: Arc::clone(table), of, others, facts: facts(table), names }
     }
 
     /// Whether these are the groups of this table.
@@ -72,7 +71,7 @@ pub fn belongs(by: FindingGroupBy, case: &Case, of: &str) -> bool {
     **key(by, case) == *of
 }
 
-/// What a finding is grouped by.
+/// The value by which a finding is grouped.
 fn key(by: FindingGroupBy, case: &Case) -> Cow<'_, Shared> {
     match by {
         FindingGroupBy::Class => Cow::Borrowed(case.class()),
@@ -88,11 +87,11 @@ fn key(by: FindingGroupBy, case: &Case) -> Cow<'_, Shared> {
     }
 }
 
-/// The head of a group: the same in every table, and no finding's id.
-pub fn head_id(by: FindingGroupBy, key: &str) -> CaseId {
+/// The id of a group: the same in every table.
+pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
     let mut hasher = DefaultHasher::new();
     (by, key).hash(&mut hasher);
-    CaseId(-1 - (hasher.finish() >> 2) as i64)
+    GroupId(hasher.finish())
 }
 
 fn owasp(case: &Case) -> &Shared {
@@ -103,12 +102,12 @@ fn owasp(case: &Case) -> &Shared {
 fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
     match (key.is_empty(), names) {
         (_, Some(name)) if name.len() >= LEAST_NAME || key.is_empty() => name.clone(),
-        (true, _) => by.nothing().into(),
+        (true, _) => by.none().into(),
         (false, _) => key.clone(),
     }
 }
 
-/// The texts of a field of which a row has one at the most, and the number of that of each row.
+/// The number of each row's text, and the texts by number. A row has one text or none.
 fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
     let Some(Column::TextPool { values, cells }) = table.column(field) else { return Default::default() };
     let mut texts: Vec<Shared> = values.iter().map(Shared::from).collect();
@@ -121,7 +120,7 @@ fn numbered(table: &Table<Case>, field: Field) -> (Vec<u32>, Vec<Shared>) {
     (of, texts)
 }
 
-/// What the findings of each of so many classes are called alike.
+/// The common beginning of the finding names of each class.
 fn titles(table: &Table<Case>, classes: &[u32], count: usize) -> Vec<Shared> {
     let (named, names) = numbered(table, Field::Name);
     let mut titles: Vec<Option<Shared>> = vec![None; count];
@@ -137,19 +136,19 @@ fn titles(table: &Table<Case>, classes: &[u32], count: usize) -> Vec<Shared> {
     titles.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn told(table: &Table<Case>) -> Vec<(Risk, Presence)> {
+fn facts(table: &Table<Case>) -> Vec<(Risk, Presence)> {
     let (Some(Column::Numbers(risks)), (presences, words)) =
         (table.column(Field::Risk), numbered(table, Field::Presence))
     else {
         return Vec::new();
     };
     let named = |word: &Shared| Presence::ALL.into_iter().find(|presence| presence.as_str() == word.as_str());
-    let known: Vec<Presence> = words.iter().map(|word| named(word).unwrap_or_default()).collect();
+    let presence_of: Vec<Presence> = words.iter().map(|word| named(word).unwrap_or_default()).collect();
     let risk = |row: usize| risks.row(row).first().map_or(Risk::default(), |&level| Risk::from(level as i64));
-    presences.iter().enumerate().map(|(row, &presence)| (risk(row), known[presence as usize])).collect()
+    presences.iter().enumerate().map(|(row, &presence)| (risk(row), presence_of[presence as usize])).collect()
 }
 
-/// The words that two names begin with.
+/// The common beginning of two names, in whole words.
 fn common<'a>(a: &'a str, b: &str) -> &'a str {
     let same =
         a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b).map_or(a.len().min(b.len()), |((at, _), _)| at);
@@ -164,34 +163,34 @@ fn common<'a>(a: &'a str, b: &str) -> &'a str {
     words.trim_end()
 }
 
-/// Numbers for texts, in the order in which they are met.
+/// Numbers texts in the order of their first occurrence.
 #[derive(Default)]
 struct Numbers {
     texts: Vec<Shared>,
-    known: HashMap<Shared, u32>,
-    /// FindingGroupBy address: equal texts of one answer are one.
-    held: HashMap<usize, u32>,
+    by_text: HashMap<Shared, u32>,
+    /// By address: equal texts of one response are shared.
+    by_address: HashMap<usize, u32>,
 }
 
 impl Numbers {
     fn number(&mut self, text: &Shared) -> u32 {
         let address = text.as_str().as_ptr() as usize;
-        if let Some(&number) = self.held.get(&address) {
-            // An address may be used again while the texts are made here: it must also be the same text.
+        if let Some(&number) = self.by_address.get(&address) {
+            // An address may be reused while the texts are created here, so the text is compared too.
             if *self.texts[number as usize] == **text {
                 return number;
             }
         }
-        let number = match self.known.get(text.as_str()) {
+        let number = match self.by_text.get(text.as_str()) {
             Some(&number) => number,
             None => {
                 let number = self.texts.len() as u32;
                 self.texts.push(text.clone());
-                self.known.insert(text.clone(), number);
+                self.by_text.insert(text.clone(), number);
                 number
             }
         };
-        self.held.insert(address, number);
+        self.by_address.insert(address, number);
         number
     }
 }
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_class_is_what_its_findings_are_called_alike() {
+    fn class_title_is_common_beginning_of_names() {
         for (a, b, both) in [
             ("Database dump readable at /db.sql", "Database dump readable at /old.sql", "Database dump readable"),
             ("TLS 1.0", "TLS 1.1", "TLS 1"),
@@ -215,9 +214,8 @@ mod tests {
     }
 
     #[test]
-    fn heads_have_ids_that_no_finding_has() {
-        assert!(head_id(FindingGroupBy::Class, "x").0 < 0);
-        assert_ne!(head_id(FindingGroupBy::Class, "443"), head_id(FindingGroupBy::Port, "443"));
-        assert_eq!(head_id(FindingGroupBy::Class, "x"), head_id(FindingGroupBy::Class, "x"));
+    fn group_ids_of_equal_keys_differ_by_attribute() {
+        assert_ne!(group_id(FindingGroupBy::Class, "443"), group_id(FindingGroupBy::Port, "443"));
+        assert_eq!(group_id(FindingGroupBy::Class, "x"), group_id(FindingGroupBy::Class, "x"));
     }
 }

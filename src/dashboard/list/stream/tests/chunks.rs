@@ -1,8 +1,8 @@
-//! A query over many captures is asked piece by piece, and nothing on the screen is wrong meanwhile.
+//! A query on many captures runs in chunks, and the screen is correct meanwhile.
 
-use crate::dashboard::list::stream::Asking;
+use crate::dashboard::list::stream::ChunkQuery;
 use crate::dashboard::list::stream::tests::*;
-use crate::dashboard::list::{Gathering, StreamList};
+use crate::dashboard::list::{CaptureExport, StreamList};
 use crate::oob::{Mention, Token};
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ fn full() -> Stream {
     stream
 }
 
-fn piece<'a>(stream: &'a Stream, query: &'a Query) -> Asking<'a> {
-    Asking { piece: 4 * stream.caught[0].bytes(), ..asking(stream, query) }
+fn piece<'a>(stream: &'a Stream, query: &'a Query) -> ChunkQuery<'a> {
+    ChunkQuery { bytes: 4 * stream.caught[0].bytes(), ..asking(stream, query) }
 }
 
 fn shown(list: &StreamList, stream: &Stream) -> Vec<i64> {
@@ -22,22 +22,22 @@ fn shown(list: &StreamList, stream: &Stream) -> Vec<i64> {
 }
 
 #[test]
-fn the_newest_are_asked_first_and_the_end_is_followed_throughout() {
+fn newest_chunk_runs_first_and_end_is_followed() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
     list.show(&piece(&stream, &query));
-    assert_eq!((shown(&list, &stream), list.unasked()), (vec![18, 20], 16));
-    list.ask_on(&piece(&stream, &query));
-    assert_eq!((shown(&list, &stream), list.unasked()), (vec![14, 16, 18, 20], 12));
-    assert_eq!((list.at, list.goes_along(), list.below()), (3, true, 0));
-    while list.unasked() > 0 {
-        list.ask_on(&piece(&stream, &query));
+    assert_eq!((shown(&list, &stream), list.pending()), (vec![18, 20], 16));
+    list.next_chunk(&piece(&stream, &query));
+    assert_eq!((shown(&list, &stream), list.pending()), (vec![14, 16, 18, 20], 12));
+    assert_eq!((list.at, list.is_following(), list.below()), (3, true, 0));
+    while list.pending() > 0 {
+        list.next_chunk(&piece(&stream, &query));
     }
     assert_eq!(shown(&list, &stream), (1..=10).map(|half| 2 * half).collect::<Vec<_>>());
-    assert_eq!((list.at, list.goes_along()), (9, true));
+    assert_eq!((list.at, list.is_following()), (9, true));
 }
 
 #[test]
-fn the_selected_one_is_asked_with_the_first_piece_and_stays_selected() {
+fn selected_capture_is_in_first_chunk() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
     let everything = Query::everything(QueryKind::Captures);
     list.show(&asking(&stream, &everything));
@@ -47,28 +47,28 @@ fn the_selected_one_is_asked_with_the_first_piece_and_stays_selected() {
     assert_eq!(shown(&list, &stream), [6, 18, 20]);
     assert_eq!((list.at, list.current(&stream).unwrap().capture.id.0), (0, 6));
     assert_eq!((list.marks().len(), list.marks_hidden()), (1, 0));
-    while list.unasked() > 0 {
-        list.ask_on(&piece(&stream, &query));
+    while list.pending() > 0 {
+        list.next_chunk(&piece(&stream, &query));
         assert_eq!(list.current(&stream).unwrap().capture.id.0, 6);
     }
     assert_eq!((list.at, list.len(), list.follow), (2, 10, false));
 }
 
 #[test]
-fn a_newer_query_begins_anew_and_nothing_of_the_one_before_is_left() {
+fn new_query_discards_results_of_previous_one() {
     let (stream, query, mut list) = (full(), even(), StreamList::default());
     list.show(&piece(&stream, &query));
     let odd = Query::parse("odd", QueryKind::Captures).unwrap();
     list.show(&piece(&stream, &odd));
-    assert_eq!((shown(&list, &stream), list.unasked()), (vec![17, 19], 16));
-    while list.unasked() > 0 {
-        list.ask_on(&piece(&stream, &odd));
+    assert_eq!((shown(&list, &stream), list.pending()), (vec![17, 19], 16));
+    while list.pending() > 0 {
+        list.next_chunk(&piece(&stream, &odd));
     }
     assert_eq!(shown(&list, &stream), (0..10).map(|half| 2 * half + 1).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_comes_while_asking_goes_on_is_counted_and_older_ones_are_not() {
+fn captures_that_arrive_during_query_are_counted() {
     let (mut stream, query, mut list) = (full(), even(), StreamList::default());
     list.show(&piece(&stream, &query));
     (list.paused, list.follow) = (true, false);
@@ -76,15 +76,15 @@ fn what_comes_while_asking_goes_on_is_counted_and_older_ones_are_not() {
     list.extend(&piece(&stream, &query), &new);
     let new = stream.recall(some([-4, -2]));
     list.extend(&piece(&stream, &query), &new);
-    while list.unasked() > 0 {
-        list.ask_on(&piece(&stream, &query));
+    while list.pending() > 0 {
+        list.next_chunk(&piece(&stream, &query));
     }
     assert_eq!((shown(&list, &stream)[0], list.len(), list.below()), (-4, 14, 2));
     assert_eq!(list.current(&stream).unwrap().capture.id.0, 20);
 }
 
 #[test]
-fn only_what_something_else_is_said_about_is_asked_again() {
+fn changed_captures_are_filtered_again() {
     let (mut stream, mut list) = (full(), StreamList::default());
     let unknown = Query::parse("is:unknown_token", QueryKind::Captures).unwrap();
     list.show(&asking(&stream, &unknown));
@@ -99,21 +99,21 @@ fn only_what_something_else_is_said_about_is_asked_again() {
     let now: Arc<[Mention]> = [mention].into();
     let changed = [7, 3].map(|id| (caught(capture(id)).id(), Arc::clone(&now)));
     let rows = stream.mention(&changed);
-    list.ask_again(&asking(&stream, &unknown), &rows);
+    list.refilter(&asking(&stream, &unknown), &rows);
     assert_eq!(shown(&list, &stream), [3, 7]);
-    list.ask_again(&Asking { piece: 0, ..asking(&stream, &unknown) }, &rows[..1]);
-    assert_eq!((shown(&list, &stream), list.unasked()), (vec![7], 1), "the other one was not asked about");
+    list.refilter(&ChunkQuery { bytes: 0, ..asking(&stream, &unknown) }, &rows[..1]);
+    assert_eq!((shown(&list, &stream), list.pending()), (vec![7], 1), "the other one was not asked about");
 }
 
 #[test]
-fn a_file_is_gathered_from_all_of_them_whatever_comes_meanwhile() {
+fn export_is_complete_while_captures_arrive() {
     let (mut stream, query) = (full(), even());
-    let mut gathering = Gathering::new(query.clone(), None);
-    assert!(gathering.go_on(&piece(&stream, &query)).is_none());
+    let mut gathering = CaptureExport::new(query.clone(), None);
+    assert!(gathering.next_chunk(&piece(&stream, &query)).is_none());
     stream.take(some([21, 22]));
     stream.recall(some([0]));
     let found = loop {
-        if let Some(found) = gathering.go_on(&piece(&stream, &query)) {
+        if let Some(found) = gathering.next_chunk(&piece(&stream, &query)) {
             break found;
         }
     };
@@ -122,7 +122,7 @@ fn a_file_is_gathered_from_all_of_them_whatever_comes_meanwhile() {
 }
 
 #[test]
-fn what_comes_late_leaves_the_answers_of_what_it_moves() {
+fn late_captures_keep_results_of_moved_rows() {
     let mut stream = Stream::default();
     stream.take(some((1..=40).filter(|id| id % 10 != 3)));
     let (query, mut list) = (even(), StreamList::default());
@@ -130,22 +130,22 @@ fn what_comes_late_leaves_the_answers_of_what_it_moves() {
     list.select_at(&stream, 10);
     let (selected, before) = (list.selected, shown(&list, &stream));
     let new = stream.take(some([3, 13]));
-    list.extend(&Asking { piece: 0, ..asking(&stream, &query) }, &new);
-    assert_eq!((shown(&list, &stream), list.unasked()), (before, 2), "nothing but the two is to be asked about");
+    list.extend(&ChunkQuery { bytes: 0, ..asking(&stream, &query) }, &new);
+    assert_eq!((shown(&list, &stream), list.pending()), (before, 2), "nothing but the two is to be asked about");
     assert_eq!((list.selected, list.at), (selected, 10));
-    list.ask_on(&asking(&stream, &query));
-    assert_eq!((list.selected, list.at, list.unasked(), list.below()), (selected, 10, 0, 0));
+    list.next_chunk(&asking(&stream, &query));
+    assert_eq!((list.selected, list.at, list.pending(), list.below()), (selected, 10, 0, 0));
 }
 
 #[test]
-fn without_a_filter_nothing_has_to_be_asked_for() {
+fn unfiltered_captures_need_no_chunks() {
     let (stream, mut list) = (full(), StreamList::default());
     list.show(&piece(&stream, &Query::everything(QueryKind::Captures)));
-    assert_eq!((list.len(), list.unasked()), (20, 0));
+    assert_eq!((list.len(), list.pending()), (20, 0));
 }
 
 #[test]
-fn one_that_the_filter_does_not_take_gives_way_to_the_next_after_it_and_nothing_follows_by_itself() {
+fn selection_moves_to_next_match_without_following() {
     let (stream, mut list) = (full(), StreamList::default());
     let everything = Query::everything(QueryKind::Captures);
     list.show(&asking(&stream, &everything));
@@ -154,8 +154,8 @@ fn one_that_the_filter_does_not_take_gives_way_to_the_next_after_it_and_nothing_
         let query = Query::parse(query, QueryKind::Captures).unwrap();
         list.show(&piece(&stream, &query));
         assert!(!list.follow, "it is not where it is to be yet");
-        while list.unasked() > 0 {
-            list.ask_on(&piece(&stream, &query));
+        while list.pending() > 0 {
+            list.next_chunk(&piece(&stream, &query));
         }
         assert_eq!((list.current(&stream).unwrap().capture.id.0, list.follow), (at, false));
     }
@@ -167,8 +167,8 @@ fn one_that_the_filter_does_not_take_gives_way_to_the_next_after_it_and_nothing_
     list.select_at(&stream, 3);
     list.show(&piece(&stream, &even()));
     assert!(list.is_empty() && !list.follow);
-    while list.unasked() > 0 {
-        list.ask_on(&piece(&stream, &even()));
+    while list.pending() > 0 {
+        list.next_chunk(&piece(&stream, &even()));
     }
     assert_eq!((shown(&list, &stream), list.at, list.follow), (vec![2], 0, false));
 }

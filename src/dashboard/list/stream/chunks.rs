@@ -1,12 +1,12 @@
-//! A query asked about the captures in pieces, the newest first: neither a full ring nor long bodies hold the screen.
+//! A query on captures runs in chunks, the newest first, so that neither many captures nor long bodies block a key.
 //!
 //! ```text
-//!   new, recalled, changed ─► unasked ─► a piece ─► rows that the query takes
-//!                               ▲          └─ more? ─► Effect::AskOn ─► keys that wait ─► Msg::AskOn ─┐
-//!                               └─────────────────────────────────────────────────────────────────────┘
+//!   new, recalled, changed ─► pending ─► chunk ─► rows that match
+//!                               ▲          └─ more? ─► Effect::AskOn ─► queued keys ─► Msg::AskOn ─┐
+//!                               └──────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Nothing outdated is ever under way: another query begins with everything unasked, and the next piece is its own.
+//! No outdated result is ever in flight: a new query starts with all captures pending.
 
 use crate::contract::LoggerId;
 use crate::dashboard::base::Caught;
@@ -15,57 +15,54 @@ use crate::query::{ColumnBuilder, Field, Query, QueryKind, RowSet, RowSource};
 use crate::table::{OtherLists, Row};
 use std::ops::Range;
 
-/// Bytes of captures that are asked at once, about: some milliseconds' worth, whatever the query.
-pub const PIECE: usize = 1 << 20;
+/// Approximate bytes of captures per chunk: some milliseconds of work for any query.
+pub const CHUNK: usize = 1 << 20;
 
-/// What decides about captures beside the query.
+/// Inputs of a query beside the captures.
 #[derive(Clone, Copy)]
 pub struct StreamContext<'a> {
-    /// Only this logger's.
+    /// Only captures of this logger.
     pub only: Option<LoggerId>,
-    /// What other lists tell.
+    /// Data of other lists.
     pub others: &'a dyn OtherLists,
     /// Seconds since 1970.
     pub now: i64,
 }
 
-/// What is asked about which captures.
+/// A query on captures.
 #[derive(Clone, Copy)]
-pub struct Asking<'a> {
+pub struct ChunkQuery<'a> {
     pub stream: &'a Stream,
     pub query: &'a Query,
-    pub world: StreamContext<'a>,
-    /// Bytes of captures that are asked at once, such as [`PIECE`].
-    pub piece: usize,
+    pub context: StreamContext<'a>,
+    /// Bytes of captures per chunk, such as [`CHUNK`].
+    pub bytes: usize,
 }
 
-impl Asking<'_> {
-    /// Those of some row numbers that the query takes.
-    pub(crate) fn taken(&self, rows: Range<u64>) -> Vec<u64> {
-        let part = StreamPart { stream: self.stream, rows, world: self.world };
-        let taken = if self.query.is_empty() { RowSet::all(part.len()) } else { self.query.matches(&part) };
-        let here = |caught: &Caught| self.world.only.is_none_or(|only| caught.logger == only);
-        let rows = taken.rows().filter(|&row| part.caught(row).is_some_and(here));
+impl ChunkQuery<'_> {
+    /// The matches among some row numbers.
+    pub(crate) fn matches(&self, rows: Range<u64>) -> Vec<u64> {
+        let part = StreamChunk { stream: self.stream, rows, context: self.context };
+        let matches = if self.query.is_empty() { RowSet::all(part.len()) } else { self.query.matches(&part) };
+        let here = |caught: &Caught| self.context.only.is_none_or(|only| caught.logger == only);
+        let rows = matches.rows().filter(|&row| part.caught(row).is_some_and(here));
         rows.map(|row| part.rows.start + row as u64).collect()
     }
 }
 
-/// Row numbers, such as those that a query was not asked about yet: ranges, ascending and apart.
+/// Row numbers as ranges, ascending and disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(Vec<Range<u64>>);
 
 impl Ranges {
-    /// How many.
     pub fn len(&self) -> usize {
         self.0.iter().map(|range| (range.end - range.start) as usize).sum()
     }
 
-    /// The ranges.
     pub fn iter(&self) -> impl Iterator<Item = &Range<u64>> {
         self.0.iter()
     }
 
-    /// These too.
     pub fn add(&mut self, more: impl IntoIterator<Item = Range<u64>>) {
         let mut all = std::mem::take(&mut self.0);
         all.extend(more);
@@ -78,24 +75,24 @@ impl Ranges {
         }
     }
 
-    /// Only those that are within.
-    pub fn keep(&mut self, kept: &Range<u64>) {
-        self.0.iter_mut().for_each(|range| *range = range.start.max(kept.start)..range.end.min(kept.end));
+    /// Removes the row numbers outside of a range.
+    pub fn clip(&mut self, to: &Range<u64>) {
+        self.0.iter_mut().for_each(|range| *range = range.start.max(to.start)..range.end.min(to.end));
         self.0.retain(|range| !range.is_empty());
     }
 
-    /// Captures came in at these row numbers, ascending: those after them moved, and these are added.
+    /// Adds new row numbers, ascending. Those after them move.
     pub fn shift(&mut self, new: &[u64]) {
         self.0.iter_mut().for_each(|range| *range = shifted(range.start, new)..shifted(range.end - 1, new) + 1);
         self.add(new.iter().map(|&row| row..row + 1));
     }
 
-    /// All of them.
-    pub fn all(&mut self) -> Vec<Range<u64>> {
+    /// Removes and returns all ranges.
+    pub fn take_all(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.0)
     }
 
-    /// Takes off one; false when that was asked already.
+    /// Removes a row number. False if it is not there.
     pub fn take(&mut self, row: u64) -> bool {
         let Some(at) = self.0.iter().position(|range| range.contains(&row)) else { return false };
         let range = self.0.remove(at);
@@ -103,9 +100,9 @@ impl Ranges {
         true
     }
 
-    /// Takes off the newest, of so many bytes.
-    pub fn piece(&mut self, stream: &Stream, bytes: usize) -> Vec<Range<u64>> {
-        let (mut room, mut piece) = (bytes, Vec::new());
+    /// Removes and returns the newest row numbers, up to this many bytes of captures.
+    pub fn take_chunk(&mut self, stream: &Stream, bytes: usize) -> Vec<Range<u64>> {
+        let (mut room, mut chunk) = (bytes, Vec::new());
         while room > 0
             && let Some(range) = self.0.pop()
         {
@@ -117,13 +114,13 @@ impl Ranges {
             if from > range.start {
                 self.0.push(range.start..from);
             }
-            piece.push(from..range.end);
+            chunk.push(from..range.end);
         }
-        piece
+        chunk
     }
 }
 
-/// The number that a row has after captures came in at these numbers, ascending.
+/// The number of a row after captures were inserted at these numbers, ascending.
 pub(crate) fn shifted(row: u64, new: &[u64]) -> u64 {
     let (mut low, mut high) = (0, new.len());
     while low < high {
@@ -136,20 +133,20 @@ pub(crate) fn shifted(row: u64, new: &[u64]) -> u64 {
     row + low as u64
 }
 
-/// Some of the captures, to be queried.
-pub(crate) struct StreamPart<'a> {
+/// A chunk of captures as a source of queries.
+pub(crate) struct StreamChunk<'a> {
     stream: &'a Stream,
     rows: Range<u64>,
-    world: StreamContext<'a>,
+    context: StreamContext<'a>,
 }
 
-impl<'a> StreamPart<'a> {
-    /// The newest, a piece of them.
-    pub fn newest(stream: &'a Stream, world: StreamContext<'a>) -> Self {
-        let mut unasked = Ranges::default();
-        unasked.add(Some(stream.first..stream.end()));
-        let rows = unasked.piece(stream, PIECE).pop().unwrap_or_default();
-        Self { stream, rows, world }
+impl<'a> StreamChunk<'a> {
+    /// The newest chunk.
+    pub fn newest(stream: &'a Stream, context: StreamContext<'a>) -> Self {
+        let mut pending = Ranges::default();
+        pending.add(Some(stream.first..stream.end()));
+        let rows = pending.take_chunk(stream, CHUNK).pop().unwrap_or_default();
+        Self { stream, rows, context }
     }
 
     fn caught(&self, row: usize) -> Option<&'a Caught> {
@@ -157,7 +154,7 @@ impl<'a> StreamPart<'a> {
     }
 }
 
-impl RowSource for StreamPart<'_> {
+impl RowSource for StreamChunk<'_> {
     fn kind(&self) -> QueryKind {
         QueryKind::Captures
     }
@@ -168,7 +165,7 @@ impl RowSource for StreamPart<'_> {
 
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder) {
         let Some(caught) = self.caught(row) else { return };
-        caught.recognised().write_field(field, self.world.others, to);
+        caught.recognised().write_field(field, self.context.others, to);
     }
 
     fn with_text(&self, text: &str) -> RowSet {
@@ -177,6 +174,6 @@ impl RowSource for StreamPart<'_> {
     }
 
     fn now(&self) -> i64 {
-        self.world.now
+        self.context.now
     }
 }

@@ -1,25 +1,25 @@
-//! What is kept between two queries on one list.
+//! Results that are cached between two queries on a list.
 
 use crate::query::{Evaluator, Field, Query, RowSet, RowSource, SortKey, order};
 use crate::table::{Item, Table};
 use std::any::Any;
 use std::sync::Arc;
 
-/// What is kept between two queries of a list, for as long as what it was computed from stands.
+/// Columns and orders of a list, valid for the tables from which they were computed.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct QueryCache {
     pub(crate) evaluator: Evaluator,
     order: Option<(Vec<SortKey>, Arc<Vec<u32>>)>,
     own: AnyTable,
     others: Vec<AnyTable>,
 }
 
-/// A table whatever it lists, to be compared by what it is.
+/// A table of any type, to be compared by its address.
 pub(crate) type AnyTable = Option<Arc<dyn Any + Send + Sync>>;
 
-impl Asked {
-    /// Forgets what does not hold for these tables any more.
-    pub(crate) fn meet<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<AnyTable>) {
+impl QueryCache {
+    /// Drops the results that are not valid for these tables.
+    pub(crate) fn fit<T: Item>(&mut self, own: &Arc<Table<T>>, others: Vec<AnyTable>) {
         let same = |a: &AnyTable, b: &AnyTable| match (a, b) {
             (Some(a), Some(b)) => std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)),
             (None, None) => true,
@@ -39,17 +39,16 @@ impl Asked {
         self.others = others;
     }
 
-    /// Which rows a query takes.
+    /// The rows that match a query.
     pub(crate) fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         self.evaluator.matches(query, source)
     }
 
-    /// What computes and keeps.
     pub(crate) fn evaluator(&mut self) -> &mut Evaluator {
         &mut self.evaluator
     }
 
-    /// Rows by these keys.
+    /// The rows in the order of these keys.
     pub(crate) fn order(&mut self, keys: &[SortKey], source: &dyn RowSource) -> Arc<Vec<u32>> {
         if let Some((_, order)) = self.order.as_ref().filter(|(of, _)| of == keys) {
             return Arc::clone(order);
@@ -59,8 +58,8 @@ impl Asked {
         order
     }
 
-    /// Something else is said about some rows.
-    pub(crate) fn restanced(&mut self, rows: &[usize], source: &dyn RowSource) {
+    /// Updates the cached decisions on some rows.
+    pub(crate) fn update_decisions(&mut self, rows: &[usize], source: &dyn RowSource) {
         self.evaluator.update_rows(rows, Field::is_of_decision, source);
         if self.order.as_ref().is_some_and(|(keys, _)| keys.iter().any(|key| key.field.is_of_decision())) {
             self.order = None;
@@ -68,7 +67,7 @@ impl Asked {
     }
 }
 
-/// A table as one of those compared by [`Asked::meet`].
+/// A table as one of those compared by [`QueryCache::meet`].
 pub(crate) fn any<T: Item>(table: Option<&Arc<Table<T>>>) -> AnyTable {
     table.map(|table| Arc::clone(table) as Arc<dyn Any + Send + Sync>)
 }

@@ -1,0 +1,206 @@
+//! Grouping of findings: the attribute, the keys, and the summary of each group.
+//!
+//! ```text
+//!   rows of the list (filter, scope, order) ─► GroupKeys: the group of each row ─► Groups ─► GroupSummary per group
+//! ```
+
+pub mod keys;
+
+use crate::contract::Risk;
+use crate::dashboard::list::{Group, List};
+use crate::table::Table;
+use crate::triage::{Assessment, Case, Presence};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+pub use crate::dashboard::list::finding_groups::keys::{GroupKeys, GroupName, belongs, group_id};
+
+/// The attribute that the findings of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingGroupBy {
+    Class,
+    Target,
+    Cve,
+    Cwe,
+    Owasp,
+    Port,
+}
+
+impl FindingGroupBy {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Target => "target",
+            Self::Cve => "CVE",
+            Self::Cwe => "CWE",
+            Self::Owasp => "OWASP",
+            Self::Port => "port",
+        }
+    }
+
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Class => "classes",
+            Self::Target => "targets",
+            Self::Cve => "CVEs",
+            Self::Cwe => "CWEs",
+            Self::Owasp => "OWASP categories",
+            Self::Port => "ports",
+        }
+    }
+
+    /// The title of the group of findings without the attribute.
+    pub fn none(self) -> &'static str {
+        match self {
+            Self::Class => "no class",
+            Self::Target => "no target",
+            Self::Cve => "no CVE",
+            Self::Cwe => "no CWE",
+            Self::Owasp => "no OWASP category",
+            Self::Port => "no port",
+        }
+    }
+}
+
+/// The shown findings of a group, summarised for its header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupSummary {
+    /// The highest risk.
+    pub risk: Risk,
+    /// The most important presence.
+    pub presence: Presence,
+    /// The number of targets; of a target, the number of classes.
+    pub others: u32,
+    /// New or reappeared findings.
+    pub new: u32,
+    pub undecided: u32,
+}
+
+/// Grouping of the findings, if `by` is set.
+#[derive(Clone, Debug, Default)]
+pub struct FindingGroups {
+    pub by: Option<FindingGroupBy>,
+    keys: Option<Arc<GroupKeys>>,
+    /// By the number of the group.
+    summaries: Vec<GroupSummary>,
+}
+
+impl FindingGroups {
+    pub fn name(&self, group: &Group) -> Option<&GroupName> {
+        self.keys.as_ref()?.names.get(group.number as usize)
+    }
+
+    pub fn summary(&self, group: &Group) -> GroupSummary {
+        self.summaries.get(group.number as usize).copied().unwrap_or_default()
+    }
+
+    /// Shows rows in groups.
+    pub(crate) fn show(
+        &mut self,
+        by: FindingGroupBy,
+        list: &mut List<Case>,
+        (table, rows): (&Arc<Table<Case>>, Vec<u32>),
+        assessments: &[Arc<Assessment>],
+    ) {
+        let keys = match self.keys.take() {
+            Some(keys) if keys.fits(by, table) => keys,
+            _ => Arc::new(GroupKeys::of(by, table)),
+        };
+        if !list.groups.is_on() {
+            list.groups.turn_on(false, 1);
+        }
+        let numbers = rows.iter().map(|&row| keys.of[row as usize]).collect();
+        list.groups.fill(keys.names.iter().map(|name| name.id), numbers);
+        list.rows = Arc::new(rows);
+        self.summaries = vec![GroupSummary::default(); keys.names.len()];
+        let mut seen = Seen::default();
+        for group in list.groups.iter() {
+            let positions = list.positions_in(group);
+            self.summaries[group.number as usize] = GroupSummary::of(positions, &keys, assessments, &mut seen);
+        }
+        if list.sort == 0 && list.order.is_empty() {
+            list.groups.sort_by_key(|group| {
+                let name = &keys.names[group.number as usize];
+                let risk = self.summaries[group.number as usize].risk;
+                (Reverse((risk, group.rows.len())), name.title.clone(), name.key.clone())
+            });
+        }
+        self.keys = Some(keys);
+        list.settle(table);
+    }
+
+    /// Counts the undecided findings again, after a decision.
+    pub(crate) fn count_undecided(&mut self, list: &List<Case>, assessments: &[Arc<Assessment>]) {
+        for group in list.groups.iter() {
+            let undecided = list.positions_in(group).filter(|&position| is_undecided(assessments, position)).count();
+            if let Some(summary) = self.summaries.get_mut(group.number as usize) {
+                summary.undecided = undecided as u32;
+            }
+        }
+    }
+}
+
+impl GroupSummary {
+    fn of(
+        positions: impl Iterator<Item = u32>,
+        keys: &GroupKeys,
+        assessments: &[Arc<Assessment>],
+        seen: &mut Seen,
+    ) -> Self {
+        seen.next();
+        let mut summary = Self::default();
+        let mut least = u8::MAX;
+        for position in positions {
+            let (risk, presence) = keys.facts[position as usize];
+            let severity = assessments.get(position as usize).and_then(|assessment| assessment.severity);
+            summary.risk = summary.risk.max(severity.unwrap_or(risk));
+            summary.others += u32::from(seen.is_first(keys.others[position as usize]));
+            summary.new += u32::from(matches!(presence, Presence::New | Presence::Reappeared));
+            summary.undecided += u32::from(is_undecided(assessments, position));
+            if importance(presence) < least {
+                least = importance(presence);
+                summary.presence = presence;
+            }
+        }
+        summary
+    }
+}
+
+/// The rank of a presence in a group header; the lowest is shown.
+fn importance(presence: Presence) -> u8 {
+    match presence {
+        Presence::Reappeared => 0,
+        Presence::New => 1,
+        Presence::Updated => 2,
+        Presence::Unchanged => 3,
+        Presence::NotRetested => 4,
+        Presence::Absent => 5,
+    }
+}
+
+fn is_undecided(assessments: &[Arc<Assessment>], position: u32) -> bool {
+    assessments.get(position as usize).is_none_or(|assessment| assessment.is_undecided())
+}
+
+/// Small numbers that occurred since the last call of `next`.
+#[derive(Default)]
+struct Seen {
+    round: u32,
+    last: Vec<u32>,
+}
+
+impl Seen {
+    fn next(&mut self) {
+        self.round += 1;
+    }
+
+    fn is_first(&mut self, number: u32) -> bool {
+        let number = number as usize;
+        if self.last.len() <= number {
+            self.last.resize(number + 1, 0);
+        }
+        std::mem::replace(&mut self.last[number], self.round) != self.round
+    }
+}

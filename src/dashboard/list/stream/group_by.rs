@@ -1,0 +1,57 @@
+//! Attributes by which captures are grouped: the payload that they contain, their source, or their logger.
+
+use crate::contract::{LoggerId, Shared};
+use crate::dashboard::base::GroupId;
+use crate::dashboard::base::capture::Caught;
+use crate::oob::Token;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The attribute that the captures of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureGroupBy {
+    Payload,
+    Source,
+    Logger,
+}
+
+impl CaptureGroupBy {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Payload => "payload",
+            Self::Source => "source",
+            Self::Logger => "logger",
+        }
+    }
+}
+
+/// The key of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CaptureGroupKey {
+    /// Hits of this payload.
+    Payload(Token),
+    /// Requests without a known payload from this address.
+    Unknown(Shared),
+    /// Requests from this address.
+    Source(Shared),
+    /// Requests to this logger.
+    Logger(LoggerId),
+}
+
+impl CaptureGroupKey {
+    pub fn of(by: CaptureGroupBy, caught: &Caught) -> Self {
+        let source = || caught.capture.ip_address.clone();
+        match by {
+            CaptureGroupBy::Payload => {
+                caught.known().map_or_else(|| Self::Unknown(source()), |known| Self::Payload(known.token))
+            }
+            CaptureGroupBy::Source => Self::Source(source()),
+            CaptureGroupBy::Logger => Self::Logger(caught.logger),
+        }
+    }
+
+    pub fn id(&self) -> GroupId {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        GroupId(hasher.finish())
+    }
+}
