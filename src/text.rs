@@ -1,13 +1,13 @@
-//! The one door for outside text: everything a service, a scanned host or a stranger's request wrote passes here
-//! before it reaches a cell, the clipboard, a file name or an export.
+//! Input sanitization: every text of a service, a scanned host or a stranger's request passes this module before it
+//! reaches a cell, the clipboard, a file name or an export.
 //!
 //! ```text
 //!  outside text ──► entities (only where the source encodes them) ──► clean_line / clean_text ──► plain visible text
 //! ```
 //!
-//! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing:
-//! somebody put them there. Floods of combining marks are cut with their number told. What comes out holds only
-//! printable characters (and `\n` in [`clean_text`]), so nothing downstream needs to be careful again.
+//! Controls, escape sequences, bidi controls and zero-width characters become *visible* instead of vanishing, because
+//! somebody inserted them on purpose. Excessive combining marks are cut and counted. The result contains only printable
+//! characters (and `\n` in [`clean_text`]), so later code needs no care.
 
 mod entities;
 mod fit;
@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Combining marks one character keeps; no living script stacks more.
+/// Maximum number of combining marks per character; no living script uses more.
 const MARKS: usize = 4;
 /// Columns between tab stops in text of several lines.
 const TAB: usize = 4;
@@ -60,8 +60,8 @@ pub fn clean_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// JSON text in which nothing acts on a terminal: what [`clean`] would make visible stands as `\\uXXXX`, which reads back
-/// as the same value. The syntax of JSON is ASCII, so whatever else there is stands inside a string.
+/// JSON text that cannot control a terminal: hidden characters are written as `\\uXXXX`, which parses to the same
+/// value. JSON syntax is ASCII, so other characters occur only in strings.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| c == '\x7f' || is_hidden(c);
     if !json.contains(acts) {
@@ -132,8 +132,8 @@ fn cleaned(text: &str, form: CleanForm) -> String {
     split_wide_clusters(out.out)
 }
 
-/// No terminal draws a cluster of more than two columns in one piece (stacked vowel signs, runs of leading jamo):
-/// from there on each of its characters gets a base of its own.
+/// Terminals cannot draw a cluster wider than two columns (stacked vowel signs, runs of leading jamo): the following
+/// characters get a placeholder base.
 fn split_wide_clusters(text: String) -> String {
     if text.is_ascii() || text.graphemes(true).all(|cluster| cluster.width() <= 2) {
         return text;
@@ -154,7 +154,7 @@ fn split_wide_clusters(text: String) -> String {
     out
 }
 
-/// What has been written of a line, and what the next mark would sit on.
+/// State of the current line: column, and base of the next combining mark.
 struct Cleaner {
     out: String,
     column: usize,
@@ -254,14 +254,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn plain_text_is_not_copied() {
+    fn clean_plain_text_borrows() {
         assert!(matches!(clean("GET /index.html HTTP/1.1"), Cow::Borrowed(_)));
         assert!(matches!(clean_text("two\nlines"), Cow::Borrowed(_)));
         assert!(matches!(decode_entities("a & b"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn controls_and_escape_sequences_become_visible() {
+    fn clean_shows_controls_and_escape_sequences() {
         assert_eq!(clean("a\x1b[31mred\x07\x7f"), "a␛[31mred␇␡");
         assert_eq!(clean("\x1b]52;c;aGk=\x1b\\"), "␛]52;c;aGk=␛\\");
         assert_eq!(clean("\u{9b}31m"), "<U+009B>31m");
@@ -269,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn direction_and_zero_width_characters_become_visible() {
+    fn clean_shows_bidi_and_zero_width_characters() {
         assert_eq!(clean("exe\u{202e}gpj"), "exe<U+202E>gpj");
         assert_eq!(clean("ad\u{200b}min\u{feff}"), "ad<U+200B>min<U+FEFF>");
         assert_eq!(clean("❤\u{fe0f}"), "❤");
     }
 
     #[test]
-    fn floods_of_combining_marks_are_cut_and_counted() {
+    fn clean_cuts_and_counts_combining_marks() {
         let flood = format!("Z{}!", "\u{301}".repeat(1000));
         assert_eq!(clean(&flood), "Z\u{301}\u{301}\u{301}\u{301}<+996 marks>!");
         assert_eq!(clean("\u{301}x"), "◌\u{301}x");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_tab_stops_are_kept_in_text() {
+    fn clean_text_keeps_lines_and_tab_stops() {
         assert_eq!(clean_text("a\tb\r\n\tc\rd"), "a   b\n    c␍d");
     }
 
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_its_value_and_acts_on_no_terminal() {
+    fn escaped_json_keeps_value_without_controls() {
         let value = serde_json::json!({"a": "\u{9b}31m\u{202e}\u{7f}\u{e0041} é \x1b]0;\u{7}"});
         let text = value.to_string();
         let safe = escaped_json(&text);
@@ -305,17 +305,17 @@ mod tests {
     }
 
     #[test]
-    fn a_character_wider_than_two_columns_shows_its_code() {
+    fn clean_shows_code_of_overwide_character() {
         assert_eq!(clean("\u{17d8}"), "<U+17D8>");
     }
 
     #[test]
-    fn bytes_that_are_no_utf8_show_their_value() {
+    fn clean_bytes_shows_invalid_utf8() {
         assert_eq!(clean_bytes(b"ok \xff\xc3( \xc3\xa9"), "ok \\xFF\\xC3( é");
     }
 
     #[test]
-    fn file_names_stay_in_their_directory() {
+    fn file_name_cannot_leave_directory() {
         for (given, kept) in [
             ("../../etc/passwd", "passwd"),
             ("..", "download"),
@@ -334,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_in_only_visible_text_goes_out(text in any::<String>(), bytes in any::<Vec<u8>>()) {
+        fn any_input_becomes_visible_text(text in any::<String>(), bytes in any::<Vec<u8>>()) {
             for line in [clean(&text).into_owned(), clean(&decode_entities(&text)).into_owned()] {
                 prop_assert!(line.chars().all(|c| !c.is_control() && !is_hidden(c)), "{line:?}");
                 prop_assert_eq!(clean(&line), line.as_str());

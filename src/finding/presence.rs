@@ -1,40 +1,20 @@
-//! Whether a scan saw a finding that the scan before it saw.
+//! The presence of a finding in the last scan.
 
-/// Against the previous comparable scan, or the pinned baseline (`triage.md`, Two axes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Presence {
-    New,
-    #[default]
-    Unchanged,
-    Updated,
-    Reappeared,
-    NotRetested,
-    Absent,
+named_enum! {
+    /// The result of comparing the last scan with the previous comparable scan or the pinned baseline.
+    #[derive(Default)]
+    Presence {
+        New "new",
+        #[default]
+        Unchanged "unchanged",
+        Updated "updated",
+        Reappeared "reappeared",
+        NotRetested "not_retested",
+        Absent "absent",
+    }
 }
 
 impl Presence {
-    /// All.
-    pub const ALL: [Presence; 6] = [
-        Presence::New,
-        Presence::Unchanged,
-        Presence::Updated,
-        Presence::Reappeared,
-        Presence::NotRetested,
-        Presence::Absent,
-    ];
-
-    /// Its name in queries and exports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Unchanged => "unchanged",
-            Self::Updated => "updated",
-            Self::Reappeared => "reappeared",
-            Self::NotRetested => "not_retested",
-            Self::Absent => "absent",
-        }
-    }
-
     /// One word for people.
     pub fn word(self) -> &'static str {
         match self {

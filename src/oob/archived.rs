@@ -1,4 +1,4 @@
-//! A capture as it is archived: with what was known of its logger when it was seen; and what is told of many.
+//! A capture as it is archived, together with its logger and workspace.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Capture, CaptureId, LoggerId, Shared, Stamp};
 use crate::text::plural;
 
-/// See the module.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedCapture {
     /// Name of the workspace.
@@ -36,18 +36,18 @@ impl Default for ArchivedCapture {
 }
 
 impl ArchivedCapture {
-    /// When it came: by the service's clock, or when it was seen where that is not told.
+    /// Arrival time by the service's clock; the time when it was first seen if the service reports none.
     pub fn at(&self) -> Stamp {
         self.capture.request_date.unwrap_or(self.seen_at)
     }
 }
 
-/// What was read from loggers before the service was told to forget it.
+/// Captures that were read before loggers were cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClearedRequests {
-    /// Requests that were read.
+    /// Requests read.
     pub requests: usize,
-    /// Those that are in the archive now; the others are older than is kept.
+    /// Requests in the archive; the others are older than the retention period.
     pub archived: usize,
 }
 
@@ -70,13 +70,13 @@ impl fmt::Display for ClearedRequests {
     }
 }
 
-/// The id after which captures are requested: the newest known is read once more.
+/// The id after which captures are requested; the newest archived capture is requested again to detect reused ids.
 pub fn since(newest: Option<NewestCapture>) -> Option<CaptureId> {
     newest.map(|(id, _)| CaptureId(id.0 - 1))
 }
 
-/// The captures beyond the newest known; nothing where that is not among them: ids may have begun again after a clear, so
-/// all must be read.
+/// The captures after the newest archived one. `None` if that one is missing: ids may have restarted after a clear, so
+/// all captures must be read.
 pub fn beyond((newest, date): NewestCapture, mut captures: Vec<Capture>) -> Option<Vec<Capture>> {
     captures.iter().any(|one| (one.id, one.request_date) == (newest, date)).then(|| {
         captures.retain(|one| one.id > newest);
@@ -84,7 +84,7 @@ pub fn beyond((newest, date): NewestCapture, mut captures: Vec<Capture>) -> Opti
     })
 }
 
-/// The last capture archived of a logger. Ids may begin anew after a clear, so the date belongs to it.
+/// The last archived capture of a logger. Ids may restart after a clear, so the date is part of the key.
 pub type NewestCapture = (CaptureId, Option<Stamp>);
 
 #[cfg(test)]
@@ -92,10 +92,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_is_told_with_what_is_not_kept_for_its_age() {
-        let told = |requests, archived| ClearedRequests { requests, archived }.to_string();
-        assert_eq!([told(0, 0), told(1, 1)], ["nothing was recorded", "1 request, archived"]);
-        assert_eq!(told(37, 37), "37 requests, all archived");
-        assert_eq!(told(37, 30), "37 requests, archived but for 7 older than is kept");
+    fn cleared_requests_message_counts_requests_too_old_to_archive() {
+        let message = |requests, archived| ClearedRequests { requests, archived }.to_string();
+        assert_eq!([message(0, 0), message(1, 1)], ["nothing was recorded", "1 request, archived"]);
+        assert_eq!(message(37, 37), "37 requests, all archived");
+        assert_eq!(message(37, 30), "37 requests, archived but for 7 older than is kept");
     }
 }

@@ -1,15 +1,15 @@
-//! The payload book: every payload by its token.
+//! Payloads by token.
 
 use std::sync::Arc;
 
 use super::{Payload, Token};
 
-/// Payloads by token. A copy of it is cheap: recognition works on one beside the screen.
+/// Payloads by token. A clone is cheap: recognition works on a clone outside the UI thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PayloadBook(imbl::OrdMap<Token, Arc<Payload>>);
 
 impl PayloadBook {
-    /// Takes payloads; of two versions of one the later stands.
+    /// Adds payloads; of two versions of a payload, the later one is kept.
     pub fn take(&mut self, payloads: impl IntoIterator<Item = Arc<Payload>>) {
         for payload in payloads {
             if self.get(payload.token).is_none_or(|known| known.version <= payload.version) {
@@ -33,7 +33,7 @@ impl PayloadBook {
         self.0.len()
     }
 
-    /// None was made yet.
+    /// True while no payload has been created.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_versions_the_later_stands_in_whatever_order_they_come() {
+    fn payload_versions_in_any_order_keep_latest() {
         let version = |version, note: &str| {
             Arc::new(Payload { token: Token::of(1), version, note: note.into(), ..Payload::default() })
         };

@@ -1,4 +1,4 @@
-//! Two captured requests side by side, part by part: what is the same, what changed, what only one of them has.
+//! Comparison of two captured requests, part by part.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ pub enum RequestPart {
     Path,
     /// A parameter of the query, by name.
     Query(String),
-    /// A header, by name as the later one writes it.
+    /// A header, named as in the later request.
     Header(String),
     Body,
 }
 
-/// What became of a part.
+/// Result of comparing one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartChange {
     Same,
@@ -28,19 +28,17 @@ pub enum PartChange {
     OnlyAfter,
 }
 
-/// A part in both requests.
+/// A part of the two requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedPart {
-    /// Which.
     pub part: RequestPart,
-    /// In the earlier one, where it has it: outside text.
+    /// Value in the earlier request: untrusted text.
     pub before: Option<String>,
-    /// In the later one.
+    /// Value in the later request: untrusted text.
     pub after: Option<String>,
 }
 
 impl ComparedPart {
-    /// What became of it.
     pub fn fate(&self) -> PartChange {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) if before == after => PartChange::Same,
@@ -51,7 +49,7 @@ impl ComparedPart {
     }
 }
 
-/// All parts, in the order of the later request; what only the earlier one has comes last of its kind.
+/// All parts in the order of the later request; parts that only the earlier request has come last in their group.
 pub fn compare(before: &Capture, after: &Capture) -> Vec<ComparedPart> {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let path = |capture: &Capture| capture.path.as_deref().map(str::to_owned);
@@ -73,13 +71,13 @@ fn headers(capture: &Capture) -> Vec<(String, String)> {
     request::headers(capture).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Pairs of the same name, the first with the first, the second with the second.
+/// Pairs values of the same name in order of appearance.
 fn paired(
     before: Vec<(String, String)>,
     after: Vec<(String, String)>,
     part: fn(String) -> RequestPart,
 ) -> Vec<ComparedPart> {
-    // Of each name the places, the first one last.
+    // Positions by name; the first position is popped first.
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, (name, _)) in before.iter().enumerate().rev() {
         places.entry(name.to_ascii_lowercase()).or_default().push(at);
@@ -96,22 +94,22 @@ fn paired(
     out
 }
 
-/// The body as it is decoded, or its bytes as text where it is none.
+/// The decoded body, or its bytes as text if nothing can be decoded.
 fn body(capture: &Capture) -> Option<String> {
     let bytes = request::body(capture);
     if bytes.is_empty() {
         return None;
     }
-    let told = BodyHints {
+    let hints = BodyHints {
         content_type: request::content_type(capture),
         encoding: request::header(capture, "content-encoding").unwrap_or_default(),
     };
-    let steps = chain(&bytes, told);
+    let steps = chain(&bytes, hints);
     let shown = steps.last().map_or(&*bytes, |step| &step.result);
     Some(if is_text(shown) { String::from_utf8_lossy(shown).into_owned() } else { crate::text::clean_bytes(&bytes) })
 }
 
-/// The lines in which two texts differ: without those that both begin and end with, and how many lines these are.
+/// The lines in which two texts differ, without common first and last lines, and the number of common first lines.
 pub fn differing<'a>(before: &'a str, after: &'a str) -> (usize, Vec<&'a str>, Vec<&'a str>) {
     let [before, after]: [Vec<&str>; 2] = [before.lines().collect(), after.lines().collect()];
     let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
@@ -138,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_same_changed_or_only_in_one() {
+    fn compared_parts_are_same_changed_or_one_sided() {
         let before = capture("a=1&b=2&a=3", &["Host: h", "X-Old: 1"], b"one\ntwo");
         let after = Capture { path: Some("/x".into()), ..capture("a=1&c=4&a=5", &["host: h", "X-New: 1"], b"one\n2") };
-        let told: Vec<(RequestPart, PartChange)> =
+        let results: Vec<(RequestPart, PartChange)> =
             compare(&before, &after).into_iter().map(|one| (one.part.clone(), one.fate())).collect();
         let query = |name: &str| RequestPart::Query(name.into());
         let header = |name: &str| RequestPart::Header(name.into());
@@ -157,11 +155,11 @@ mod tests {
             (header("X-Old"), PartChange::OnlyBefore),
             (RequestPart::Body, PartChange::Changed),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(results, expected);
     }
 
     #[test]
-    fn bodies_are_compared_as_what_they_stand_for() {
+    fn encoded_bodies_are_compared_decoded() {
         let json =
             |text: &str| Capture { request_body_type: "application/json".into(), ..capture("", &[], text.as_bytes()) };
         let parts = compare(&json(r#"{"a":1,"b":2}"#), &json(r#"{"a": 1, "b": 3}"#));
@@ -172,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_and_a_request_is_like_itself(
+        fn comparison_keeps_every_part_and_equals_itself(
             query in "([ab]=[0-9]&?){0,6}", other in "([ab]=[0-9]&?){0,6}", bytes: Vec<u8>,
         ) {
             let (one, two) = (capture(&query, &["A: 1", "a: 2"], &bytes), capture(&other, &["b: 1"], b""));
@@ -186,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn what_differs_and_what_does_not_make_the_whole(before in "[ab\n]{0,12}", after in "[ab\n]{0,12}") {
+        fn changed_lines_with_common_lines_cover_whole_text(before in "[ab\n]{0,12}", after in "[ab\n]{0,12}") {
             let (head, old, new) = differing(&before, &after);
             let tail = before.lines().count() - head - old.len();
             prop_assert_eq!(head + new.len() + tail, after.lines().count());

@@ -1,28 +1,28 @@
-//! How long a logger records: until its days are over or no requests are left.
+//! Lifetime of a logger: it records until its days are over or no requests are left.
 
 use std::fmt;
 
 use crate::contract::Logger;
 use crate::text::plural;
 
-/// Days before the end from which on it is told.
+/// Number of last days in which the end is announced.
 const DAYS: i64 = 2;
-/// It is told when less than one request in so many is left.
+/// The end is announced when less than one in this many requests is left.
 const ONE_IN: i64 = 20;
 
-/// Why a logger will not record much longer.
+/// Reason why a logger will stop recording soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LoggerExpiry {
-    /// It records no more.
+    /// It has stopped recording.
     Over,
-    /// So many days are left.
+    /// Days left.
     Days(i64),
-    /// So many requests are left.
+    /// Requests left.
     Requests(i64),
 }
 
 impl LoggerExpiry {
-    /// That of a logger; nothing while it has time and room.
+    /// The expiry of a logger; `None` while enough days and requests are left.
     pub fn of(logger: &Logger) -> Option<Self> {
         let Logger { active_days, num_requests, requests_left, .. } = *logger;
         match () {
@@ -46,7 +46,7 @@ impl fmt::Display for LoggerExpiry {
     }
 }
 
-/// Why a logger records no more.
+/// Reason why a logger has stopped recording.
 pub fn over(logger: &Logger) -> Option<&'static str> {
     match (logger.active_days, logger.requests_left) {
         (..=0, _) => Some("its days are over"),
@@ -60,15 +60,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_told_two_days_before_and_with_the_last_twentieth_of_the_requests() {
-        let told = |active_days, num_requests, requests_left| {
+    fn expiry_is_reported_for_last_two_days_and_last_twentieth_of_requests() {
+        let expiry = |active_days, num_requests, requests_left| {
             LoggerExpiry::of(&Logger { active_days, num_requests, requests_left, ..Logger::default() })
         };
-        assert_eq!(told(30, 0, 1000), None);
-        assert_eq!(told(3, 950, 50), None);
-        assert_eq!(told(3, 951, 49), Some(LoggerExpiry::Requests(49)));
-        assert_eq!(told(2, 0, 1000), Some(LoggerExpiry::Days(2)));
-        assert_eq!(told(2, 1000, 0), Some(LoggerExpiry::Over));
-        assert_eq!(told(0, 0, 1000), Some(LoggerExpiry::Over));
+        assert_eq!(expiry(30, 0, 1000), None);
+        assert_eq!(expiry(3, 950, 50), None);
+        assert_eq!(expiry(3, 951, 49), Some(LoggerExpiry::Requests(49)));
+        assert_eq!(expiry(2, 0, 1000), Some(LoggerExpiry::Days(2)));
+        assert_eq!(expiry(2, 1000, 0), Some(LoggerExpiry::Over));
+        assert_eq!(expiry(0, 0, 1000), Some(LoggerExpiry::Over));
     }
 }

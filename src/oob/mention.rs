@@ -1,27 +1,27 @@
-//! Mentions: where a captured request carries a token, and what the target made of it.
+//! Occurrences of tokens in captured requests.
 
 use super::Token;
 use crate::contract::Shared;
 
-/// A token in a captured request.
+/// A token found in a captured request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// Which.
     pub token: Token,
-    /// It is in the payload book. One that is not stands where a payload's would: in `t=` or as a part of the path.
+    /// True if a payload has this token. Unknown tokens are reported only at the position of a payload token: in `t=`
+    /// or as a path segment.
     pub known: bool,
-    /// Where it stood.
+    /// Position in the request.
     pub place: MentionPlace,
-    /// How it was wrapped there, outermost first, such as `url`, `base64`; empty where it stood plainly.
+    /// Encodings around the token, outermost first, such as `url`, `base64`; empty if it was plain.
     pub wrapped: Vec<&'static str>,
-    /// What stood behind it in the same value and was not planted, such as `/latest/meta-data`; cleaned.
+    /// Text after the token in the same value, such as `/latest/meta-data`; sanitized.
     pub added: Shared,
 }
 
-/// Where in a request.
+/// Part of a request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MentionPlace {
-    /// The query, under this name.
+    /// A query parameter of this name.
     Query(Shared),
     /// The path.
     Path,

@@ -1,4 +1,4 @@
-//! Out-of-band: payloads that were planted, the requests they bring in, and what those tell. Pure but for the archive.
+//! Out-of-band testing: payloads, captured requests and the hits between them. Pure except for the archive.
 //!
 //! ```text
 //!   random number ─► Token ─► Payload ─► Book ──┐

@@ -1,6 +1,6 @@
-//! Making payloads: everything about them but their tokens is there when they are asked for.
+//! Creation of payloads: a request holds everything except the tokens.
 //!
-//! There is no randomness in here: tokens must not be guessed, so each is made of a number that the caller draws.
+//! This module draws no random numbers. Tokens must be unpredictable, so the caller provides random numbers.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::contract::{LoggerId, Shared, Stamp};
 use crate::finding::FindingKey;
 use crate::text::file_name;
 
-/// Most payloads at once.
+/// Maximum number of payloads per batch.
 pub const MOST: usize = 10_000;
 
-/// Payloads that were asked for: everything is as it was when the key was pressed.
+/// A request for payloads with the context of the key press.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PayloadRequest {
     pub logger: LoggerId,
@@ -22,18 +22,18 @@ pub struct PayloadRequest {
     pub form: UrlForm,
     /// How many.
     pub count: usize,
-    /// As what they are written into a file.
+    /// Shape of the payloads in a file.
     pub shape: PayloadShape,
-    /// Into this file instead of the clipboard.
+    /// Output file instead of the clipboard.
     pub into: Option<String>,
-    /// Name of the target at hand.
+    /// Name of the selected target.
     pub target: Shared,
-    /// The finding at hand, and its name.
+    /// The selected finding and its name.
     pub finding: Option<FindingKey>,
     pub finding_name: Shared,
 }
 
-/// What all payloads of one planting share beside that.
+/// Origin that all payloads of a batch share.
 #[derive(Clone, Debug, Default)]
 pub struct PayloadOrigin {
     pub workspace: Shared,
@@ -43,7 +43,7 @@ pub struct PayloadOrigin {
 }
 
 impl PayloadRequest {
-    /// The payloads, one a number that is not taken.
+    /// The payloads, one per unused number.
     pub fn payloads(&self, numbers: &[u64], book: &PayloadBook, stamped: &PayloadOrigin) -> Vec<Arc<Payload>> {
         let mut tokens: Vec<Token> = Vec::with_capacity(self.count);
         let mut taken = std::collections::HashSet::new();

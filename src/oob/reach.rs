@@ -1,12 +1,11 @@
-//! From where the URL of a logger can be reached, as far as its host tells: a payload for a target that cannot reach it
-//! proves nothing.
+//! Reachability of a logger URL, judged by its host: a target that cannot reach the URL produces no hits.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// See the module.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reachability {
     /// A loopback address.
@@ -18,7 +17,7 @@ pub enum Reachability {
 }
 
 impl Reachability {
-    /// That of a URL; nothing when it is none.
+    /// The reachability of a URL; `None` if the URL is invalid.
     pub fn of(handler_url: &str) -> Option<Self> {
         let url = Url::parse(handler_url.trim()).ok()?;
         Some(match url.host()? {
@@ -65,8 +64,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_tells_how_far_a_payload_works() {
-        for (url, told) in [
+    fn handler_host_determines_reachability() {
+        for (url, expected) in [
             ("http://127.0.0.1:8766/l/x/", "from this machine only"),
             ("http://[::1]:1/", "from this machine only"),
             ("http://[::ffff:127.0.0.1]/", "from this machine only"),
@@ -77,7 +76,7 @@ mod tests {
             ("https://198.51.100.4/l", "from anywhere that reaches 198.51.100.4"),
             ("https://x.logger.example/", "from anywhere that reaches x.logger.example"),
         ] {
-            assert_eq!(Reachability::of(url).unwrap().to_string(), told, "{url}");
+            assert_eq!(Reachability::of(url).unwrap().to_string(), expected, "{url}");
         }
         assert_eq!(Reachability::of("no url"), None);
     }

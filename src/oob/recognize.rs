@@ -1,4 +1,4 @@
-//! Recognition: the tokens in a captured request, wherever a target put them and however it wrapped them.
+//! Recognition of tokens in captured requests, wherever a target placed and encoded them.
 //!
 //! ```text
 //!   method path?query, headers, body ─► values ─► every window of a token's length ─► in the book?
@@ -6,7 +6,7 @@
 //!                                         └── decoded: url, base64, hex, gzip, deflate, \uXXXX ◄──┘  at most four layers
 //! ```
 //!
-//! Work is bounded by the size of what came: who sends a request chooses every byte of it.
+//! Work is limited by the size of the request, because the sender controls every byte.
 
 use std::borrow::Cow;
 
@@ -16,20 +16,20 @@ use super::{Mention, MentionPlace, PayloadBook, Token, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
-/// Most layers that are taken off.
+/// Maximum number of nested encodings.
 const DEEPEST: usize = 4;
-/// Bytes that may be decoded of any request, and further ones for each byte it has.
+/// Base budget of decoded bytes per request, and additional budget per byte of the request.
 const WORK: usize = 256 << 10;
 const WORK_A_BYTE: usize = 16;
-/// A token in base64 has so many characters at least, and in hexadecimal digits.
+/// Minimum length of a token in base64 and in hexadecimal digits.
 const IN_BASE64: usize = LENGTH / 3 * 4;
 const IN_HEX: usize = LENGTH * 2;
-/// Bytes shown of what stands behind a token.
+/// Maximum number of bytes shown after a token.
 const ADDED: usize = 300;
-/// The name of the parameter that a token is planted in, see `super::payload`.
+/// Name of the token parameter, see `super::payload`.
 const PARAMETER: &str = "t";
 
-/// Where a captured request carries tokens: those of the book first, in the order path, query, headers, body.
+/// Tokens in a captured request: known tokens first, in the order path, query, headers, body.
 pub fn mentions(capture: &Capture, book: &PayloadBook) -> Vec<Mention> {
     let body = request::body(capture);
     let size =
@@ -48,10 +48,10 @@ pub fn mentions(capture: &Capture, book: &PayloadBook) -> Vec<Mention> {
     found
 }
 
-/// A search in one request.
+/// Token search in one request.
 struct TokenSearch<'a> {
     book: &'a PayloadBook,
-    /// Bytes that may still be decoded.
+    /// Remaining budget of decoded bytes.
     work: usize,
     place: MentionPlace,
     found: Vec<Mention>,
@@ -98,7 +98,7 @@ impl TokenSearch<'_> {
             self.unwrap_squeezed(how, text, wrapped);
         }
         if let Cow::Owned(plain) = percent::decoded(text) {
-            // What is encoded further stands whole only in the decoded text.
+            // Further encodings are complete only in the decoded text.
             return self.inside("url", &plain, wrapped);
         }
         if let Some(plain) = unescaped(text) {
@@ -126,7 +126,7 @@ impl TokenSearch<'_> {
         }
     }
 
-    /// Goes on in what a layer wrapped.
+    /// Searches the content of a layer.
     fn inside(&mut self, layer: &'static str, plain: &[u8], wrapped: &[&'static str]) {
         let Some(left) = self.work.checked_sub(plain.len()) else { return };
         self.work = left;
@@ -135,7 +135,7 @@ impl TokenSearch<'_> {
         }
     }
 
-    /// Notes a token once a place, where it is wrapped least.
+    /// Records a token once per place, with the least wrapping.
     fn note(&mut self, token: Token, behind: &[u8], wrapped: &[&'static str]) {
         let mention = Mention {
             token,
@@ -153,7 +153,7 @@ impl TokenSearch<'_> {
     }
 }
 
-/// What stands behind a token in its value: all of a query's or path's, else as far as such a value reaches.
+/// The text after a token: the rest of a query value or path, otherwise up to a delimiter.
 fn added(place: &MentionPlace, behind: &[u8], wrapped: &[&'static str]) -> Shared {
     let alone =
         matches!(place, MentionPlace::Query(_) | MentionPlace::Path) && wrapped.iter().all(|&layer| layer == "url");
@@ -172,12 +172,12 @@ fn added(place: &MentionPlace, behind: &[u8], wrapped: &[&'static str]) -> Share
     }
 }
 
-/// Tokens of no payload, where one of a payload would stand: first in `t=`, or alone between two slashes of the path.
+/// Unknown tokens at the positions of payload tokens: first in `t=` or as a path segment.
 fn unknown(capture: &Capture) -> Vec<Mention> {
     let mention = |place, token, added| Mention { token, known: false, place, wrapped: Vec::new(), added };
     let mut found: Vec<Mention> = Vec::new();
     for segment in capture.path.iter().flat_map(|path| path.split('/')) {
-        // Words of twelve letters are many, tokens without a digit few.
+        // Words of twelve letters are common, tokens without a digit are rare.
         if let Some((token, b"")) = leading(segment.as_bytes()).filter(|_| segment.bytes().any(|b| b.is_ascii_digit()))
         {
             found.push(mention(MentionPlace::Path, token, Shared::default()));
@@ -198,7 +198,7 @@ fn unknown(capture: &Capture) -> Vec<Mention> {
     found
 }
 
-/// The token that a value begins with, if no letter or digit goes on from there, and what follows it.
+/// The token at the start of a value and the text after it, unless a letter or digit follows.
 fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
     let behind = value.get(LENGTH..)?;
     let ends = behind.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
@@ -206,12 +206,12 @@ fn leading(value: &[u8]) -> Option<(Token, &[u8])> {
     Some((token, behind))
 }
 
-/// Whether a header says that the body was compressed with deflate.
+/// True if Content-Encoding names deflate.
 fn says_deflate(capture: &Capture) -> bool {
     request::header(capture, "content-encoding").is_some_and(|value| value.to_ascii_lowercase().contains("deflate"))
 }
 
-/// A text with its `\uXXXX` as the characters they stand for, if there are any.
+/// The text with `\uXXXX` escapes decoded, if there are any.
 fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(text, b"\\u")?;
     let mut out = Vec::with_capacity(text.len());
@@ -245,14 +245,14 @@ pub(super) mod testing {
     use super::{PayloadBook, Shared, Token};
     use crate::oob::Payload;
 
-    /// A book of payloads with these tokens.
+    /// Payloads with these tokens.
     pub fn book(tokens: impl IntoIterator<Item = Token>) -> PayloadBook {
         let mut book = PayloadBook::default();
         book.take(tokens.into_iter().map(|token| Arc::new(Payload { token, ..Payload::default() })));
         book
     }
 
-    /// A body as a capture has it.
+    /// A body in the encoding of a capture.
     pub fn base64(bytes: &[u8]) -> Shared {
         STANDARD.encode(bytes).into()
     }

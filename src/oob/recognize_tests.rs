@@ -1,4 +1,4 @@
-//! Tokens are found wherever they were put and however they were wrapped, and nothing else is taken for one.
+//! Tests of token recognition.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -26,7 +26,7 @@ fn body(bytes: &[u8]) -> Capture {
     Capture { request_body_base64: base64_body(bytes), ..Capture::default() }
 }
 
-/// The one mention of a token that is in the book: where, how it was wrapped, what was added.
+/// The only mention of the known token: place, wrapping, added text.
 fn found(capture: &Capture) -> (MentionPlace, String, String) {
     let found = mentions(capture, &book([token()]));
     let [mention] = found.as_slice() else { panic!("{found:?} in {capture:?}") };
@@ -44,7 +44,7 @@ fn twice(text: &str) -> String {
 }
 
 #[test]
-fn what_a_target_added_behind_a_token_is_told_apart() {
+fn text_added_after_token_is_extracted() {
     assert_eq!(found(&query(&format!("t={TOKEN}"))), in_query("t", "", ""));
     assert_eq!(found(&query(&format!("t={TOKEN}/latest/meta-data"))), in_query("t", "", "/latest/meta-data"));
     assert_eq!(found(&query(&format!("t={TOKEN}%2Flatest+x&b=1"))), in_query("t", "", "/latest x"));
@@ -53,7 +53,7 @@ fn what_a_target_added_behind_a_token_is_told_apart() {
 }
 
 #[test]
-fn a_token_alone_or_as_a_name_is_found_too() {
+fn bare_token_and_token_as_name_are_found() {
     assert_eq!(found(&query(TOKEN)), in_query("", "", ""));
     assert_eq!(found(&query(&format!("{TOKEN}=7"))), in_query("", "", ""));
     let path = Capture { path: Some(format!("/l/x/{TOKEN}/robots.txt").into()), ..Capture::default() };
@@ -61,7 +61,7 @@ fn a_token_alone_or_as_a_name_is_found_too() {
 }
 
 #[test]
-fn encodings_are_named_outermost_first() {
+fn wrappings_are_listed_outermost_first() {
     let url = format!("http://h.test/l/x/?t={TOKEN}/a?b>");
     let encoded: String = TOKEN.bytes().map(|byte| format!("%{byte:02X}")).collect();
     assert_eq!(found(&query(&format!("u={encoded}/x"))), in_query("u", "url", "/x"));
@@ -79,7 +79,7 @@ fn encodings_are_named_outermost_first() {
 }
 
 #[test]
-fn headers_are_searched_and_their_values_end_where_they_do() {
+fn header_token_ends_at_value_delimiter() {
     let place = |name: &str| MentionPlace::Header(name.into());
     let referer = header(&format!("Referer: http://h.test/l/x/?t={TOKEN}/x"));
     assert_eq!(found(&referer), (place("Referer"), String::new(), "/x".into()));
@@ -90,7 +90,7 @@ fn headers_are_searched_and_their_values_end_where_they_do() {
 }
 
 #[test]
-fn bodies_are_searched_as_they_are_and_unwrapped() {
+fn bodies_are_searched_plain_and_decoded() {
     let in_body = |wrapped: &str, added: &str| (MentionPlace::Body, wrapped.to_owned(), added.to_owned());
     let json = format!(r#"{{"u":"http:\/\/h\/?t={TOKEN}\/a","b":1}}"#);
     assert_eq!(found(&body(json.as_bytes())), in_body("", "/a"));
@@ -112,7 +112,7 @@ fn bodies_are_searched_as_they_are_and_unwrapped() {
 }
 
 #[test]
-fn a_token_is_told_once_a_place_where_it_is_wrapped_least() {
+fn repeated_token_is_reported_once_with_least_wrapping() {
     let capture = Capture {
         http_headers: vec![format!("Referer: /?t={TOKEN}").into()],
         ..query(&format!("t={TOKEN}&again={TOKEN}&t={}", STANDARD.encode(TOKEN)))
@@ -125,7 +125,7 @@ fn a_token_is_told_once_a_place_where_it_is_wrapped_least() {
 }
 
 #[test]
-fn an_unknown_token_is_told_only_where_one_would_stand() {
+fn unknown_token_is_reported_only_at_token_positions() {
     let unknown = |capture: &Capture| -> Vec<(MentionPlace, String)> {
         let found = mentions(capture, &book([Token::of(1)]));
         assert!(found.iter().all(|mention| !mention.known));
@@ -140,12 +140,12 @@ fn an_unknown_token_is_told_only_where_one_would_stand() {
     for none in ["/l/x/applications", "/l/x/k7f2aaaabbbb.png", "/l/x/k7f2"] {
         assert_eq!(unknown(&path(none)), [], "{none}");
     }
-    // One of the book is not told a second time as an unknown one.
+    // A known token is not reported again as unknown.
     assert_eq!(found(&query(&format!("t={TOKEN}"))).0, MentionPlace::Query("t".into()));
 }
 
 #[test]
-fn work_is_bounded_by_what_came() {
+fn decode_work_is_bounded_by_request_size() {
     let bomb = squeeze(Squeezed::Gzip, &vec![b'a'; 50 << 20]);
     let nested = STANDARD.encode(squeeze(Squeezed::Gzip, &bomb)).repeat(20);
     assert_eq!(mentions(&body(nested.as_bytes()), &book([token()])), []);
@@ -153,7 +153,7 @@ fn work_is_bounded_by_what_came() {
 
 proptest! {
     #[test]
-    fn a_token_is_found_in_any_surroundings_and_up_to_two_layers(
+    fn token_in_any_context_within_two_layers_is_found(
         random: u64,
         before in "[ -~]{0,30}",
         after in "[^a-zA-Z0-9][ -~]{0,30}",
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_searched_without_a_panic(path: String, params: String, line: String, bytes: Vec<u8>, odd: String) {
+    fn any_request_is_searched_without_panic(path: String, params: String, line: String, bytes: Vec<u8>, odd: String) {
         let capture = Capture {
             path: Some(path.into()),
             url_params: params.into(),

@@ -1,4 +1,4 @@
-//! A captured request to be sent again, to a URL that a person typed and to no other.
+//! Replay of a captured request to a URL that the analyst typed.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,21 +9,21 @@ use super::out::sent_again;
 use super::request;
 use crate::contract::Capture;
 
-/// What is sent. Its header values are nobody's business: neither its words nor its debug form have them.
+/// The request to send. Display and Debug omit header values, which may be secret.
 #[derive(Clone, PartialEq)]
 pub struct Replay {
     pub method: String,
     pub url: Url,
-    /// Without those that belong to one connection.
+    /// Headers without those of one connection.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Replay {
-    /// The request towards a typed URL. Without a scheme it is https, and http on this machine.
+    /// The request to a typed URL. The default scheme is https, and http for this machine.
     ///
     /// # Errors
-    /// In words, when it is no URL to send to, or the request cannot be sent again.
+    /// If the URL is invalid or the request cannot be replayed.
     pub fn new(capture: &Capture, typed: &str) -> Result<Self, String> {
         let url = read(typed.trim())?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -46,7 +46,7 @@ impl Replay {
         })
     }
 
-    /// It goes to this machine.
+    /// True if the URL is on this machine.
     pub fn is_here(&self) -> bool {
         is_loopback(&self.url)
     }
@@ -67,7 +67,7 @@ fn read(typed: &str) -> Result<Url, String> {
     }
 }
 
-/// Whether a URL is one of this machine.
+/// True for URLs on this machine.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_goes_where_it_was_typed_and_nowhere_else() {
+    fn replay_uses_only_the_typed_url() {
         let to = |typed: &str| Replay::new(&capture(), typed).map(|replay| replay.url.to_string());
         assert_eq!(to("shop.acme.test/x?y=1").unwrap(), "https://shop.acme.test/x?y=1");
         assert_eq!(to("http://shop.acme.test").unwrap(), "http://shop.acme.test/");
@@ -125,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_its_connection_stays_and_nothing_secret_is_told() {
+    fn replay_omits_connection_headers_and_hides_secrets() {
         let replay = Replay::new(&capture(), "https://h.test/").unwrap();
         let names: Vec<&str> = replay.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!((names, replay.body.as_slice()), (vec!["Authorization", "Cookie"], &b"s3cret"[..]));
-        let told = format!("{replay} {replay:?}");
-        assert!(told.contains("POST to https://h.test/") && !told.contains("s3cret"), "{told}");
+        let shown = format!("{replay} {replay:?}");
+        assert!(shown.contains("POST to https://h.test/") && !shown.contains("s3cret"), "{shown}");
         let connect = Capture { request_method: "CONNECT".into(), ..capture() };
         assert!(Replay::new(&connect, "https://h.test/").is_err());
     }

@@ -1,4 +1,4 @@
-//! A captured request in its parts: target, headers, body, as far as the service tells them.
+//! Parts of a captured request: target, headers, body.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::contract::Capture;
 
-/// Path and query, as they were sent; some services tell the query only.
+/// Path and query as sent; some services record only the query.
 pub fn target(capture: &Capture) -> String {
     let path = capture.path.as_deref().unwrap_or_default();
     let mark = if capture.url_params.is_empty() { "" } else { "?" };
     format!("{path}{mark}{}", capture.url_params)
 }
 
-/// The pairs of the query in their order: name and value as sent, a value only where there is a `=`.
+/// Query pairs in order: name and value as sent; the value is `None` without `=`.
 pub fn pairs(capture: &Capture) -> impl Iterator<Item = (&str, Option<&str>)> {
     let pairs = capture.url_params.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value))))
 }
 
-/// The headers in their order, duplicates too; a line without a colon is all value.
+/// Headers in order with duplicates; a line without a colon has an empty name.
 pub fn headers(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
     capture.http_headers.iter().map(|line| match line.split_once(':') {
         Some((name, value)) => (name.trim(), value.trim()),
@@ -33,20 +33,20 @@ pub fn header<'a>(capture: &'a Capture, wanted: &str) -> Option<&'a str> {
     headers(capture).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
 }
 
-/// The content type: as the service tells it, else that of the headers.
+/// The content type that the service reports, otherwise the header.
 pub fn content_type(capture: &Capture) -> &str {
     match capture.request_body_type.as_str() {
         "" => header(capture, "content-type").unwrap_or_default(),
-        told => told,
+        reported => reported,
     }
 }
 
-/// The body's bytes; what is no base64 is taken as it stands.
+/// The body; invalid base64 is used as it is.
 pub fn body(capture: &Capture) -> Cow<'_, [u8]> {
     bytes(capture.request_body_base64.as_bytes())
 }
 
-/// The start of the body, of a long one about so many bytes; the rest is not decoded.
+/// About the first `most` bytes of the body; the rest is not decoded.
 pub fn body_start(capture: &Capture, most: usize) -> Cow<'_, [u8]> {
     let base64 = capture.request_body_base64.as_bytes();
     bytes(&base64[..base64.len().min(most.div_ceil(3) * 4)])
@@ -56,7 +56,7 @@ fn bytes(base64: &[u8]) -> Cow<'_, [u8]> {
     STANDARD.decode(base64).map_or(Cow::Borrowed(base64), Cow::Owned)
 }
 
-/// Bytes of the body, without decoding it.
+/// Size of the body, computed without decoding.
 pub fn body_size(capture: &Capture) -> usize {
     let base64 = &capture.request_body_base64;
     let padding = base64.bytes().rev().take_while(|&byte| byte == b'=').count();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_of_a_body_is_told_without_decoding_it() {
+    fn body_size_is_computed_without_decoding() {
         for bytes in [&b""[..], b"a", b"ab", b"abc", b"abcd"] {
             let capture = Capture { request_body_base64: STANDARD.encode(bytes).into(), ..Capture::default() };
             assert_eq!((body_size(&capture), &*body(&capture)), (bytes.len(), bytes));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_in_their_order() {
+    fn request_parts_keep_their_order() {
         let capture = Capture {
             url_params: "a=1=2&flag&a=".into(),
             http_headers: vec!["X-A: 1".into(), "x-a:2".into(), "odd".into()],

@@ -1,51 +1,35 @@
-//! Shapes: the URL of a payload as the place it is planted in wants it.
+//! Payload shapes: the URL of a payload in the form that an injection point needs.
 
-use std::fmt;
 use std::str::FromStr;
 
+use crate::finding::named_enum;
 use crate::text::quoted;
 
-/// A shape of a URL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PayloadShape {
-    /// As it is.
-    #[default]
-    Plain,
-    /// `//host/path`: the page's scheme is taken.
-    SchemeLess,
-    /// Path and query, for a place that has the host already.
-    Hostless,
-    /// As the value of a parameter of another URL.
-    Encoded,
-    /// An XML document with an external entity.
-    Xxe,
-    /// An HTML image.
-    Img,
-    /// An SVG document with an image.
-    Svg,
-    /// A command.
-    Curl,
+named_enum! {
+    /// The form of a payload URL for one kind of injection point.
+    #[derive(Default)]
+    PayloadShape {
+        /// The URL itself.
+        #[default]
+        Plain "plain",
+        /// `//host/path`, which inherits the scheme of the page.
+        SchemeLess "schemeless",
+        /// Path and query only.
+        Hostless "hostless",
+        /// Percent-encoded, as a parameter value of another URL.
+        Encoded "encoded",
+        /// An XML document with an external entity.
+        Xxe "xxe",
+        /// An HTML image.
+        Img "img",
+        /// An SVG document with an image.
+        Svg "svg",
+        /// A curl command.
+        Curl "curl",
+    }
 }
 
 impl PayloadShape {
-    /// All, the commonest first.
-    pub const ALL: [Self; 8] =
-        [Self::Plain, Self::SchemeLess, Self::Hostless, Self::Encoded, Self::Xxe, Self::Img, Self::Svg, Self::Curl];
-
-    /// Its name, in menus and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::SchemeLess => "schemeless",
-            Self::Hostless => "hostless",
-            Self::Encoded => "encoded",
-            Self::Xxe => "xxe",
-            Self::Img => "img",
-            Self::Svg => "svg",
-            Self::Curl => "curl",
-        }
-    }
-
     /// A URL in this shape, on one line.
     pub fn of(self, url: &str) -> String {
         match self {
@@ -53,7 +37,7 @@ impl PayloadShape {
             Self::SchemeLess => url.find("//").map_or(url, |at| &url[at..]).to_owned(),
             Self::Hostless => hostless(url).to_owned(),
             Self::Encoded => url::form_urlencoded::byte_serialize(url.as_bytes()).collect(),
-            // No reference is read in a system literal: only its quotes could end it.
+            // Entities are not resolved in a system literal: only quotes can end it.
             Self::Xxe => format!(
                 r#"<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "{}">]><r>&x;</r>"#,
                 url.replace('"', "%22")
@@ -68,29 +52,22 @@ impl PayloadShape {
     }
 }
 
-/// What follows scheme and host.
+/// Path and query of a URL.
 fn hostless(url: &str) -> &str {
     let behind_scheme = url.find("//").map_or(0, |at| at + 2);
     url[behind_scheme..].find(['/', '?']).map_or("/", |at| &url[behind_scheme + at..])
 }
 
-/// A value between double quotes in HTML and XML.
+/// Escapes an attribute value for HTML and XML.
 fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-impl fmt::Display for PayloadShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl FromStr for PayloadShape {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(", ");
-        let named = |shape: &Self| shape.name() == text;
-        Self::ALL.into_iter().find(named).ok_or_else(|| format!("{text:?} is no shape: {}", names()))
+        let names = || Self::ALL.map(Self::as_str).join(", ");
+        Self::named(text).ok_or_else(|| format!("unknown shape {text:?}; use {}", names()))
     }
 }
 
@@ -103,7 +80,7 @@ mod tests {
     use crate::oob::{Token, UrlForm, mentions};
 
     #[test]
-    fn a_url_takes_every_shape() {
+    fn payload_url_renders_in_every_shape() {
         let url = "http://h.test:8080/l/x/?k=1&t=abcdefghijkl";
         let shapes = [
             url,
@@ -120,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_read_by_their_names() {
-        assert_eq!(PayloadShape::ALL.map(|shape| shape.name().parse()), PayloadShape::ALL.map(Ok));
+    fn shape_names_parse() {
+        assert_eq!(PayloadShape::ALL.map(|shape| shape.as_str().parse()), PayloadShape::ALL.map(Ok));
         assert!("no".parse::<PayloadShape>().unwrap_err().contains("plain, schemeless"));
     }
 
     proptest! {
         #[test]
-        fn a_token_is_recognised_in_every_shape(random: u64) {
+        fn token_in_every_shape_is_recognized(random: u64) {
             let token = Token::of(random);
             let book = crate::oob::recognize::testing::book([token]);
             for form in [UrlForm::Query, UrlForm::Path] {

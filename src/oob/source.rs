@@ -1,6 +1,6 @@
-//! Where a captured request came from: a bot that fetches every URL it reads, the analyst's own address, a target.
+//! Origin of a captured request: a bot, one of the analyst's addresses, or a target.
 //!
-//! All of it is told beside the request and nothing is hidden for it: a User-Agent and a header are claims.
+//! The origin is shown beside the request and hides nothing: User-Agent and headers can be forged.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,10 +14,10 @@ use super::{MentionPlace, request};
 use crate::contract::{Capture, Shared};
 use crate::text;
 
-/// A program that fetches URLs by itself.
+/// A program that fetches URLs automatically.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)] // told in assets/oob/agents.toml
+#[allow(missing_docs)] // documented in assets/oob/agents.toml
 pub struct Agent {
     pub name: String,
     has: String,
@@ -36,57 +36,56 @@ static AGENTS: LazyLock<Vec<Agent>> = LazyLock::new(|| {
 });
 
 impl Agent {
-    /// The program that a User-Agent names.
+    /// The program of a User-Agent.
     pub fn of(user_agent: &str) -> Option<&'static Self> {
         let user_agent = user_agent.to_ascii_lowercase();
         AGENTS.iter().find(|agent| user_agent.contains(&agent.has))
     }
 }
 
-/// What is known of where a request came from.
+/// Origin of a request.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureSource {
-    /// A bot, by its User-Agent.
+    /// Bot by User-Agent.
     pub bot: Option<&'static Agent>,
-    /// It came from an address of the analyst's.
+    /// True if an address of the analyst sent it.
     pub own: bool,
-    /// Targets of the workspace that it came from or that it names.
+    /// Targets of the workspace that sent the request or that it names.
     pub targets: Vec<NamedTarget>,
 }
 
-/// A target that a request names.
+/// A target related to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTarget {
-    /// Where; nowhere in it when the request itself came from there.
+    /// Part of the request that names the target; `None` if the target sent the request.
     pub place: Option<MentionPlace>,
-    /// The target's name.
     pub target: Shared,
 }
 
 impl CaptureSource {
-    /// Of a captured request.
+    /// The origin of a captured request.
     pub fn of(capture: &Capture, own: &[Network], targets: &TargetHosts) -> Self {
         Self { bot: Agent::of(&capture.user_agent), own: is_own(capture, own), targets: targets.named_in(capture) }
     }
 
-    /// The target that it came from, else the first that it names.
+    /// The target that sent it, otherwise the first target it names.
     pub fn target(&self) -> Option<&Shared> {
         self.from_target().or_else(|| Some(&self.targets.first()?.target))
     }
 
-    /// The target that it came from.
+    /// The target that sent it.
     pub fn from_target(&self) -> Option<&Shared> {
         self.targets.iter().find(|named| named.place.is_none()).map(|named| &named.target)
     }
 }
 
-/// Whether a request came from one of these addresses.
+/// True if the sender has one of these addresses.
 pub fn is_own(capture: &Capture, own: &[Network]) -> bool {
     let from: Option<IpAddr> = capture.ip_address.trim().parse().ok();
     from.is_some_and(|from| own.iter().any(|network| network.has(from)))
 }
 
-/// An address, or the addresses that begin alike: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`.
+/// An address or network: `192.0.2.7`, `10.0.0.0/8`, `2001:db8::/32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network {
     address: IpAddr,
@@ -94,7 +93,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an address is one of its.
+    /// True if the network contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.bits,
@@ -142,22 +141,22 @@ impl std::fmt::Display for Network {
     }
 }
 
-/// The hosts and addresses of a workspace's targets: made once, and asked for every word of a request.
+/// Hosts and addresses of the targets of a workspace, built once and looked up for every word of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetHosts {
-    /// The name of each target by its host, in lower case.
+    /// Target names by lower-case host.
     targets: HashMap<String, Shared>,
-    /// Whether there is a host of a length: most words of a request have another one.
+    /// Lengths of known hosts: most words of a request have another length.
     lengths: Vec<bool>,
 }
 
-/// Bytes of a body that are searched for names.
+/// Maximum number of body bytes that are searched for hosts.
 const SEARCHED: usize = 64 << 10;
-/// Most targets named of one request.
+/// Maximum number of targets per request.
 const MOST: usize = 10;
 
 impl TargetHosts {
-    /// Of targets by their names: hosts, addresses, URLs.
+    /// Builds the table from target names: hosts, addresses, URLs.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a Shared>) -> Self {
         let targets: HashMap<String, Shared> =
             names.into_iter().filter_map(|name| Some((host(name)?, name.clone()))).collect();
@@ -167,7 +166,7 @@ impl TargetHosts {
         Self { targets, lengths }
     }
 
-    /// The target of a host or address, with or without a port.
+    /// The target with this host or address, with or without a port.
     pub fn target(&self, word: &str) -> Option<&Shared> {
         let word = word.trim_matches(['.', '-', ':', '[', ']']);
         let without_port = || Some(word.rsplit_once(':')?.0.trim_matches(['[', ']']));
@@ -179,7 +178,7 @@ impl TargetHosts {
         if may_be { self.targets.get(&host.to_ascii_lowercase()) } else { None }
     }
 
-    /// The targets that a request came from or names. Its `Host` is the logger's and says nothing.
+    /// The targets that sent the request or that it names. The `Host` header is that of the logger and is ignored.
     pub fn named_in(&self, capture: &Capture) -> Vec<NamedTarget> {
         let mut named: Vec<NamedTarget> = Vec::new();
         if self.targets.is_empty() {
@@ -207,7 +206,7 @@ impl TargetHosts {
     }
 }
 
-/// The host in a target's name.
+/// The host in a target name.
 fn host(name: &str) -> Option<String> {
     let name = name.trim();
     let host = match url::Url::parse(name).ok().filter(|_| name.contains("://")) {
@@ -218,7 +217,7 @@ fn host(name: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// The stretches of a text that could be hosts or addresses.
+/// The words of a text that may be hosts or addresses.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let of_hosts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '_');
     text.split(move |c| !of_hosts(c)).filter(|word| word.len() > 2)
@@ -230,7 +229,7 @@ mod tests {
     use crate::oob::recognize::testing::base64;
 
     #[test]
-    fn every_agent_has_a_source_and_is_found_by_its_name() {
+    fn listed_agents_have_source_and_match_their_marker() {
         assert!(AGENTS.len() >= 20);
         for agent in AGENTS.iter() {
             assert!(agent.source.starts_with("https://"), "{agent:?}");
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_are_told_by_their_user_agent() {
+    fn bots_are_recognized_by_user_agent() {
         let name = |agent: &str| Agent::of(agent).map(|agent| agent.name.as_str());
         assert_eq!(name("Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"), Some("Slack"));
         assert_eq!(name("TelegramBot (like TwitterBot)"), Some("Telegram"));
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_networks_are_read_and_matched() {
+    fn addresses_and_networks_parse_and_match() {
         let network = |text: &str| text.parse::<Network>().unwrap();
         let has = |text: &str, address: &str| network(text).has(address.parse().unwrap());
         assert!(has("192.0.2.7", "192.0.2.7") && !has("192.0.2.7", "192.0.2.8"));
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_named_where_a_request_came_from_and_what_it_carries() {
+    fn request_names_targets_by_sender_and_content() {
         let names: Vec<Shared> =
             ["10.0.4.11", "https://shop.acme.test:8443/x", "intra.acme.test"].map(Shared::from).to_vec();
         let capture = Capture {

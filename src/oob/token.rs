@@ -1,7 +1,7 @@
-//! Tokens: what makes a planted URL unique, and what is looked for in every captured request.
+//! Tokens identify payload URLs and are searched for in every captured request.
 //!
-//! Twelve characters of `a-z2-7` are sixty random bits, so that one fits a machine word: a text is searched by
-//! sliding a word over it, whatever stands before or behind. Case does not count, since targets change it.
+//! Twelve characters of `a-z2-7` are sixty random bits and fit a machine word, so a text is searched with a sliding
+//! window. Case is ignored because targets change it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,22 +15,22 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BITS: u32 = 5;
 const MASK: u64 = (1 << (BITS * LENGTH as u32)) - 1;
 
-/// A token; its number has sixty bits, five a character.
+/// A token of sixty bits, five per character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(u64);
 
 impl Token {
-    /// The token of a random number.
+    /// The token for a random number.
     pub fn of(random: u64) -> Self {
         Self(random & MASK)
     }
 
-    /// Its number, which fits an `i64`.
+    /// The number, which fits an `i64`.
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// Every stretch of a text that could be a token, with the place of its first byte: overlapping ones too.
+    /// Every token-sized window of a text with its offset, including overlapping ones.
     pub fn windows(text: &[u8]) -> impl Iterator<Item = (usize, Self)> + '_ {
         let (mut word, mut run) = (0_u64, 0_usize);
         text.iter().enumerate().filter_map(move |(at, &byte)| {
@@ -56,7 +56,7 @@ impl From<i64> for Token {
     }
 }
 
-/// The five bits a character stands for.
+/// The five bits of a character.
 fn value(byte: u8) -> Option<u8> {
     match byte.to_ascii_lowercase() {
         byte @ b'a'..=b'z' => Some(byte - b'a'),
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_token_is_read_as_it_is_written_in_any_case(random: u64) {
+        fn token_text_round_trips_in_any_case(random: u64) {
             let token = Token::of(random);
             let text = token.to_string();
             prop_assert_eq!(text.parse(), Ok(token));
@@ -114,7 +114,7 @@ mod tests {
         }
 
         #[test]
-        fn a_token_is_found_whatever_stands_around_it(random: u64, before in ".{0,20}", after in ".{0,20}") {
+        fn token_is_found_in_any_context(random: u64, before in ".{0,20}", after in ".{0,20}") {
             let token = Token::of(random);
             let text = format!("{before}{token}{after}");
             prop_assert!(Token::windows(text.as_bytes()).any(|found| found == (before.len(), token)));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_or_of_other_characters_is_no_token() {
+    fn invalid_token_text_is_rejected() {
         for text in ["", "abcdefghijk", "abcdefghijkl2", "abcdef-hijkl", "abcdefghijk1", "abcdefghijk8"] {
             assert!(text.parse::<Token>().is_err(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! One bit a row: which rows a query takes.
+//! A set of rows as bits.
 
 /// A set of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,19 +8,19 @@ pub struct RowSet {
 }
 
 impl RowSet {
-    /// No row of so many.
+    /// The empty set of `len` rows.
     pub fn none(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    /// Every row of so many.
+    /// The set of all `len` rows.
     pub fn all(len: usize) -> Self {
         let mut bits = Self::none(len);
         bits.invert();
         bits
     }
 
-    /// The rows that hold.
+    /// The rows for which `holds` is true.
     pub fn of(len: usize, mut holds: impl FnMut(usize) -> bool) -> Self {
         let mut bits = Self::none(len);
         for (at, word) in bits.words.iter_mut().enumerate() {
@@ -30,42 +30,42 @@ impl RowSet {
         bits
     }
 
-    /// How many rows there are, taken or not.
+    /// Number of rows, in the set or not.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no rows at all.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub fn set(&mut self, row: usize) {
         self.words[row / 64] |= 1 << (row % 64);
     }
 
-    /// Whether a row is taken; none beyond the last.
+    /// True if the row is in the set.
     pub fn has(&self, row: usize) -> bool {
         self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
-    /// How many are taken.
+    /// Number of rows in the set.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Keeps what the other takes too.
+    /// Intersects with the other set.
     pub fn and(&mut self, other: &RowSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
-    /// Takes what the other takes too.
+    /// Unites with the other set.
     pub fn or(&mut self, other: &RowSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
-    /// Takes exactly the others.
+    /// Replaces the set by its complement.
     pub fn invert(&mut self) {
         self.words.iter_mut().for_each(|word| *word = !*word);
         if let Some(last) = self.words.last_mut()
@@ -75,7 +75,7 @@ impl RowSet {
         }
     }
 
-    /// The rows taken, ascending.
+    /// The rows of the set, ascending.
     pub fn rows(&self) -> impl Iterator<Item = usize> {
         (0..self.len).filter(|&row| self.has(row))
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_of_rows_are_joined_and_turned_round_within_their_length() {
+    fn row_set_operations_respect_length() {
         let mut odd = RowSet::of(70, |row| row % 2 == 1);
         assert_eq!((odd.count(), odd.has(69), odd.has(70), odd.has(700)), (35, true, false, false));
         odd.invert();

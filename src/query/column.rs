@@ -9,7 +9,7 @@ use super::field::ValueKind;
 use super::{Field, TextPool};
 use crate::contract::{Shared, Stamp};
 
-/// Stands where a row has no text.
+/// Code of a row without text.
 const NOTHING: u32 = u32::MAX;
 
 /// The values of one field.
@@ -28,11 +28,11 @@ pub enum Column {
     Flags(Vec<u64>),
 }
 
-/// One value a row, or any number of them.
+/// One value per row, or any number of them.
 #[derive(Clone, Debug)]
 pub struct Cells<T> {
     values: Vec<T>,
-    /// Where the values of each row end; while there is none, each row has one value.
+    /// End of the values of each row; `None` while every row has one value.
     ends: Option<Vec<u32>>,
     nothing: T,
 }
@@ -56,7 +56,7 @@ impl<T: Copy> Cells<T> {
         }
     }
 
-    /// The values of a row. Where there are none it may be the one that stands for nothing.
+    /// The values of a row; may be the placeholder if there are none.
     pub fn row(&self, row: usize) -> &[T] {
         match &self.ends {
             None => &self.values[row..=row],
@@ -72,12 +72,12 @@ impl<T: Copy> Cells<T> {
         self.ends.as_ref().map_or(self.values.len(), Vec::len)
     }
 
-    /// Every value by row, where each row has exactly one.
+    /// Values by row, if every row has exactly one.
     pub fn single(&self) -> Option<&[T]> {
         self.ends.is_none().then_some(&self.values)
     }
 
-    /// Exchanges the value of a row; false where rows can have several.
+    /// Replaces the value of a row; false if rows can have several values.
     fn replace(&mut self, row: usize, values: &[T]) -> bool {
         let one = match values {
             [] => self.nothing,
@@ -94,12 +94,12 @@ impl<T: Copy> Cells<T> {
     }
 }
 
-/// Makes a column row by row: values are put in, then the row is ended.
+/// Builds a column row by row: add values, then end the row.
 #[derive(Clone, Debug)]
 pub struct ColumnBuilder {
     column: Column,
     known: HashMap<Shared, u32>,
-    /// Texts that are held here, by their address: equal texts of one answer are one.
+    /// Codes by address of shared texts: equal texts of one response are shared.
     held: HashMap<usize, u32>,
     codes: Vec<u32>,
     numbers: Vec<f64>,
@@ -107,7 +107,7 @@ pub struct ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    /// For a field of a list of so many rows.
+    /// A builder for a field of a list with `rows` rows.
     pub fn new(field: Field, rows: usize) -> Self {
         let column = match field.spec().values {
             ValueKind::Flags => Column::Flags(Vec::with_capacity(rows)),
@@ -121,7 +121,7 @@ impl ColumnBuilder {
         Self { column, known: HashMap::new(), held: HashMap::new(), codes: Vec::new(), numbers: Vec::new(), flags: 0 }
     }
 
-    /// The row has this text; an empty one is none.
+    /// Adds a text; empty texts are ignored.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
             let code = self.known.get(text).copied().unwrap_or_else(|| self.learn(text.into()));
@@ -129,7 +129,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The same for a text that may be one with those of other rows.
+    /// Adds a text that may be shared with other rows.
     pub fn shared(&mut self, text: &Shared) {
         let address = text.as_str().as_ptr() as usize;
         match self.held.get(&address) {
@@ -151,22 +151,22 @@ impl ColumnBuilder {
         code
     }
 
-    /// The row has this number, if it has one.
+    /// Adds a number, if any.
     pub fn maybe(&mut self, number: Option<f64>) {
         self.numbers.extend(number);
     }
 
-    /// The row has this whole number.
+    /// Adds an integer.
     pub fn whole(&mut self, number: i64) {
         self.numbers.push(number as f64);
     }
 
-    /// The row has this time, if it has one.
+    /// Adds a time, if any.
     pub fn time(&mut self, time: Option<Stamp>) {
         self.numbers.extend(time.map(|time| time.as_second() as f64));
     }
 
-    /// The row has these flags too.
+    /// Adds flags.
     pub fn flags(&mut self, bits: u64) {
         self.flags |= bits;
     }
@@ -181,7 +181,7 @@ impl ColumnBuilder {
         self.clear();
     }
 
-    /// Puts what was put in where a row was that is there already; false where only making the column anew will do.
+    /// Replaces an existing row by the added values; false if the column must be rebuilt.
     pub fn end_again(&mut self, row: usize) -> bool {
         let done = match &mut self.column {
             Column::TextPool { cells, .. } => cells.replace(row, &self.codes),
@@ -198,20 +198,19 @@ impl ColumnBuilder {
         self.flags = 0;
     }
 
-    /// The column so far.
+    /// The present column.
     pub fn column(&self) -> &Column {
         &self.column
     }
 
-    /// The column.
+    /// The finished column.
     pub fn finish(self) -> Column {
         self.column
     }
 }
 
 impl Column {
-    /// How many other rows have the same text as a row, and so many of them, where no row has several texts; none where
-    /// it has none.
+    /// Number of other rows with the same text and at most `most` of these rows, if no row has several texts.
     pub fn same_as(&self, row: usize, most: usize) -> (usize, Vec<usize>) {
         let Self::TextPool { cells, .. } = self else { return Default::default() };
         let codes = cells.single().unwrap_or_default();
@@ -221,12 +220,12 @@ impl Column {
         (count, others.map(|(at, _)| at).take(most.min(count)).collect())
     }
 
-    /// How many rows have each text, the most frequent first.
+    /// Number of rows per text, most frequent first.
     pub fn counts(&self) -> Vec<(&str, usize)> {
         self.ranked(usize::MAX, |_| Some(())).into_iter().map(|(_, text, count)| (text, count)).collect()
     }
 
-    /// So many of the texts that have a rank, and how many rows have each: by rank, then the most frequent first.
+    /// At most `most` texts that have a rank, with their number of rows: by rank, then most frequent first.
     pub fn ranked<R: Ord>(&self, most: usize, rank: impl Fn(&str) -> Option<R>) -> Vec<(R, &str, usize)> {
         let Self::TextPool { values, cells } = self else { return Vec::new() };
         let mut counts = vec![0usize; values.len()];
@@ -253,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_are_kept_once_and_counted() {
+    fn equal_texts_are_stored_once_and_counted() {
         let mut builder = ColumnBuilder::new(Field::Cve, 4);
         for texts in [&["a", "b"][..], &[], &["a"], &[""]] {
             texts.iter().for_each(|text| builder.shared(&Shared::from(*text)));
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_the_same_text_are_found_without_looking_at_texts() {
+    fn rows_with_equal_text_are_found_by_code() {
         let mut builder = ColumnBuilder::new(Field::Class, 5);
         for text in ["a", "", "b", "a", ""] {
             builder.text(text);
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_can_be_told_anew_where_rows_have_one_value() {
+    fn single_value_row_can_be_replaced() {
         let mut builder = ColumnBuilder::new(Field::Verdict, 2);
         for text in ["open", "open"] {
             builder.text(text);

@@ -1,4 +1,4 @@
-//! What can be written where the cursor is: fields, and values that occur, with how many rows have them.
+//! Completion: fields, flags and present values with their number of rows.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use super::field::ValueKind;
 use super::{Evaluator, Field, Flag, RowSource, lex};
 use crate::contract::Risk;
 
-/// Most completions that are offered.
+/// Maximum number of completions.
 const MOST: usize = 8;
-/// Longer values are texts to read, not to write.
+/// Longer values are not offered.
 const LONGEST: usize = 80;
 
-/// Something that can be written.
+/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Bytes of the text that it replaces.
+    /// Byte range that it replaces.
     pub at: Range<usize>,
-    /// What is written there.
+    /// Replacement text.
     pub text: String,
-    /// What it is, or how many rows have it.
+    /// Description, or number of rows.
     pub note: String,
 }
 
-/// What can be written at a byte of a text, what occurs most first.
+/// Completions at a byte of a text, most frequent first.
 pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<Completion> {
     let before = text.get(..cursor).unwrap_or(text);
     let start = start_of_word(before);
@@ -41,7 +41,7 @@ pub fn complete(text: &str, cursor: usize, evaluator: &mut Evaluator, source: &d
     found
 }
 
-/// Where the word that ends here begins: after the last space or sign outside of quotes.
+/// Start of the word that ends here: after the last space or sign outside quotes.
 fn start_of_word(text: &str) -> usize {
     let (mut start, mut quoted, mut escaped) = (0, false, false);
     for (at, letter) in text.char_indices() {
@@ -59,7 +59,7 @@ fn start_of_word(text: &str) -> usize {
     start
 }
 
-/// Fields and flags whose names begin so.
+/// Fields and flags whose names start with the word.
 fn names(word: &str, at: Range<usize>, source: &dyn RowSource) -> Vec<Completion> {
     let begins = |name: &str| {
         name.len() >= word.len() && name.is_char_boundary(word.len()) && name[..word.len()].eq_ignore_ascii_case(word)
@@ -83,7 +83,7 @@ fn names(word: &str, at: Range<usize>, source: &dyn RowSource) -> Vec<Completion
     fields.map(field).chain(flags.map(flag)).collect()
 }
 
-/// Values of a field that begin so, or have it within.
+/// Values of a field that start with or contain the typed text.
 fn values(
     field: Field,
     word: &str,
@@ -109,7 +109,7 @@ fn values(
     fits.into_iter().map(complete).filter(|completion| completion.text != word[from..]).collect()
 }
 
-/// Whether a text has another, given in lower case: nothing where it has not, else false where it begins so.
+/// `None` if the text does not contain `typed` (lower case), otherwise true if it only contains it after the start.
 fn has(text: &str, typed: &str) -> Option<bool> {
     if !text.is_ascii() {
         return text.to_lowercase().find(typed).map(|at| at > 0);
@@ -120,7 +120,7 @@ fn has(text: &str, typed: &str) -> Option<bool> {
     text.windows(typed.len()).position(begins).map(|at| at > 0)
 }
 
-/// The values of a field that have a text, with how many rows have each; those first that begin so.
+/// Values of a field that contain a text, with their number of rows; values that start with it come first.
 fn occurring(field: Field, typed: &str, evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<(String, usize)> {
     let chosen = |known: Vec<(String, usize)>| {
         let mut known: Vec<_> = known.into_iter().filter_map(|one| Some((has(&one.0, typed)?, one))).collect();

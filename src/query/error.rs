@@ -1,26 +1,26 @@
-//! Why a text is no query: where, for what reason, and what to write instead.
+//! Parse errors: position, reason and hint.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Why a text is no query.
+/// Parse error of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Bytes of the text that it is about; empty at its end where something is missing.
+    /// Byte range of the error; empty at the end if something is missing.
     pub at: Range<usize>,
-    /// One sentence without a full stop.
+    /// Reason, without a full stop.
     pub reason: String,
-    /// What to write instead.
+    /// Suggested correction.
     pub hint: Option<String>,
 }
 
 impl ParseError {
-    /// An error about a place.
+    /// An error at a position.
     pub fn new(at: Range<usize>, reason: impl Into<String>) -> Self {
         Self { at, reason: reason.into(), hint: None }
     }
 
-    /// The same with what to write instead.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -37,14 +37,14 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The name that is nearest to what was typed: its beginning, or at most two letters away.
+/// The nearest name: a prefix match, or at most two edits away.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let far = |name: &str| if name.starts_with(&typed) { 0 } else { distance(&typed, name) };
     names.map(|name| (far(name), name)).filter(|(far, name)| *far <= 2.min(name.len() / 2)).min().map(|(_, name)| name)
 }
 
-/// How many letters must be put in, taken out or exchanged to make one text of the other.
+/// Edit distance of two texts.
 fn distance(a: &str, b: &str) -> usize {
     if a.len() > 40 {
         return usize::MAX;
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_the_name_and_nonsense_finds_none() {
+    fn misspelled_name_suggests_nearest() {
         let names = || ["verdict", "risk", "port", "reason"].into_iter();
         assert_eq!(nearest("verdcit", names()), Some("verdict"));
         assert_eq!(nearest("Ris", names()), Some("risk"));

@@ -1,7 +1,7 @@
-//! Which rows a query takes.
+//! Evaluation of queries.
 //!
-//! Each clause scans one column; the sets of rows are joined a machine word at a time. [`Evaluator`] keeps the sets of
-//! clauses, so that a key typed at the end of a query computes only the clause it changes.
+//! Each clause scans one column; row sets are combined one machine word at a time. [`Evaluator`] caches the set of each
+//! clause, so a typed key evaluates only the clause it changes.
 
 use std::collections::HashMap;
 
@@ -13,21 +13,21 @@ use super::value::{Matcher, When};
 use super::{Clause, ClauseTest, Expr, Field, Flag, Query, RowSet};
 use crate::query::ValueKind;
 
-/// Most clauses that are kept.
+/// Maximum number of cached clauses.
 const MOST_KEPT: usize = 64;
 
 impl Query {
-    /// The rows it takes.
+    /// The matching rows.
     pub fn matches(&self, source: &dyn RowSource) -> RowSet {
         Evaluator::default().matches(self, source)
     }
 }
 
-/// Evaluates queries over one list, and keeps what each clause took until that list or the decisions change.
+/// Evaluates queries over one list and caches the rows of each clause until the list or the decisions change.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
     kept: HashMap<String, CachedRows>,
-    /// Columns that the list does not have ready.
+    /// Columns that the list does not provide.
     columns: HashMap<Field, ColumnBuilder>,
 }
 
@@ -35,29 +35,29 @@ pub struct Evaluator {
 struct CachedRows {
     rows: RowSet,
     field: Field,
-    /// Holds in this second only.
+    /// Valid in this second only.
     at: Option<i64>,
 }
 
 impl Evaluator {
-    /// The list is another one: nothing that is kept holds.
+    /// Drops all caches, because the list changed.
     pub fn forget(&mut self) {
         self.kept.clear();
         self.columns.clear();
     }
 
-    /// Forgets what follows from some fields.
+    /// Drops caches of some fields.
     pub fn forget_fields(&mut self, gone: impl Fn(Field) -> bool) {
         self.kept.retain(|_, kept| !gone(kept.field));
         self.columns.retain(|field, _| !gone(*field));
     }
 
-    /// Takes columns that were made elsewhere.
+    /// Adds columns built elsewhere.
     pub fn take_columns(&mut self, made: impl IntoIterator<Item = (Field, ColumnBuilder)>) {
         self.columns.extend(made);
     }
 
-    /// Some rows say something else in some fields: their places in these columns are written anew.
+    /// Rewrites changed rows in the columns of changed fields.
     pub fn update_rows(&mut self, rows: &[usize], changed: impl Fn(Field) -> bool, source: &dyn RowSource) {
         self.kept.retain(|_, kept| !changed(kept.field));
         self.columns.retain(|field, builder| {
@@ -69,12 +69,12 @@ impl Evaluator {
         });
     }
 
-    /// The rows a query takes.
+    /// The rows that match a query.
     pub fn matches(&mut self, query: &Query, source: &dyn RowSource) -> RowSet {
         self.rows(query.root(), source)
     }
 
-    /// The rows a part of a query takes.
+    /// The rows that match a part of a query.
     pub fn rows(&mut self, expr: &Expr, source: &dyn RowSource) -> RowSet {
         match expr {
             Expr::All(parts) => {
@@ -107,7 +107,7 @@ impl Evaluator {
             self.kept.clear();
         }
         let at = matches!(clause.test, ClauseTest::Time(_, When::Span(_))).then(|| source.now());
-        // Flags come from two columns; the one of the decisions may change.
+        // Flags come from two columns; the decision column may change.
         let of_decision = |flags: &Vec<Flag>| flags.iter().any(|flag| flag.is_of_decision());
         let field = match &clause.test {
             ClauseTest::Flags(flags) if of_decision(flags) => Field::Decision,
@@ -117,7 +117,7 @@ impl Evaluator {
         rows
     }
 
-    /// The values of a field: as the list has them ready, else made now and kept.
+    /// The column of a field: provided by the list, otherwise built and cached.
     pub fn column<'a>(&'a mut self, field: Field, source: &'a dyn RowSource) -> &'a Column {
         match source.ready(field) {
             Some(column) => column,
@@ -125,7 +125,7 @@ impl Evaluator {
         }
     }
 
-    /// The rows one clause takes.
+    /// The rows that match a clause.
     fn take(&mut self, clause: &Clause, source: &dyn RowSource) -> RowSet {
         match &clause.test {
             ClauseTest::Like(texts) if matches!(clause.field.spec().values, ValueKind::Search) => {
@@ -173,7 +173,7 @@ fn take_values(field: Field, test: &ClauseTest, column: &Column, now: i64) -> Ro
     }
 }
 
-/// The rows of which a value is taken; the others where the opposite is asked for.
+/// The rows with a matching value, or the other rows if `opposite`.
 fn scan<T: Copy>(cells: &Cells<T>, takes: impl Fn(T) -> bool, opposite: bool) -> RowSet {
     let mut rows = match cells.single() {
         Some(values) => RowSet::of(values.len(), |row| takes(values[row])),
@@ -199,7 +199,7 @@ fn text_test(field: Field, test: &ClauseTest) -> Box<dyn Fn(&str) -> bool> {
     }
 }
 
-/// `cwe:79` asks for `CWE-79`.
+/// `cwe:79` means `CWE-79`.
 fn normal(field: Field, texts: &[String]) -> Vec<String> {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let one = |text: &String| if number(text) { format!("CWE-{text}") } else { text.clone() };
@@ -216,7 +216,7 @@ fn take_numbers(cells: &Cells<f64>, compare: Compare, numbers: &[Number]) -> Row
     }
 }
 
-/// Compares with a range: less is before it, at most is before its end. A value that is not there never holds.
+/// Compares with a range: less is before its start, at most is up to its end. Missing values (NaN) never match.
 fn holds(value: f64, compare: Compare, (first, last): (f64, f64)) -> bool {
     match compare {
         Compare::Less => value < first,
@@ -236,7 +236,7 @@ fn take_times(field: Field, cells: &Cells<f64>, compare: Compare, when: When, no
             scan(cells, |time| holds(away(time), compare, (span, span)), false)
         }
         (_, Some((first, last))) => scan(cells, |time| holds(time, compare, (first as f64, last as f64)), false),
-        // A day that no clock can show.
+        // A day out of range.
         (_, None) => scan(cells, |_| false, false),
     }
 }

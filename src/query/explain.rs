@@ -1,17 +1,17 @@
-//! Why rows are hidden: what each part of a query takes away.
+//! Explanation of hidden rows: the effect of each part of a query.
 
 use super::{Evaluator, Expr, Query, RowSet, RowSource};
 
-/// One part of a query with what it does.
+/// A part of a query with its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClauseEffect {
     /// Its canonical text.
     pub part: String,
-    /// Rows that it alone hides: they would be there without it.
+    /// Number of rows that only this part hides.
     pub hides: usize,
 }
 
-/// What each part of a query hides, among the rows of a scope (all, where none is given).
+/// The number of rows that each part alone hides, within a scope (all rows if none is given).
 pub fn explain(
     query: &Query,
     evaluator: &mut Evaluator,

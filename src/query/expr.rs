@@ -8,22 +8,22 @@ use super::{Field, Flag};
 use crate::contract::Risk;
 use crate::query::ValueKind;
 
-/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep it in canonical form: no group of one,
-/// no group of the same kind within another, no double negation.
+/// A query or a part of it. [`Expr::all`], [`Expr::any`] and [`Expr::opposite`] keep the canonical form: no group of
+/// one, no group of the same kind within another, no double negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// Every part holds; without parts it always does.
     All(Vec<Expr>),
     /// At least one part holds.
     Any(Vec<Expr>),
-    /// It does not hold.
+    /// The part does not hold.
     Not(Box<Expr>),
     /// A clause.
     Clause(Clause),
 }
 
 impl Expr {
-    /// Every one.
+    /// A conjunction in canonical form.
     pub fn all(parts: Vec<Expr>) -> Self {
         Self::group(parts, Self::All, |part| match part {
             Self::All(inner) => Ok(inner),
@@ -31,7 +31,7 @@ impl Expr {
         })
     }
 
-    /// At least one.
+    /// A disjunction in canonical form.
     pub fn any(parts: Vec<Expr>) -> Self {
         Self::group(parts, Self::Any, |part| match part {
             Self::Any(inner) => Ok(inner),
@@ -53,7 +53,7 @@ impl Expr {
         }
     }
 
-    /// The opposite.
+    /// A negation in canonical form.
     pub fn opposite(part: Expr) -> Self {
         match part {
             Self::Not(inner) => *inner,
@@ -61,7 +61,7 @@ impl Expr {
         }
     }
 
-    /// Every clause in it.
+    /// All clauses.
     pub fn clauses(&self) -> Vec<&Clause> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::clauses).collect(),
@@ -96,13 +96,13 @@ impl fmt::Display for Expr {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// Of what.
+    /// The tested field.
     pub field: Field,
-    /// With what.
+    /// The test.
     pub test: ClauseTest,
 }
 
-/// What a clause asks of a value. A field with several values holds when one of them does.
+/// The test of a clause. A field with several values matches if one of them does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClauseTest {
     /// `field:*`, it has a value.
@@ -130,13 +130,13 @@ pub struct Number(f64);
 impl Eq for Number {}
 
 impl Number {
-    /// Nothing for what is not finite.
+    /// `None` if the number is not finite.
     pub fn new(number: f64) -> Option<Self> {
-        // Minus nought is nought, so that it is printed as one.
+        // Adding zero turns -0 into 0 for printing.
         number.is_finite().then_some(Self(number + 0.0))
     }
 
-    /// Its value.
+    /// The number.
     pub fn get(self) -> f64 {
         self.0
     }

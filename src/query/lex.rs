@@ -52,7 +52,7 @@ impl Compare {
         Self::WRITTEN.into_iter().find(|(written, _)| text.starts_with(written))
     }
 
-    /// It compares greater and smaller.
+    /// True for `<`, `<=`, `>` and `>=`.
     pub fn orders(self) -> bool {
         matches!(self, Self::Less | Self::AtMost | Self::More | Self::AtLeast)
     }
@@ -61,15 +61,15 @@ impl Compare {
 /// A word or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Without its quotes.
+    /// Text without quotes.
     pub text: String,
-    /// It stood in quotes.
+    /// True if the word was quoted.
     pub quoted: bool,
-    /// Where.
+    /// Byte range.
     pub at: Range<usize>,
 }
 
-/// What a token is.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LexToken {
     /// `(`
@@ -78,26 +78,26 @@ pub enum LexToken {
     Close,
     /// `-` before something.
     Minus,
-    /// A word for itself; `and`, `or`, `not` too.
+    /// A word, including `and`, `or` and `not`.
     Word(Word),
-    /// `field:value,value`; no value where it is missing.
+    /// `field:value,value`.
     Clause {
         /// The name before the comparison.
         field: Word,
-        /// How.
+        /// The comparison.
         compare: Compare,
-        /// What with; at least one.
+        /// The values, at least one.
         values: Vec<Word>,
     },
 }
 
-/// A token and its place.
+/// A token and its byte range.
 pub type Placed = (LexToken, Range<usize>);
 
 /// Cuts a text into tokens.
 ///
 /// # Errors
-/// Where a value is missing, or `-` stands alone.
+/// If a value is missing or `-` stands alone.
 pub fn lex(text: &str) -> Result<Vec<Placed>, ParseError> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -130,7 +130,7 @@ impl<'a> Lexer<'a> {
         self.rest().chars().next()
     }
 
-    /// Goes on while letters belong, and returns what it went over.
+    /// Skips characters while `belongs` is true and returns them.
     fn skip(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|letter| !belongs(letter)).unwrap_or(rest.len());
@@ -152,8 +152,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// From a quote to the next one, or to the end: while a query is typed the last quote is not there yet. `\"` and
-    /// `\\` stand for the letters themselves.
+    /// A quoted word; an open quote extends to the end, because queries are evaluated while they are typed. `\"` and
+    /// `\\` are escapes.
     fn quoted(&mut self) -> Word {
         let from = self.at;
         self.at += 1;
@@ -221,13 +221,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The text as one bare word or value, in quotes where it would not be read as one.
+/// The text as one word, quoted if necessary.
 pub fn word(text: &str) -> String {
     let plain = matches!(lex(text).as_deref(), Ok([(LexToken::Word(word), _)]) if !word.quoted && word.text == text);
     if plain && !is_keyword(text) { text.to_owned() } else { quote(text) }
 }
 
-/// The same for a value of a clause.
+/// The text as the value of a clause, quoted if necessary.
 pub fn value(text: &str) -> String {
     let odd = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | ',');
     let operator = text.starts_with(['~', '<', '>', '=']);
@@ -239,7 +239,7 @@ pub fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// `and`, `or`, `not`, in small or capital letters.
+/// True for `and`, `or` and `not`, in lower or upper case.
 pub fn is_keyword(text: &str) -> bool {
     matches!(text, "and" | "or" | "not" | "AND" | "OR" | "NOT")
 }
@@ -248,9 +248,9 @@ pub fn is_keyword(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn tokens_of(text: &str) -> String {
         let word = |word: &Word| if word.quoted { format!("“{}”", word.text) } else { word.text.clone() };
-        let tell = |(token, _): Placed| match token {
+        let shown = |(token, _): Placed| match token {
             LexToken::Open => "(".to_owned(),
             LexToken::Close => ")".to_owned(),
             LexToken::Minus => "-".to_owned(),
@@ -261,27 +261,30 @@ mod tests {
             }
         };
         match lex(text) {
-            Ok(tokens) => tokens.into_iter().map(tell).collect::<Vec<_>>().join(" "),
+            Ok(tokens) => tokens.into_iter().map(shown).collect::<Vec<_>>().join(" "),
             Err(error) => format!("{:?} {}", error.at, error.reason),
         }
     }
 
     #[test]
-    fn clauses_words_and_signs_are_told_apart() {
-        assert_eq!(told("risk>=high -(a or b)"), "[risk >= high] - ( a or b )");
-        assert_eq!(told(r#"port:80,443 name:~"^T\"L" "x y"#), r#"[port : 80|443] [name :~ “^T"L”] “x y”"#);
-        assert_eq!(told("cvss:>=7 tag!=x"), "[cvss >= 7] [tag != x]");
+    fn lexer_separates_clauses_words_and_signs() {
+        assert_eq!(tokens_of("risk>=high -(a or b)"), "[risk >= high] - ( a or b )");
+        assert_eq!(tokens_of(r#"port:80,443 name:~"^T\"L" "x y"#), r#"[port : 80|443] [name :~ “^T"L”] “x y”"#);
+        assert_eq!(tokens_of("cvss:>=7 tag!=x"), "[cvss >= 7] [tag != x]");
     }
 
     #[test]
-    fn addresses_and_paths_are_plain_words() {
-        assert_eq!(told("https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1"), "https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1");
+    fn addresses_and_paths_lex_as_words() {
+        assert_eq!(
+            tokens_of("https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1"),
+            "https://a.b/c?d=e 127.0.0.1:443 CVE-2024-1"
+        );
     }
 
     #[test]
-    fn what_is_missing_is_told_with_its_place() {
-        assert_eq!(told("a risk>="), "8..8 a value is missing here");
-        assert_eq!(told("port:80,"), "8..8 a value is missing here");
-        assert_eq!(told("a - b"), "2..3 - stands before what is not wanted");
+    fn missing_value_is_reported_with_position() {
+        assert_eq!(tokens_of("a risk>="), "8..8 a value is missing here");
+        assert_eq!(tokens_of("port:80,"), "8..8 a value is missing here");
+        assert_eq!(tokens_of("a - b"), "2..3 - stands before what is not wanted");
     }
 }

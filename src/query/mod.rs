@@ -1,5 +1,5 @@
 //! The query language: one grammar for the filters of every list, saved queries, rules, alerts, bulk actions and the
-//! command line. `docs/query.md`, generated from the tables here, tells it to users.
+//! command line. `docs/query.md`, generated from these tables, documents it.
 //!
 //! ```text
 //!   "risk>=high -name:~\"^TLS\" shop"
@@ -11,7 +11,7 @@
 //!                    canonical text: parses to the same query
 //! ```
 //!
-//! All of it is pure: no I/O, no clock; the time that ages are counted from is given.
+//! The module is pure: no I/O, no clock; the present time is a parameter.
 
 #![warn(missing_docs)]
 
@@ -50,52 +50,25 @@ pub use flag::Flag;
 pub use source::RowSource;
 pub use texts::TextPool;
 
-/// The lists that can be queried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum QueryKind {
-    Findings,
-    Scans,
-    Targets,
-    Captures,
-    Loggers,
-    Payloads,
-    Reports,
-    Wordlists,
-    Workspaces,
-}
+use crate::finding::named_enum;
 
-impl QueryKind {
-    /// All.
-    pub const ALL: [QueryKind; 9] = [
-        QueryKind::Findings,
-        QueryKind::Scans,
-        QueryKind::Targets,
-        QueryKind::Captures,
-        QueryKind::Loggers,
-        QueryKind::Payloads,
-        QueryKind::Reports,
-        QueryKind::Wordlists,
-        QueryKind::Workspaces,
-    ];
-
-    /// Its name for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Findings => "findings",
-            Self::Scans => "scans",
-            Self::Targets => "targets",
-            Self::Captures => "captures",
-            Self::Loggers => "loggers",
-            Self::Payloads => "payloads",
-            Self::Reports => "reports",
-            Self::Wordlists => "word lists",
-            Self::Workspaces => "workspaces",
-        }
+named_enum! {
+    /// The lists that can be queried.
+    #[allow(missing_docs)]
+    QueryKind {
+        Findings "findings",
+        Scans "scans",
+        Targets "targets",
+        Captures "captures",
+        Loggers "loggers",
+        Payloads "payloads",
+        Reports "reports",
+        Wordlists "word lists",
+        Workspaces "workspaces",
     }
 }
 
-/// A query that was read without an error.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     kind: QueryKind,
@@ -103,35 +76,35 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a query for one kind of list. The empty text is the query that takes everything.
+    /// Parses a query for one kind of list. The empty text matches every row.
     ///
     /// # Errors
-    /// With the place in the text, the reason, and often what to write instead.
+    /// With position, reason and often a hint.
     pub fn parse(text: &str, kind: QueryKind) -> Result<Self, ParseError> {
         parse::parse(text, kind).map(|root| Self { kind, root })
     }
 
-    /// The query that takes everything.
+    /// The query that matches every row.
     pub fn everything(kind: QueryKind) -> Self {
         Self { kind, root: Expr::All(Vec::new()) }
     }
 
-    /// Whether it takes everything.
+    /// True if it matches every row.
     pub fn is_empty(&self) -> bool {
         self.root == Expr::All(Vec::new())
     }
 
-    /// The expression.
+    /// The expression tree.
     pub fn root(&self) -> &Expr {
         &self.root
     }
 
-    /// Whether a clause of it is about a field.
+    /// True if a clause tests this field.
     pub fn asks_about(&self, field: Field) -> bool {
         self.root.clauses().iter().any(|clause| clause.field == field)
     }
 
-    /// The parts that must all hold, in the order written.
+    /// The parts of the top-level conjunction.
     pub fn parts(&self) -> &[Expr] {
         match &self.root {
             Expr::All(parts) => parts,
@@ -146,7 +119,7 @@ impl fmt::Display for Query {
     }
 }
 
-/// The query of a filter. Only what could be read becomes a filter, so the other case hides nothing.
+/// The query of a filter. Filters are valid queries, so the fallback hides nothing.
 pub(crate) fn query_of(filter: &str, kind: QueryKind) -> Query {
     Query::parse(filter, kind).unwrap_or_else(|_| Query::everything(kind))
 }

@@ -1,7 +1,7 @@
-//! Orders by several fields: `risk,-age`.
+//! Sort keys: `risk,-age`.
 //!
-//! Each field has the direction that is asked for most: risks, numbers and severities from the greatest down, times
-//! from the newest, texts from A. `-` before a field turns it round.
+//! Each field has a default direction: risks, numbers and severities descending, times from the newest, texts from A.
+//! `-` reverses it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,20 +12,20 @@ use super::field::ValueKind;
 use super::source::RowSource;
 use super::{Evaluator, Field, ParseError, QueryKind};
 
-/// One key of an order.
+/// One sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SortKey {
-    /// By what.
+    /// The field.
     pub field: Field,
-    /// Turned round.
+    /// True if the default direction is reversed.
     pub reverse: bool,
 }
 
 impl SortKey {
-    /// Reads an order: fields with commas between them.
+    /// Parses sort keys, separated by commas.
     ///
     /// # Errors
-    /// A name that is no field, or a field that has no order.
+    /// For unknown fields and fields without an order.
     pub fn parse_all(text: &str, kind: QueryKind) -> Result<Vec<Self>, ParseError> {
         let mut keys = Vec::new();
         let mut from = 0;
@@ -36,7 +36,7 @@ impl SortKey {
             let (reverse, name) = part.strip_prefix('-').map_or((false, part), |name| (true, name));
             let names = || Field::of(kind).map(|spec| spec.name);
             let Some(field) = Field::named(name, kind) else {
-                let error = ParseError::new(at, format!("{} have no field {name:?}", kind.word()));
+                let error = ParseError::new(at, format!("{} have no field {name:?}", kind.as_str()));
                 let hint = nearest(name, names()).map(|known| format!("{known}?"));
                 return Err(hint.map_or(error.clone(), |hint| error.with_hint(hint)));
             };
@@ -55,7 +55,7 @@ impl fmt::Display for SortKey {
     }
 }
 
-/// Rows by these keys; rows that are equal in all of them stay in the order of the list, rows without a value come last.
+/// Rows in the order of these keys; equal rows keep the order of the list, rows without a value come last.
 pub fn ordered(keys: &[SortKey], evaluator: &mut Evaluator, source: &dyn RowSource) -> Vec<u32> {
     let ranks: Vec<Vec<f64>> = keys
         .iter()
@@ -83,7 +83,7 @@ fn compare(a: f64, b: f64) -> Ordering {
     }
 }
 
-/// A number for each row that orders as its first value does; not a number where it has none.
+/// A rank per row by its first value; NaN without a value.
 fn ranks(column: &Column, rows: usize) -> Vec<f64> {
     match column {
         Column::Numbers(cells) => (0..rows).map(|row| cells.row(row).first().copied().unwrap_or(f64::NAN)).collect(),
@@ -105,9 +105,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_names_what_is_wrong() {
-        let told = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
-        assert_eq!((told("risk,agee").at, told("risk,agee").hint), (5..9, None));
-        assert_eq!(told("is").reason, "is has no order");
+    fn invalid_sort_key_is_reported_with_position() {
+        let error = |text: &str| SortKey::parse_all(text, QueryKind::Findings).unwrap_err();
+        assert_eq!((error("risk,agee").at, error("risk,agee").hint), (5..9, None));
+        assert_eq!(error("is").reason, "is has no order");
     }
 }

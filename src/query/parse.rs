@@ -1,4 +1,4 @@
-//! Tokens → a query.
+//! Parser: tokens to a query.
 //!
 //! ```text
 //!   either  = both ("or" both)*
@@ -16,15 +16,15 @@ use super::value::{Expression, When, span};
 use super::{Clause, ClauseTest, Expr, Field, Flag, ParseError, QueryKind, flag};
 use crate::contract::Risk;
 
-/// Longest text, in bytes.
+/// Maximum length in bytes.
 pub const LONGEST: usize = 4_096;
-/// Deepest nesting of parentheses and negations.
+/// Maximum nesting depth of parentheses and negations.
 pub const DEEPEST: usize = 40;
 
-/// Reads a query.
+/// Parses a query.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
     if text.len() > LONGEST {
         return Err(ParseError::new(text.len()..text.len(), format!("longer than {LONGEST} bytes")));
@@ -54,7 +54,7 @@ impl Parser {
         self.tokens.get(self.at)
     }
 
-    /// Takes the next token if it is this keyword.
+    /// Consumes the next token if it is this keyword.
     fn keyword(&mut self, keyword: &str) -> bool {
         let is = matches!(self.peek(), Some((LexToken::Word(word), _))
             if !word.quoted && is_keyword(&word.text) && word.text.eq_ignore_ascii_case(keyword));
@@ -146,7 +146,7 @@ impl Parser {
 
     fn unknown_field(&self, name: &Word, at: Range<usize>) -> ParseError {
         let names = Field::of(self.kind).flat_map(|spec| spec.aliases.iter().copied().chain([spec.name]));
-        let error = ParseError::new(name.at.clone(), format!("{} have no field {}", self.kind.word(), name.text));
+        let error = ParseError::new(name.at.clone(), format!("{} have no field {}", self.kind.as_str(), name.text));
         match nearest(&name.text, names) {
             Some(known) => error.with_hint(format!("{known}?")),
             None if at.len() > name.at.len() => error.with_hint("in quotes it is searched for"),
@@ -155,7 +155,7 @@ impl Parser {
     }
 }
 
-/// The values of one clause, to be read as what its field has.
+/// The values of one clause, parsed according to its field.
 struct Meaning<'a> {
     field: Field,
     kind: QueryKind,
@@ -219,7 +219,8 @@ impl Meaning<'_> {
         let one = |value: &Word| {
             Flag::named(&value.text, self.kind).ok_or_else(|| {
                 let names = || Flag::of(self.kind).map(|spec: &flag::FlagSpec| spec.name);
-                let error = ParseError::new(value.at.clone(), format!("{} are never {}", self.kind.word(), value.text));
+                let error =
+                    ParseError::new(value.at.clone(), format!("{} are never {}", self.kind.as_str(), value.text));
                 choose(error, nearest(&value.text, names()), names().collect())
             })
         };
@@ -242,7 +243,7 @@ impl Meaning<'_> {
             .map_err(|why| ParseError::new(value.at.clone(), format!("no regular expression: {why}")))
     }
 
-    /// Names of a few: each is put in its canonical form, and one that takes none of them is a slip.
+    /// Choices: each name is converted to its canonical form, an unknown name is an error.
     fn choice(&self, known: &[[&'static str; 2]]) -> Result<ClauseTest, ParseError> {
         let mut test = self.texts()?;
         if let ClauseTest::Like(texts) | ClauseTest::Equal(texts) = &mut test {
@@ -306,7 +307,7 @@ impl Meaning<'_> {
     }
 }
 
-/// The error with the name that was probably meant, or with all where they are few.
+/// Adds the nearest name as a hint, or all names if they are few.
 fn choose(error: ParseError, near: Option<&str>, names: Vec<&str>) -> ParseError {
     match near {
         Some(name) => error.with_hint(format!("{name}?")),
@@ -319,7 +320,7 @@ fn shown(text: &str) -> String {
     if text.is_empty() { "nothing".to_owned() } else { text.to_owned() }
 }
 
-/// A risk by its name, an unambiguous beginning of it, or its level.
+/// A risk by name, prefix or level.
 fn risk(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();
     let named = Risk::DOWN.into_iter().find(|risk| !text.is_empty() && risk.as_str().starts_with(&text));

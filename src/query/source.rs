@@ -1,31 +1,31 @@
-//! A list as the source of a query, and which fields need more than the list itself.
+//! A list as the source of a query, and the fields that need more than the list.
 
 use super::column::{Column, ColumnBuilder};
 use super::{Field, QueryKind, RowSet};
 
 /// A list that can be queried.
 pub trait RowSource {
-    /// Which.
+    /// Kind of the list.
     fn kind(&self) -> QueryKind;
-    /// How many rows.
+    /// Number of rows.
     fn len(&self) -> usize;
-    /// Whether there are none.
+    /// True if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The values of a field, where the list has them ready.
+    /// The column of a field, if the list provides it.
     fn ready(&self, _: Field) -> Option<&Column> {
         None
     }
-    /// Puts in what a row has of a field.
+    /// Writes the values of a field of a row.
     fn write_field(&self, row: usize, field: Field, to: &mut ColumnBuilder);
-    /// Which rows have a text, given in lower case, among those that bare words search.
+    /// Rows that contain a lower-case text in the text that bare words search.
     fn with_text(&self, text: &str) -> RowSet;
-    /// Seconds since 1970 that ages are counted from.
+    /// Present time in seconds since 1970, from which ages are computed.
     fn now(&self) -> i64;
 }
 
-/// Makes the column of a field by asking each row.
+/// Builds the column of a field row by row.
 pub fn column_of(field: Field, source: &dyn RowSource) -> ColumnBuilder {
     let mut builder = ColumnBuilder::new(field, source.len());
     for row in 0..source.len() {
@@ -36,7 +36,7 @@ pub fn column_of(field: Field, source: &dyn RowSource) -> ColumnBuilder {
 }
 
 impl Field {
-    /// It does not follow from a row alone: what was decided, or other lists, tell it.
+    /// True for fields that need decisions or other lists.
     pub fn needs_others(self, kind: QueryKind) -> bool {
         match kind {
             QueryKind::Findings => {
@@ -52,7 +52,7 @@ impl Field {
         }
     }
 
-    /// It follows from what persons decided.
+    /// True for fields that follow from decisions.
     pub fn is_of_decision(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What a query text means: its canonical form, its errors, and that no text breaks the parser.
+//! Tests of parsing: canonical form, errors, arbitrary text.
 
 use proptest::prelude::*;
 
@@ -12,13 +12,13 @@ fn canonical(text: &str) -> String {
 }
 
 #[test]
-fn the_query_of_the_design_is_read_and_printed() {
+fn long_query_round_trips() {
     let text = r#"risk>=high verdict:open target:shop* cve:CVE-2024-* cwe:79 port:443 epss>0.5 is:kev is:new is:undecided scanner:proven tool:170 tag:x "sql inj" changed<2d -name:~"^TLS" (a or b)"#;
     assert_eq!(canonical(text), text);
 }
 
 #[test]
-fn forms_of_the_same_are_printed_alike() {
+fn equivalent_queries_print_canonically() {
     for (text, wanted) in [
         ("", ""),
         ("Risk:>=HI age<14d", "risk>=high first<2w"),
@@ -39,7 +39,7 @@ fn forms_of_the_same_are_printed_alike() {
 }
 
 #[test]
-fn an_error_names_the_place_the_reason_and_what_to_write() {
+fn parse_error_has_position_reason_and_hint() {
     for (text, wanted) in [
         ("risc>=high", "0..4 findings have no field risc (risk?)"),
         ("a qqq:1", "2..5 findings have no field qqq (in quotes it is searched for)"),
@@ -68,7 +68,7 @@ fn an_error_names_the_place_the_reason_and_what_to_write() {
     assert!(canonical(&"a".repeat(5_000)).contains("longer than"));
 }
 
-/// Pieces that queries are made of, in any order.
+/// Fragments of queries in any order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("("),
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_text_is_a_query_or_an_error_with_a_place_in_it(text in "\\PC{0,60}", made in pieces()) {
+    fn any_text_parses_or_fails_with_position(text in "\\PC{0,60}", made in pieces()) {
         for text in [text, made] {
             for kind in [QueryKind::Findings, QueryKind::Captures] {
                 match Query::parse(&text, kind) {

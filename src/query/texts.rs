@@ -1,55 +1,55 @@
-//! Texts one behind the other: many thousands are looked through at the speed of memory.
+//! Concatenated texts, which are searched at memory speed.
 
 use memchr::memmem;
 
 use super::RowSet;
 
-/// Texts with numbers, from 0.
+/// Texts numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub struct TextPool {
     text: String,
-    /// Where each ends.
+    /// End of each text.
     ends: Vec<usize>,
 }
 
 impl TextPool {
-    /// Adds one; its number.
+    /// Adds a text and returns its number.
     pub fn push(&mut self, text: &str) -> u32 {
         self.text.push_str(text);
         self.ends.push(self.text.len());
         self.ends.len() as u32 - 1
     }
 
-    /// Gives back the memory that growing took too much.
+    /// Releases unused memory.
     pub fn shrink_to_fit(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// How many.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The one of a number.
+    /// The text of a number.
     pub fn get(&self, number: u32) -> &str {
         let number = number as usize;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.text[start..self.ends[number]]
     }
 
-    /// All, in the order of their numbers.
+    /// All texts in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len() as u32).map(|number| self.get(number))
     }
 
-    /// Which ones have a word; case counts. One pass over all of them: after a hit it goes on behind the one that was
-    /// hit.
+    /// The texts that contain a word (case-sensitive), found in one pass; after a match, the search continues at the
+    /// next text.
     pub fn having(&self, word: &str) -> RowSet {
         let mut hits = RowSet::none(self.len());
         let finder = memmem::Finder::new(word.as_bytes());
@@ -77,7 +77,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn one_pass_over_all_texts_finds_what_looking_at_each_finds(
+        fn single_pass_search_matches_individual_search(
             all in proptest::collection::vec("[ab]{0,6}\n", 0..30),
             word in "[ab]{0,3}",
         ) {

@@ -1,4 +1,4 @@
-//! What clauses compare with: texts with `*` and `?`, regular expressions, lengths and points of time.
+//! Values of clauses: texts with `*` and `?`, regular expressions, durations and times.
 
 use std::fmt;
 
@@ -8,35 +8,35 @@ use regex::{Regex, RegexBuilder};
 
 use crate::contract::Stamp;
 
-/// A compiled expression takes at most this many bytes.
+/// Maximum size of a compiled expression in bytes.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
-/// A regular expression, equal to others of the same text. Case does not count unless `(?-i)` says so.
+/// A regular expression, compared by its text. Case is ignored unless it contains `(?-i)`.
 #[derive(Clone, Debug)]
 pub struct Expression(Regex);
 
 impl Expression {
-    /// Reads it.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What is wrong with it, in a few words.
+    /// The syntax error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(text).case_insensitive(true).size_limit(EXPRESSION_BYTES).build();
         built.map(Self).map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             other => {
-                let told = other.to_string();
-                told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+                let message = other.to_string();
+                message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
             }
         })
     }
 
-    /// As it was written.
+    /// The original text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether a text has it.
+    /// True if it matches a text.
     pub fn finds(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
@@ -50,18 +50,18 @@ impl PartialEq for Expression {
 
 impl Eq for Expression {}
 
-/// Longer texts are left to the regular expression: it finds its way in them faster.
+/// Longer texts are matched by the regular expression, which is faster for them.
 const SHORT: usize = 256;
 
-/// Several texts to compare with, made ready: one that any of them takes is taken. Case does not count.
+/// Compiled alternatives; a text matches if one of them does. Case is ignored.
 #[derive(Debug)]
 pub struct Matcher {
     regex: Option<Regex>,
-    /// The same for short ASCII texts, of which a column has many thousands.
+    /// Fast path for short ASCII texts, of which a column has many thousands.
     plain: Option<Vec<Plain>>,
 }
 
-/// What is compared byte by byte.
+/// An alternative that is compared byte by byte.
 #[derive(Debug)]
 enum Plain {
     Whole(String),
@@ -69,7 +69,7 @@ enum Plain {
 }
 
 impl Matcher {
-    /// `*` stands for any letters, `?` for one. A text without them takes whatever has it, where `within` says so.
+    /// `*` matches any characters, `?` matches one. With `within`, a text without them matches if it is contained.
     pub fn like(texts: &[String], within: bool) -> Self {
         let one = |text: &String| {
             if within && !text.contains(['*', '?']) {
@@ -84,13 +84,13 @@ impl Matcher {
         Self::build(texts.iter().map(one), texts, plain)
     }
 
-    /// Takes the texts themselves.
+    /// Matches the texts exactly.
     pub fn equal(texts: &[String]) -> Self {
         let one = |text: &String| format!("^(?:{})$", regex::escape(text));
         Self::build(texts.iter().map(one), texts, |text| Some(Plain::Whole(text.clone())))
     }
 
-    /// The length of a query is limited, so this cannot become too large to build; if it did, it would take nothing.
+    /// Query length is limited, so the regular expression is never too large; if it were, nothing would match.
     fn build(parts: impl Iterator<Item = String>, texts: &[String], plain: impl Fn(&String) -> Option<Plain>) -> Self {
         let whole = parts.collect::<Vec<_>>().join("|");
         let regex = RegexBuilder::new(&whole).case_insensitive(true).dot_matches_new_line(true).build().ok();
@@ -98,7 +98,7 @@ impl Matcher {
         Self { regex, plain }
     }
 
-    /// Whether it takes a text.
+    /// True if a text matches.
     pub fn takes(&self, text: &str) -> bool {
         match &self.plain {
             Some(plain) if text.len() <= SHORT && text.is_ascii() => plain.iter().any(|one| one.takes(text)),
@@ -116,7 +116,7 @@ impl Plain {
     }
 }
 
-/// `*` takes as little as it can; where that was too little, the last one takes a letter more.
+/// `*` matches as little as possible; on a mismatch, the last `*` is extended by one character.
 fn takes(glob: &[u8], text: &[u8]) -> bool {
     let (mut at, mut letter, mut star) = (0, 0, None);
     while letter < text.len() {
@@ -142,7 +142,7 @@ fn takes(glob: &[u8], text: &[u8]) -> bool {
 const UNITS: [(char, i64); 6] =
     [('y', 365 * 86_400), ('w', 7 * 86_400), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// Seconds of `90s`, `5m`, `2h`, `3d`, `1w`, `1y`, and of several behind each other (`1h30m`).
+/// Seconds of `90s`, `5m`, `2h`, `3d`, `1w`, `1y` and of sequences such as `1h30m`.
 pub fn span(text: &str) -> Option<i64> {
     let mut rest = text;
     let mut seconds = 0i64;
@@ -160,7 +160,7 @@ pub fn span(text: &str) -> Option<i64> {
     Some(seconds)
 }
 
-/// The shortest form of a number of seconds that [`span`] reads.
+/// The shortest text that [`span`] parses to this number of seconds.
 pub fn span_text(seconds: i64) -> String {
     let (unit, factor) =
         UNITS.into_iter().find(|(_, factor)| seconds % factor == 0 && seconds != 0).unwrap_or(('s', 1));
@@ -170,7 +170,7 @@ pub fn span_text(seconds: i64) -> String {
 /// A point in time to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
-    /// So many seconds ago, or to go.
+    /// Seconds ago, or seconds left.
     Span(i64),
     /// A day, by UTC.
     Day(Date),
@@ -179,7 +179,7 @@ pub enum When {
 }
 
 impl When {
-    /// Reads `2d`, `2026-10-01` or `2026-10-01T12:00:00Z` (also with a space; UTC where no zone is given).
+    /// Parses `2d`, `2026-10-01` or `2026-10-01T12:00:00Z` (also with a space; UTC without a zone).
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(seconds) = span(text) {
             return Some(Self::Span(seconds));
@@ -194,7 +194,7 @@ impl When {
         jiff::Timestamp::from_second(at.as_second()).ok().map(|second| Self::At(Stamp(second)))
     }
 
-    /// First and last second it stands for; nothing for a length of time.
+    /// First and last second; `None` for a duration.
     pub fn seconds(self) -> Option<(i64, i64)> {
         match self {
             Self::Span(_) => None,
@@ -222,23 +222,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_are_read_and_written_in_their_largest_unit() {
+    fn durations_parse_and_print_in_largest_unit() {
         assert_eq!([span("2d"), span("1h30m"), span("0s")], [Some(172_800), Some(5_400), Some(0)]);
         assert_eq!([span(""), span("2"), span("d"), span("2x"), span("99999999999999999y")], [None; 5]);
         assert_eq!([span_text(172_800), span_text(5_400), span_text(0)], ["2d", "90m", "0s"]);
     }
 
     #[test]
-    fn days_and_seconds_are_told_apart() {
-        let told = |text: &str| When::parse(text).map(|when| when.to_string());
-        assert_eq!(told("2026-10-01").as_deref(), Some("2026-10-01"));
-        assert_eq!(told("2026-10-01 12:00:00").as_deref(), Some("2026-10-01T12:00:00Z"));
-        assert_eq!(told("2026-10-01T12:00:00.5+02:00").as_deref(), Some("2026-10-01T10:00:00Z"));
-        assert_eq!([told("2026-13-01"), told("soon")], [None, None]);
+    fn days_and_timestamps_parse() {
+        let parsed = |text: &str| When::parse(text).map(|when| when.to_string());
+        assert_eq!(parsed("2026-10-01").as_deref(), Some("2026-10-01"));
+        assert_eq!(parsed("2026-10-01 12:00:00").as_deref(), Some("2026-10-01T12:00:00Z"));
+        assert_eq!(parsed("2026-10-01T12:00:00.5+02:00").as_deref(), Some("2026-10-01T10:00:00Z"));
+        assert_eq!([parsed("2026-13-01"), parsed("soon")], [None, None]);
     }
 
     #[test]
-    fn globs_take_the_whole_text_and_plain_texts_what_has_them_where_that_is_enough() {
+    fn globs_match_whole_text_and_plain_text_matches_within() {
         let texts = |text: &str| vec![text.to_owned()];
         assert!(Matcher::like(&texts("shop*"), true).takes("SHOP.acme.test"));
         assert!(!Matcher::like(&texts("acme*"), true).takes("shop.acme.test"));
@@ -250,7 +250,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn short_texts_are_taken_as_the_regular_expression_takes_them(
+        fn fast_match_agrees_with_regex(
             glob in "[aB*?.]{0,6}", text in "[AbB.\\n]{0,8}", within in proptest::prelude::any::<bool>(),
         ) {
             for matcher in [Matcher::like(std::slice::from_ref(&glob), within), Matcher::equal(std::slice::from_ref(&glob))] {

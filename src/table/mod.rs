@@ -1,14 +1,14 @@
-//! A list of the service made ready for both front ends and for queries: items, positions by id, lower-case search
-//! text, sort orders, and what belongs to each target.
+//! Lists of the service, prepared for both front ends and for queries: items, positions by id, lower-case search text,
+//! sort orders and rows per target.
 //!
 //! ```text
 //!   items ─► Table: texts, columns, orders, positions ─► query ─► rows that a list shows
-//!              ▲ Row: what an item tells of a field      rows/   of the service's types and of payloads
+//!              ▲ Row: fields of an item               rows/   of the service's types and of payloads
 //!              ▲ Sort: the orders a list has             triage  of findings with what was decided
 //! ```
 //!
-//! A table is built off the UI thread when new data comes and is shared by reference afterwards. It never changes: newer
-//! data is a newer table. [`Remote`] adds when it was read, and why there is no newer one.
+//! A table is built off the UI thread when new data arrives, is shared by reference and never changes: newer data is a
+//! new table. [`Remote`] adds the time of reading and the error of a failed refresh.
 
 #[cfg(test)]
 mod query_tests;
@@ -32,11 +32,11 @@ pub use sort::SortOrder;
 use crate::contract::{Risk, TargetId};
 use crate::query::{Column, ColumnBuilder, FIELDS, Field, RowSet, TextPool};
 
-/// Something that lists show: it has an id, and tells what queries ask.
-pub trait Item: Row + Send + Sync + 'static {
-    /// Its id.
+/// An item of a list: it has an id and provides fields for queries.
+pub trait Item: Row + Sized + Send + Sync + 'static {
+    /// Id of the item.
     type Id: Copy + Eq + Ord + Hash + From<i64> + Into<i64> + std::fmt::Debug + std::fmt::Display + Send + Sync;
-    /// Its id.
+    /// Id of the item.
     fn id(&self) -> Self::Id;
     /// The target it belongs to.
     fn target(&self) -> Option<TargetId> {
@@ -46,22 +46,20 @@ pub trait Item: Row + Send + Sync + 'static {
     fn risk(&self) -> Option<Risk> {
         None
     }
-    /// Whether bare words search it.
+    /// True if bare words search this list.
     const SEARCHED: bool = true;
-    /// Fields whose columns are made with the table: those that people ask for most.
+    /// Fields whose columns are built with the table: the most frequent ones.
     const READY: &'static [Field] = &[];
-    /// The orders a list of these can have; the first is the one it starts with.
-    fn sorts() -> &'static [SortOrder<Self>]
-    where
-        Self: Sized;
+    /// Sort orders; the first is the default.
+    const SORTS: &'static [SortOrder<Self>];
 }
 
-/// What of a table belongs to one target.
+/// Rows of one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetRows {
     /// Positions, ascending.
     pub positions: Vec<u32>,
-    /// How many by risk, from critical down to info.
+    /// Number of rows by risk, from critical to info.
     pub risks: [u32; 5],
 }
 
@@ -69,21 +67,20 @@ pub struct TargetRows {
 #[derive(Clone, Debug)]
 pub struct Table<T: Item> {
     items: Vec<Arc<T>>,
-    /// The different search texts, lower case, and the number of that of each item.
+    /// Distinct lower-case search texts, and the number of the text of each item.
     texts: TextPool,
     text_of: Vec<u32>,
     at: HashMap<T::Id, u32>,
     orders: Vec<Vec<u32>>,
     targets: HashMap<TargetId, TargetRows>,
-    /// How many by risk, from critical down to info.
+    /// Number of rows by risk, from critical to info.
     risks: [u32; 5],
-    /// Columns by number of their field, made when they are first asked for.
+    /// Columns by field number, built on first use.
     columns: Vec<OnceLock<Column>>,
 }
 
 impl<T: Item> Table<T> {
-    /// Makes the table; the order of the items is kept, a second item of the same id is dropped. Items that come
-    /// shared stay shared.
+    /// Builds the table in the given order; a second item with the same id is dropped. Shared items remain shared.
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
         let mut table = Self {
             items: Vec::new(),
@@ -110,17 +107,17 @@ impl<T: Item> Table<T> {
             }
             table.items.push(item);
         }
-        // They grew by doubling.
+        // Vectors grow by doubling.
         table.texts.shrink_to_fit();
         table.text_of.shrink_to_fit();
         table.items.shrink_to_fit();
-        T::sorts().iter().for_each(|sort| table.sort(sort.compare));
+        T::SORTS.iter().for_each(|sort| table.sort(sort.compare));
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));
         table
     }
 
-    /// The values of a field for queries; nothing where they do not follow from the items alone.
+    /// The column of a field; `None` if it needs other lists.
     pub fn column(&self, field: Field) -> Option<&Column> {
         if field.needs_others(T::KIND) {
             return None;
@@ -136,7 +133,7 @@ impl<T: Item> Table<T> {
         self.columns.get(field as usize).map(|column| column.get_or_init(make))
     }
 
-    /// Adds an order. Items that are equal in it stand as they do in the first one.
+    /// Adds an order. Equal items keep the order of the first one.
     fn sort(&mut self, compare: fn(&T, &T) -> Ordering) {
         let mut order = self.orders.first().cloned().unwrap_or_else(|| (0..self.items.len() as u32).collect());
         order.sort_by(|&a, &b| compare(&self.items[a as usize], &self.items[b as usize]));
@@ -154,22 +151,22 @@ impl<T: Item> Table<T> {
         }
     }
 
-    /// Positions in one of the orders of [`Item::sorts`]; the first one for a number beyond.
+    /// Positions in one of the orders of [`Item::SORTS`]; the first one for a number beyond.
     pub fn order(&self, sort: usize) -> &[u32] {
         self.orders.get(sort).or(self.orders.first()).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// How many there are by risk, from critical down to info.
+    /// Number of rows by risk, from critical to info.
     pub fn risks(&self) -> [u32; 5] {
         self.risks
     }
 
-    /// What belongs to a target.
+    /// The rows of a target.
     pub fn of_target(&self, target: TargetId) -> Option<&TargetRows> {
         self.targets.get(&target)
     }
 
-    /// Which items have a lower-case text among their search texts, or belong to one of these targets.
+    /// Items that contain a lower-case text or belong to one of these targets.
     pub fn with_text(&self, text: &str, targets: &[TargetId]) -> RowSet {
         let having = self.texts.having(text);
         let mut hits =
@@ -180,17 +177,17 @@ impl<T: Item> Table<T> {
         hits
     }
 
-    /// All items, in the order given.
+    /// Items in the given order.
     pub fn items(&self) -> &[Arc<T>] {
         &self.items
     }
 
-    /// How many.
+    /// Number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

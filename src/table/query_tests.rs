@@ -1,4 +1,4 @@
-//! Queries over rows in memory: completion, explanation and orders.
+//! Tests of queries over rows in memory: completion, explanation and orders.
 
 use super::{NoOtherLists, Rows};
 use crate::contract::{Scan, ScanStatus, Wordlist};
@@ -22,12 +22,12 @@ fn offered(text: &str) -> String {
     let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
     let mut all = complete(text, text.len(), &mut Evaluator::default(), &source);
     all.truncate(3);
-    let told = |one: &Completion| format!("{}|{}", [&text[..one.at.start], &one.text].concat(), one.note);
-    all.iter().map(told).collect::<Vec<_>>().join("; ")
+    let shown = |one: &Completion| format!("{}|{}", [&text[..one.at.start], &one.text].concat(), one.note);
+    all.iter().map(shown).collect::<Vec<_>>().join("; ")
 }
 
 #[test]
-fn fields_flags_and_values_that_occur_are_offered() {
+fn completion_offers_fields_flags_and_present_values() {
     assert_eq!(
         offered("a -(sta"),
         "a -(status:|status at the service; a -(started<|when it started; a -(message:|what the service says about it"
@@ -41,17 +41,17 @@ fn fields_flags_and_values_that_occur_are_offered() {
 }
 
 #[test]
-fn each_part_of_a_query_tells_what_it_alone_hides() {
+fn explanation_counts_rows_hidden_by_each_part() {
     let scans = scans();
     let source = Rows { rows: &scans, others: &NoOtherLists, now: 0 };
     let query = Query::parse("tool:70 (is:failed or is:active) status:*", QueryKind::Scans).unwrap();
-    let told = explain(&query, &mut Evaluator::default(), &source, None);
+    let shown = explain(&query, &mut Evaluator::default(), &source, None);
     let why = |part: &str, hides| ClauseEffect { part: part.to_owned(), hides };
-    assert_eq!(told, [why("tool:70", 0), why("(is:failed or is:active)", 1), why("status:*", 0)]);
+    assert_eq!(shown, [why("tool:70", 0), why("(is:failed or is:active)", 1), why("status:*", 0)]);
 }
 
 #[test]
-fn several_keys_order_one_within_the_other() {
+fn sort_keys_apply_in_sequence() {
     let list = |name: &str, num_words| Wordlist { name: name.into(), num_words, ..Wordlist::default() };
     let lists = [list("b", 1), list("A", 2), list("", 2), list("c", 2)];
     let order = |text: &str| {

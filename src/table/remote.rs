@@ -1,32 +1,32 @@
-//! A value that lives at the service: what is known of it, and how good that knowledge is.
+//! A value of the service with its freshness.
 
 use std::sync::Arc;
 
 use crate::client::Problem;
 use crate::contract::Stamp;
 
-/// Knowledge of a value at the service. The last good value is never thrown away.
+/// A value of the service. The last good value is never discarded.
 #[derive(Clone, Debug, Default)]
 pub enum Remote<T> {
-    /// Never asked, or the first answer is still under way.
+    /// Not fetched yet, or the first request is in flight.
     #[default]
     Unknown,
-    /// Could not be read, and never was.
+    /// The first fetch failed.
     Failed(Arc<Problem>),
-    /// As of a point in time.
+    /// Fetched at a point in time.
     Fresh {
         /// The value.
         value: T,
         /// When it was read.
         at: Stamp,
     },
-    /// The last good value; a later attempt failed, or none was answered since the start.
+    /// The last good value; a later fetch failed, or the value is from the cache.
     Stale {
         /// The value.
         value: T,
         /// When it was read.
         at: Stamp,
-        /// Why there is no newer one.
+        /// Error of the last fetch.
         problem: Arc<Problem>,
     },
 }
@@ -40,7 +40,7 @@ impl<T> Remote<T> {
         }
     }
 
-    /// Why there is no newer value.
+    /// Error of the last fetch.
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Self::Failed(problem) | Self::Stale { problem, .. } => Some(problem),
@@ -48,12 +48,12 @@ impl<T> Remote<T> {
         }
     }
 
-    /// Takes a new value.
+    /// Stores a new value.
     pub fn succeed(&mut self, value: T, at: Stamp) {
         *self = Self::Fresh { value, at };
     }
 
-    /// Takes what an earlier dashboard read, unless something is known already; tells whether it was taken.
+    /// Stores a cached value unless a value exists; returns true if it was stored.
     pub fn recall(&mut self, value: T, at: Stamp) -> bool {
         let problem = match self {
             Self::Fresh { .. } | Self::Stale { .. } => return false,
@@ -64,7 +64,7 @@ impl<T> Remote<T> {
         true
     }
 
-    /// Notes that an attempt failed; the value stays.
+    /// Records a failed fetch; the value remains.
     pub fn fail(&mut self, problem: Arc<Problem>) {
         *self = match std::mem::take(self) {
             Self::Fresh { value, at } | Self::Stale { value, at, .. } => Self::Stale { value, at, problem },

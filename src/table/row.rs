@@ -1,24 +1,23 @@
-//! What a row of a list tells queries, by itself and about the rows of other lists.
+//! Fields of rows for queries, from the row itself and from other lists.
 
 use crate::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
 use crate::finding::FindingKey;
 use crate::oob::{Hits, Payload, Token};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind, RowSet, RowSource};
 
-/// Something in a list.
+/// A row that queries can test.
 pub trait Row {
-    /// Which list.
+    /// Kind of the list.
     const KIND: QueryKind;
 
-    /// Appends the texts that bare words search, any case, each followed by a line break so that a word never matches
-    /// across two of them.
+    /// Appends the searchable texts, each followed by a line break so that a word never matches across two of them.
     fn search_text(&self, to: &mut String);
 
-    /// Puts in what the row has of a field.
+    /// Writes the values of a field.
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder);
 }
 
-/// What rows of one list say about those of others. What is not known is left out.
+/// Data from other lists. Missing data is omitted.
 pub trait OtherLists {
     /// Name of a target.
     fn target_name(&self, _: TargetId) -> Option<&Shared> {
@@ -44,15 +43,15 @@ pub trait OtherLists {
     fn payload(&self, _: Token) -> Option<&Payload> {
         None
     }
-    /// What a payload brought in.
+    /// Hits of a payload.
     fn hits(&self, _: Token) -> Option<&Hits> {
         None
     }
-    /// Whether a payload that is told to have brought in nothing did not.
+    /// True once hits are loaded, so that a payload without hits has none.
     fn are_hits_known(&self) -> bool {
         true
     }
-    /// Whether a payload is waited for.
+    /// True if `:wait` watches the payload.
     fn is_awaited(&self, _: Token) -> bool {
         false
     }
@@ -60,7 +59,7 @@ pub trait OtherLists {
     fn targets_of(&self, _: &Capture) -> Vec<Shared> {
         Vec::new()
     }
-    /// Whether a request came from an address of the analyst's own.
+    /// True if the sender is one of the analyst's addresses.
     fn is_own(&self, _: &Capture) -> bool {
         false
     }
@@ -74,17 +73,17 @@ pub trait OtherLists {
     }
 }
 
-/// Nothing is known of others.
+/// No data from other lists.
 #[derive(Clone, Copy, Debug)]
 pub struct NoOtherLists;
 
 impl OtherLists for NoOtherLists {}
 
-/// Rows in memory as a list: what commands without a screen query.
+/// Rows in memory as a query source, for headless commands.
 pub struct Rows<'a, R> {
     /// The rows.
     pub rows: &'a [R],
-    /// What others tell.
+    /// Data from other lists.
     pub others: &'a dyn OtherLists,
     /// Seconds since 1970.
     pub now: i64,
@@ -125,27 +124,27 @@ pub(crate) fn put(to: &mut String, texts: &[&str]) {
     }
 }
 
-/// Puts in the flags that hold.
+/// Writes the flags that hold.
 pub(crate) fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
     let bits = flags.iter().filter(|(_, holds)| *holds).fold(0, |bits, (flag, _)| bits | flag.bit());
     to.flags(bits);
 }
 
-/// Puts in a tool by its id and its names.
+/// Writes the id and names of a tool.
 pub(crate) fn tool(to: &mut ColumnBuilder, id: i64) {
     to.text(&id.to_string());
     let tool = Tool(id);
     [tool.name(), tool.short_name()].into_iter().flatten().for_each(|name| to.text(name));
 }
 
-/// Puts in the worst of counted risks, from critical down.
+/// Writes the highest risk whose count is not zero.
 pub(crate) fn worst(to: &mut ColumnBuilder, counts: impl Iterator<Item = bool>) {
     if let Some((risk, _)) = Risk::DOWN.into_iter().zip(counts).find(|(_, any)| *any) {
         to.whole(risk.level());
     }
 }
 
-/// Puts in a text that may be missing.
+/// Writes an optional text.
 pub(crate) fn shared(to: &mut ColumnBuilder, text: Option<&Shared>) {
     text.into_iter().for_each(|text| to.shared(text));
 }

@@ -1,23 +1,23 @@
-//! An order of a list, and how names are compared.
+//! Sort orders and natural comparison of names.
 //!
-//! The orders of a list stand with its rows. Those that need more than the items themselves (what needs a person first,
-//! the risks of a target, the hits of a payload) are refined by who shows the list.
+//! Orders are defined with the rows. Orders that need other data (urgency, risks of a target, hits of a payload) are
+//! refined by the dashboard.
 
 use std::cmp::Ordering;
 
 /// One order of a list.
 pub struct SortOrder<T: 'static> {
-    /// Its name, for the pane's head.
+    /// Name in the pane title.
     pub name: &'static str,
     /// The order.
     pub compare: fn(&T, &T) -> Ordering,
 }
 
-/// The name of the scans' order that depends on more than the scan.
-pub const BY_NEED: &str = "what needs you first";
-/// The same of the targets, by their worst findings.
+/// Order of scans by urgency, which depends on more than the scan.
+pub const BY_NEED: &str = "urgency";
+/// Order of targets by their worst findings.
 pub const BY_RISK: &str = "risk";
-/// The same of the payloads, by what they brought in.
+/// Order of payloads by their hits.
 pub const BY_HITS: &str = "hits";
 
 /// Compares texts with the numbers in them as numbers: `127.0.0.9` comes before `127.0.0.10`.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_names_count_as_numbers() {
+    fn natural_order_compares_numbers_by_value() {
         let mut names = vec!["127.0.0.10", "127.0.0.9", "b", "B2", "a10", "a9", "", "é1"];
         names.sort_by(|a, b| natural(a, b));
         assert_eq!(names, ["", "127.0.0.9", "127.0.0.10", "a9", "a10", "b", "B2", "é1"]);

@@ -1,7 +1,7 @@
 //! HTML character references, decoded once: `&lt;`, `&#27;`, `&#x1b;`.
 //!
-//! Only references closed by `;` are taken, so that query strings (`a=1&lt=2`) stay as they are. Names are those
-//! that encoders produce for text; an unknown name stays as it came. What is decoded is not decoded again.
+//! Only references that end with `;` are decoded, so query strings (`a=1&lt=2`) remain. Names are those that encoders
+//! produce for text; unknown names remain. The result is not decoded again.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character a reference stands for, and its length with `;`.
+/// The character of a reference, and its length with `;`.
 fn reference(after: &str) -> Option<(char, usize)> {
     let end = after.bytes().take(LONGEST + 1).position(|byte| byte == b';')?;
     let name = &after[..end];
@@ -91,7 +91,7 @@ fn numeric(number: &str) -> Option<char> {
         Some(hex) => u32::from_str_radix(hex, 16),
         None => number.parse(),
     };
-    // What is no character shows as the replacement character, as browsers do.
+    // Invalid code points become the replacement character, as in browsers.
     code.ok().map(|code| char::from_u32(code).unwrap_or('\u{fffd}'))
 }
 
@@ -100,13 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_are_decoded_once() {
+    fn entities_decode_once() {
         assert_eq!(decode_entities("&lt;a href=&quot;x&quot;&gt;&#39;&#x27;"), "<a href=\"x\">''");
         assert_eq!(decode_entities("&amp;lt;"), "&lt;");
     }
 
     #[test]
-    fn what_is_no_reference_stays() {
+    fn invalid_entities_remain() {
         for text in ["a=1&lt=2", "&", "&;", "&#;", "&nosuch;", "R&D", "&#xzz;", "&&&", "a & b & c"] {
             assert_eq!(decode_entities(text), text);
         }

@@ -1,6 +1,6 @@
 //! Widths and shortening in terminal columns, by grapheme cluster as the cells are filled.
 //!
-//! Names give way in the middle (`stag…acme.test`), because both ends tell them apart; sentences at the end.
+//! Names are shortened in the middle (`stag…acme.test`), because both ends identify them; sentences at the end.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub fn middle_with(text: &str, columns: usize, ellipsis: char) -> Cow<'_, str> {
     if columns < 3 {
         return start_with(text, columns, ellipsis);
     }
-    // The end tells more about host names and paths than the beginning: it gets the odd column.
+    // The end of host names and paths is more significant: it gets the odd column.
     let head = take(text.graphemes(true), (columns - 1) / 2);
     let tail = take(text.graphemes(true).rev(), columns - 1 - head.1);
     Cow::Owned(format!("{}{ellipsis}{}", &text[..head.0], &text[text.len() - tail.0..]))
@@ -31,7 +31,7 @@ pub fn start(text: &str, columns: usize) -> Cow<'_, str> {
     start_with(text, columns, '…')
 }
 
-/// As [`start`], with another one-column ellipsis.
+/// Like [`start`], with another one-column ellipsis.
 pub fn start_with(text: &str, columns: usize, ellipsis: char) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn names_give_way_in_the_middle_and_sentences_at_the_end() {
+    fn names_shorten_in_middle_and_sentences_at_end() {
         assert_eq!(middle("staging.acme.test", 14), "stagin…me.test");
         assert_eq!(middle("short", 5), "short");
         assert_eq!(middle("日本語テスト", 7), "日…スト");
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_ever_wider_than_asked(text in any::<String>(), columns in 0usize..40) {
+        fn shortened_text_fits_columns(text in any::<String>(), columns in 0usize..40) {
             let text = crate::text::clean(&text);
             prop_assert!(width(&middle(&text, columns)) <= columns);
             prop_assert!(width(&start(&text, columns)) <= columns);

@@ -23,8 +23,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_one_and_many_are_read_in_thousands() {
-        let told = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
-        assert_eq!(told, ["0 scans", "1 scan", "2 scans", "1 000 scans", "1 234 567 scans"]);
+    fn plural_counts_one_and_groups_thousands() {
+        let counts = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
+        assert_eq!(counts, ["0 scans", "1 scan", "2 scans", "1 000 scans", "1 234 567 scans"]);
     }
 }

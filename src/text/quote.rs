@@ -10,7 +10,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quote_in_a_word_does_not_end_it() {
+    fn shell_quote_escapes_quotes() {
         assert_eq!(quoted("a'; rm -rf $HOME"), r"'a'\''; rm -rf $HOME'");
         assert_eq!(quoted("\u{1b}[31m"), "'␛[31m'");
     }

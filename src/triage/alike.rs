@@ -1,7 +1,7 @@
-//! Which findings of a class have the same evidence: what differs from answer to answer by itself is taken out first.
+//! Normalized evidence, which groups the findings of a class.
 //!
-//! Dates, request ids, nonces, tokens and the values of headers that count or stamp go, and so does the host; status
-//! lines, names and versions stay. Two answers of an unchanged server, and the same answer of two servers, are alike.
+//! Dates, request ids, nonces, tokens, hosts and the values of volatile headers are removed; status lines, names and
+//! versions remain. Two responses of an unchanged server, and the same response of two servers, are equal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use regex::Regex;
 
 use crate::contract::{EvidenceView, Finding};
 
-/// Evidence is looked at up to so many bytes.
+/// Maximum number of bytes of evidence.
 const MOST: usize = 16 * 1024;
 
-/// Headers of which only the name counts.
+/// Headers whose values are ignored.
 const STAMPED: [&str; 16] = [
     "date",
     "expires",
@@ -33,7 +33,7 @@ const STAMPED: [&str; 16] = [
     "via",
 ];
 
-/// What varies within a line, with a word that stands for it.
+/// Volatile parts of a line.
 static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         // scheme and host of a URL
@@ -56,7 +56,7 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// The lines of a finding's evidence without what varies by itself.
+/// The normalized lines of the evidence of a finding.
 pub fn lines(finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
     let mut room = MOST;
@@ -81,7 +81,7 @@ pub fn lines(finding: &Finding) -> Vec<String> {
     lines
 }
 
-/// The same for all findings whose evidence is alike.
+/// A hash that is equal for equal evidence.
 pub fn digest(lines: &[String]) -> u64 {
     let mut hasher = DefaultHasher::new();
     lines.hash(&mut hasher);
@@ -104,7 +104,7 @@ fn steady(line: &str) -> String {
     }
 }
 
-/// A cookie's name and attributes, without values that are not words.
+/// Name and attributes of a cookie without values.
 fn cookie(value: &str) -> String {
     let mut parts = value.split(';').map(str::trim);
     let name = parts.next().and_then(|pair| pair.split('=').next()).unwrap_or_default();
@@ -132,7 +132,7 @@ mod tests {
         X-Request-Id: 7\r\nServer: nginx/1.24.0\r\nContent-Security-Policy: script-src 'nonce-r4nd0m'\r\n";
 
     #[test]
-    fn what_varies_by_itself_makes_no_difference() {
+    fn volatile_text_does_not_change_digest() {
         for (was, is) in [
             ("shop.acme.test", "api.acme.test:8443"),
             ("Mon, 02 Nov 2026 10:00:00", "Tue, 03 Nov 2026 11:12:13"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_analyst_would_see_does() {
+    fn visible_difference_changes_digest() {
         for (was, is) in [
             ("200 OK", "301 Moved Permanently"),
             ("nginx/1.24.0", "nginx/1.25.0"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_trees_are_read_by_their_cells() {
+    fn tables_and_trees_are_normalized_by_cell() {
         let table = |host: &str| {
             let cells = [vec![format!("https://{host}/db.sql").as_str().into(), "200".into()]];
             let evidence = Evidence::table(&["URL", "Status"], cells);

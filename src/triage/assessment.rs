@@ -1,4 +1,4 @@
-//! What a row says about its decision: a person's before a rule's before the service's, and whether it still holds.
+//! Assessment of a finding: decisions of people override rules, rules override the service status.
 
 use jiff::civil::Date;
 
@@ -9,10 +9,10 @@ use super::state::TriageState;
 use crate::contract::{Shared, Stamp};
 use crate::finding::{Presence, Verdict};
 
-/// A rise of EPSS that asks for another look.
+/// Increase of EPSS that requests a recheck.
 const EPSS_RISE: f64 = 0.1;
 
-/// What a row says now. `rule` is the one that finds it, if any; `today` decides what has expired.
+/// The assessment of a finding. `rule` is the rule that matches it, `today` determines expiry.
 pub fn assessment(case: &Case, rule: Option<&RuleState>, state: &TriageState, today: Date) -> Assessment {
     let finding_state = state.finding_state(case.key());
     let person = finding_state
@@ -26,14 +26,14 @@ pub fn assessment(case: &Case, rule: Option<&RuleState>, state: &TriageState, to
         (None, Some(rule)) => decided(case, &rule.event, &rule.decision, VerdictSource::Rule(rule.id), today),
         (None, None) => Assessment::default(),
     };
-    told_by_service(case, &mut assessment);
+    apply_service_status(case, &mut assessment);
     if let Some(finding_state) = finding_state {
         add(finding_state, &mut assessment);
     }
     assessment
 }
 
-/// The verdict that a status of the service stands for; `open` and unknown ones for none.
+/// The verdict of a service status; `None` for `open` and unknown ones.
 pub fn verdict_of_status(status: &str) -> Option<Verdict> {
     match status.trim().to_ascii_lowercase().replace(' ', "_").as_str() {
         "fixed" => Some(Verdict::Fixed),
@@ -65,7 +65,7 @@ fn decided(case: &Case, event: &Event, decision: &Decision, source: VerdictSourc
     }
 }
 
-/// A scan that started after the decision saw it. Stamps of the service have no parts of a second.
+/// True if a scan that started after the decision found it. Times of the service have no fractions.
 fn is_back(case: &Case, decided: Stamp, seen: Option<&Sighting>) -> bool {
     let later_than_seen = match seen {
         Some(seen) if seen.scan.is_some() && seen.scan == case.task_id => false,
@@ -81,17 +81,17 @@ fn has_risen(case: &Case, seen: &Sighting) -> bool {
     case.risk_level > seen.risk || (case.in_cisa_catalog && !seen.exploited) || epss
 }
 
-fn told_by_service(case: &Case, assessment: &mut Assessment) {
+fn apply_service_status(case: &Case, assessment: &mut Assessment) {
     let status = case.status.trim();
     if status.is_empty() || status.eq_ignore_ascii_case("open") {
         return;
     }
-    let told = verdict_of_status(status);
-    match (told, assessment.source) {
+    let reported = verdict_of_status(status);
+    match (reported, assessment.source) {
         (Some(verdict), VerdictSource::Nobody) => {
             (assessment.verdict, assessment.source) = (verdict, VerdictSource::Service)
         }
-        (told, _) if told != Some(assessment.verdict) => assessment.service = Some(Shared::from(status)),
+        (reported, _) if reported != Some(assessment.verdict) => assessment.service = Some(Shared::from(status)),
         _ => {}
     }
 }

@@ -1,4 +1,4 @@
-//! What rows say about their decisions: whose counts, and when one holds no more.
+//! Tests of assessments: precedence, expiry, regressions and conflicts.
 
 use super::case::{ReopenCause, VerdictSource};
 use super::correlate::reassess;
@@ -20,7 +20,7 @@ fn decision(verdict: Verdict) -> Decision {
 }
 
 #[test]
-fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
+fn person_overrides_rule_and_rule_overrides_service() {
     let mut world = world();
     world.findings[0].status = "accepted".into();
     assert_eq!((world.last().1.verdict, world.last().1.source), (RiskAccepted, VerdictSource::Service));
@@ -39,7 +39,7 @@ fn a_person_comes_before_a_rule_and_a_rule_before_the_service() {
 }
 
 #[test]
-fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_not() {
+fn last_written_rule_of_workspace_decides() {
     let mut world = world();
     let rule = |world: &mut World, query: &str, verdict| {
         let id = world.ann.writer.next();
@@ -59,7 +59,7 @@ fn of_two_rules_the_one_written_last_decides_and_rules_of_other_workspaces_do_no
 }
 
 #[test]
-fn the_status_of_the_service_is_the_lowest_decision_and_an_unknown_one_is_shown() {
+fn service_status_has_lowest_precedence() {
     for (status, verdict, undecided, shown) in [
         ("open", Open, true, None),
         ("", Open, true, None),
@@ -78,7 +78,7 @@ fn the_status_of_the_service_is_the_lowest_decision_and_an_unknown_one_is_shown(
 }
 
 #[test]
-fn a_difference_to_the_service_is_shown() {
+fn differing_service_status_is_shown() {
     let mut world = world();
     world.findings[0].status = "false_positive".into();
     world.decide(Confirmed);
@@ -88,7 +88,7 @@ fn a_difference_to_the_service_is_shown() {
 }
 
 #[test]
-fn fixed_comes_back_when_a_scan_that_started_later_sees_it() {
+fn fixed_finding_seen_by_later_scan_is_regression() {
     let mut world = world();
     world.decide_at(2, decision(Fixed));
     assert!(!world.last().1.is_undecided());
@@ -103,7 +103,7 @@ fn fixed_comes_back_when_a_scan_that_started_later_sees_it() {
 }
 
 #[test]
-fn a_scan_that_was_under_way_when_it_was_fixed_is_no_regression_and_one_that_ended_without_it_neither() {
+fn scan_running_at_fix_time_is_no_regression() {
     let mut world = world();
     world.scan(2);
     world.decide_at(3, decision(Fixed));
@@ -117,7 +117,7 @@ fn a_scan_that_was_under_way_when_it_was_fixed_is_no_regression_and_one_that_end
 }
 
 #[test]
-fn other_verdicts_stay_as_decided_when_it_is_seen_again() {
+fn other_verdicts_hold_when_seen_again() {
     for verdict in [FalsePositive, RiskAccepted, NotApplicable, Confirmed] {
         let mut world = world();
         world.decide(verdict);
@@ -128,7 +128,7 @@ fn other_verdicts_stay_as_decided_when_it_is_seen_again() {
 }
 
 #[test]
-fn a_decision_holds_on_its_last_day_and_not_after_it() {
+fn decision_expires_after_last_day() {
     let mut world = world();
     let until = Some("2026-12-31".parse().unwrap());
     world.decide_at(2, Decision { until, ..decision(RiskAccepted) });
@@ -143,7 +143,7 @@ fn a_decision_holds_on_its_last_day_and_not_after_it() {
 }
 
 #[test]
-fn two_who_decided_differently_leave_it_undecided() {
+fn concurrent_different_verdicts_are_conflict() {
     let mut world = world();
     let mut bob = super::testing::Desk::new("bob", 2);
     let identity = world.last().0.identity.clone();
@@ -156,7 +156,7 @@ fn two_who_decided_differently_leave_it_undecided() {
 }
 
 #[test]
-fn a_rise_of_risk_of_exploitation_or_its_likelihood_asks_for_another_look() {
+fn risen_risk_kev_or_epss_requests_recheck() {
     let mut world = world();
     world.findings[0].epss_score = Some(0.2);
     world.decide(FalsePositive);
@@ -179,7 +179,7 @@ fn a_rise_of_risk_of_exploitation_or_its_likelihood_asks_for_another_look() {
 }
 
 #[test]
-fn notes_tags_and_severity_stand_beside_any_verdict() {
+fn notes_tags_and_severity_are_independent_of_verdict() {
     let mut world = world();
     let subject = Subject::Finding((*world.last().0.identity).clone());
     world.ann.does(subject.clone(), Change::Note("seen by hand".into()));

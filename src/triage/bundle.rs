@@ -1,4 +1,4 @@
-//! A bundle: what is kept about a workspace and what the service last told of it, in one file.
+//! A bundle: all stored data of a workspace and the latest data of the service in one file.
 //!
 //! ```text
 //!   {"manifest":{…}}  {"event":{…}}  {"setting":{…}}  {"seen":"…"}  {"payload":{…}}  {"hit":{…}}
@@ -19,12 +19,12 @@ use crate::oob::{ArchivedCapture, Hit, Payload};
 use crate::text;
 use crate::text::plural;
 
-/// What the manifest calls itself.
+/// Format name in the manifest.
 const FORMAT: &str = "scandeck-bundle";
 /// The version written, and the greatest read.
 const VERSION: u32 = 2;
 
-/// See the module.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
     pub manifest: Manifest,
@@ -33,7 +33,7 @@ pub struct Bundle {
     /// Findings that were seen.
     pub seen: Vec<FindingKey>,
     pub payloads: Vec<Arc<Payload>>,
-    /// What they brought in, also of captures that have left the archive.
+    /// Hits, including those of deleted captures.
     pub hits: Vec<Hit>,
     /// Captured requests as they were archived.
     pub captures: Vec<ArchivedCapture>,
@@ -42,23 +42,23 @@ pub struct Bundle {
     pub findings: Vec<Arc<Finding>>,
 }
 
-/// What a bundle holds.
+/// Contents of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     format: String,
     version: u32,
     /// Name of the workspace.
     pub workspace: Shared,
-    /// What stood for the workspace in fingerprints; usually empty.
+    /// Alias of the workspace in fingerprints; usually empty.
     #[serde(default)]
     pub alias: Shared,
-    /// What the service was called.
+    /// Name of the service.
     pub service: Shared,
     /// Who made the bundle.
     pub who: Shared,
-    /// When, by the maker's clock.
+    /// Time by the author's clock.
     pub made: Stamp,
-    /// Whether the service was reached: without it there are no targets, scans and findings.
+    /// True if the service was reached; otherwise targets, scans and findings are missing.
     pub reached: bool,
     lines: usize,
 }
@@ -66,7 +66,7 @@ pub struct Manifest {
 /// A setting of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Its name.
+    /// Id.
     pub key: Shared,
     /// Its value, as JSON.
     pub json: String,
@@ -114,10 +114,10 @@ impl Bundle {
     }
 
     /// How much it holds, for people.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let of_service = match self.manifest.reached {
             true => format!(
-                "{}, {}, {} as the service told them",
+                "{}, {} and {} of the service",
                 plural(self.targets.len(), "target"),
                 plural(self.scans.len(), "scan"),
                 plural(self.findings.len(), "finding")
@@ -237,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn bundle_round_trips() {
         assert_eq!(Bundle::read(&bundle().write()), Ok(bundle()));
     }
 
     #[test]
-    fn a_file_that_was_cut_short_or_is_another_is_refused() {
+    fn truncated_or_foreign_bundle_is_rejected() {
         let whole = bundle().write();
         let lines: Vec<&str> = whole.lines().collect();
         let reason = |file: &str| Bundle::read(file).unwrap_err().reason;

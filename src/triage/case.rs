@@ -1,4 +1,4 @@
-//! One row of the findings: an identity, the latest occurrence that is shown for it, and what is said about it.
+//! One finding across scans (a case) and its assessment.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use super::event::{EventId, Identity, Sighting};
 use crate::contract::{Finding, FindingId, Risk, Shared, Stamp};
 use crate::finding::{FindingKey, Presence, Reason, Verdict};
 
-/// Names a row for as long as its identity does: the low 62 bits of its key.
+/// Stable id of a case: the low 62 bits of its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId(pub i64);
 
@@ -38,35 +38,36 @@ impl fmt::Display for CaseId {
     }
 }
 
-/// An earlier (or the latest) time a scan saw it.
+/// A finding as reported by one scan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Occurrence {
-    /// The finding as that scan told it.
+    /// The finding in that scan.
     pub finding: Arc<Finding>,
-    /// When that scan started; unknown scans have none.
+    /// Start of the scan, if known.
     pub at: Option<Stamp>,
 }
 
-/// One identity: a row. It reads like its latest occurrence. There may be 100,000: what few of them have is boxed.
+/// A finding across scans. It dereferences to its latest occurrence. There may be 100,000 cases, so rare data is boxed.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
-    /// Names the row.
+    /// Stable id.
     pub id: CaseId,
-    /// What it is.
+    /// Identity.
     pub identity: Arc<Identity>,
     /// The latest occurrence.
     pub finding: Arc<Finding>,
-    /// All occurrences, the latest first; empty stands for the latest alone.
+    /// All occurrences, latest first; empty if there is only the latest.
     pub earlier: Box<[Occurrence]>,
-    /// Against the scan before, or the baseline.
+    /// Presence compared with the previous scan or the baseline.
     pub presence: Presence,
-    /// When a scan that saw it started for the first time.
+    /// Start of the first scan that found it.
     pub first_seen: Option<Stamp>,
-    /// When the latest one that saw it started.
+    /// Start of the last scan that found it.
     pub last_seen: Option<Stamp>,
-    /// Decisions stand under this key of the same asset and class, where the port has moved: offered, not inherited.
+    /// Key of an earlier decision on the same asset and class, whose port has changed. It can be reused but is not
+    /// inherited.
     pub offered: Option<Box<FindingKey>>,
-    /// A person's own finding, by the event that made it.
+    /// Creating event of a manual finding.
     pub own: Option<Box<EventId>>,
 }
 
@@ -78,17 +79,17 @@ impl Deref for Case {
 }
 
 impl Case {
-    /// What its decisions are kept under.
+    /// Key of its decisions.
     pub fn key(&self) -> FindingKey {
         self.identity.key
     }
 
-    /// Kind of finding, equal for all that one class decides.
+    /// Class of the finding.
     pub fn class(&self) -> &Shared {
         &self.identity.class
     }
 
-    /// What a scan showed of it, for a decision to remember.
+    /// The data that a decision records.
     pub fn sighting(&self) -> Sighting {
         Sighting {
             finding: self.finding.id,
@@ -100,71 +101,71 @@ impl Case {
         }
     }
 
-    /// Server ids of all its occurrences, the latest first.
+    /// Service ids of all occurrences, latest first.
     pub fn finding_ids(&self) -> impl Iterator<Item = FindingId> {
         let latest = self.finding.id;
         std::iter::once(latest).chain(self.earlier.iter().map(|one| one.finding.id).filter(move |&id| id != latest))
     }
 }
 
-/// Where a verdict comes from, the strongest first.
+/// Source of a verdict, highest precedence first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VerdictSource {
     /// A person decided this finding.
     Person,
     /// A rule that a person made.
     Rule(EventId),
-    /// The service's own status.
+    /// The status at the service.
     Service,
-    /// Nobody said anything.
+    /// No decision.
     #[default]
     Nobody,
 }
 
-/// Why a finding that was decided counts as undecided again.
+/// Reason why a decided finding is undecided again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReopenCause {
-    /// Fixed, and a later scan saw it.
+    /// Fixed, but a later scan found it.
     Regression,
-    /// The day it held until has passed.
+    /// The decision has expired.
     Expired,
-    /// Two persons decided differently without knowing of each other.
+    /// Concurrent decisions differ.
     Conflict,
 }
 
-/// What a row says about its decision.
+/// The effective decision about a finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assessment {
-    /// The verdict that holds; of one that holds no more, the old one.
+    /// The verdict; the previous one if it no longer holds.
     pub verdict: Verdict,
-    /// Whose it is.
+    /// Source of the verdict.
     pub source: VerdictSource,
-    /// Why it holds no more.
+    /// Reason why the verdict no longer holds.
     pub reopened: Option<ReopenCause>,
-    /// Risk, KEV or EPSS rose since.
+    /// True if risk, KEV or EPSS rose since the decision.
     pub recheck: bool,
-    /// Why it was decided so.
+    /// Reason for the verdict.
     pub reason: Option<Reason>,
     /// Last day it holds.
     pub until: Option<Date>,
-    /// When it was decided.
+    /// Time of the decision.
     pub at: Option<Stamp>,
-    /// By whom.
+    /// Author of the decision.
     pub who: Option<Shared>,
-    /// A severity of one's own.
+    /// Severity override.
     pub severity: Option<Risk>,
     /// Tags, sorted.
     pub tags: Vec<Shared>,
-    /// How many notes there are.
+    /// Number of notes.
     pub notes: u32,
-    /// What it duplicates.
+    /// Key of the original.
     pub duplicate_of: Option<FindingKey>,
-    /// The service says otherwise: its words.
+    /// Status at the service, if it differs from the verdict.
     pub service: Option<Shared>,
 }
 
 impl Assessment {
-    /// Open, in review, expired, reopened or in conflict.
+    /// True if open, in review, expired, reopened or in conflict.
     pub fn is_undecided(&self) -> bool {
         self.reopened.is_some() || !self.verdict.settles()
     }

@@ -1,4 +1,4 @@
-//! Two scans side by side: what the later one saw of what the earlier one told, finding by finding.
+//! Comparison of two scans, finding by finding.
 //!
 //! ```text
 //!   before   after
@@ -15,14 +15,14 @@ use super::steady;
 use crate::contract::{Finding, Scan, ScanId, ScanStatus};
 use crate::table::Table;
 
-/// What became of a finding from one scan to another.
+/// Outcome of a finding in a later scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     New,
     Gone,
     Changed,
     Same,
-    /// The later scan did not see it, and did less, or something else, than the earlier one: that tells nothing.
+    /// The later scan did not find it but covered less than the earlier one, so its absence is not conclusive.
     CoveredLess,
 }
 
@@ -42,27 +42,27 @@ impl Outcome {
 /// One finding that at least one of the two scans saw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedFinding {
-    /// Position of its row.
+    /// Position of the case.
     pub at: usize,
-    /// As the earlier scan told it.
+    /// The finding in the earlier scan.
     pub before: Option<Arc<Finding>>,
-    /// As the later scan told it.
+    /// The finding in the later scan.
     pub after: Option<Arc<Finding>>,
-    /// What became of it.
+    /// Outcome.
     pub outcome: Outcome,
 }
 
 /// Compares two scans over the rows, in their order.
 pub fn compare(cases: &Table<Case>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
     let row = |(at, case): (usize, &Arc<Case>)| {
-        let (told, tells) = (seen_by(case, before.id).cloned(), seen_by(case, after.id).cloned());
-        let outcome = outcome(told.as_deref(), tells.as_deref(), covers(after, before))?;
-        Some(ComparedFinding { at, before: told, after: tells, outcome })
+        let (earlier, later) = (seen_by(case, before.id).cloned(), seen_by(case, after.id).cloned());
+        let outcome = outcome(earlier.as_deref(), later.as_deref(), covers(after, before))?;
+        Some(ComparedFinding { at, before: earlier, after: later, outcome })
     };
     cases.items().iter().enumerate().filter_map(row).collect()
 }
 
-/// What became of a finding; nothing where neither scan saw it. `covers`: the later scan would have seen it again.
+/// The outcome of a finding; `None` if neither scan found it. `covers`: the later scan would have found it again.
 pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) -> Option<Outcome> {
     match (before, after) {
         (None, None) => None,
@@ -74,13 +74,13 @@ pub fn outcome(before: Option<&Finding>, after: Option<&Finding>, covers: bool) 
     }
 }
 
-/// Every time a scan saw it, the latest first.
+/// All occurrences, latest first.
 pub fn occurrences(case: &Case) -> impl Iterator<Item = &Arc<Finding>> {
     let alone = case.earlier.is_empty().then_some(&case.finding);
     alone.into_iter().chain(case.earlier.iter().map(|one| &one.finding))
 }
 
-/// A finding as a scan told it.
+/// The occurrence in a scan.
 pub fn seen_by(case: &Case, scan: ScanId) -> Option<&Arc<Finding>> {
     occurrences(case).find(|finding| finding.task_id == Some(scan))
 }
@@ -95,13 +95,13 @@ pub fn before<'a>(scans: &'a Table<Scan>, after: &Scan) -> Option<&'a Arc<Scan>>
     scans.items().iter().filter(earlier).max_by_key(|scan| (scan.start_time, scan.id))
 }
 
-/// The two in the order they ran in.
+/// Two scans in chronological order.
 pub fn in_order<'a>(a: &'a Arc<Scan>, b: &'a Arc<Scan>) -> (&'a Arc<Scan>, &'a Arc<Scan>) {
     let place = |scan: &Scan| (scan.start_time.is_none(), scan.start_time, scan.id);
     if place(a) <= place(b) { (a, b) } else { (b, a) }
 }
 
-/// What a later scan told otherwise, in words: `risk low, was high`. Empty when nothing that counts.
+/// Differences in words, such as `risk low, was high`; empty if nothing relevant changed.
 pub fn differences(before: &Finding, after: &Finding) -> Vec<String> {
     let mut all = Vec::new();
     if before.risk_level != after.risk_level {
@@ -144,14 +144,14 @@ mod tests {
         })
     }
 
-    fn told(scan: i64, risk: Risk) -> Arc<Finding> {
+    fn occurrence(scan: i64, risk: Risk) -> Arc<Finding> {
         Arc::new(Finding { id: FindingId(scan), task_id: Some(ScanId(scan)), risk_level: risk, ..Finding::default() })
     }
 
     /// A row that these scans saw, the latest first.
     fn case(id: i64, seen: &[(i64, Risk)]) -> Case {
         let earlier: Box<[Occurrence]> =
-            seen.iter().map(|&(scan, risk)| Occurrence { finding: told(scan, risk), at: None }).collect();
+            seen.iter().map(|&(scan, risk)| Occurrence { finding: occurrence(scan, risk), at: None }).collect();
         Case { id: CaseId(id), finding: Arc::clone(&earlier[0].finding), earlier, ..Case::default() }
     }
 
@@ -168,20 +168,20 @@ mod tests {
     }
 
     #[test]
-    fn each_finding_of_two_scans_is_new_gone_the_same_or_changed() {
+    fn compared_findings_are_new_gone_same_or_changed() {
         use Outcome::*;
         assert_eq!(outcomes(&scan(2, 10, ScanStatus::Finished)), [(1, New), (2, Gone), (3, Same), (4, Changed)]);
     }
 
     #[test]
-    fn what_a_scan_that_did_less_or_failed_did_not_see_is_not_gone() {
+    fn smaller_or_failed_scan_reports_covered_less() {
         for after in [scan(2, 9, ScanStatus::Finished), scan(2, 10, ScanStatus::TimedOut)] {
             assert!(outcomes(&after).contains(&(2, Outcome::CoveredLess)), "{after:?}");
         }
     }
 
     #[test]
-    fn a_scan_is_compared_with_the_last_finished_one_before_it() {
+    fn scan_is_compared_with_previous_finished_scan() {
         let other = Arc::new(Scan { tool_id: 70, ..(*scan(4, 1, ScanStatus::Finished)).clone() });
         let scans = Table::new([
             scan(1, 1, ScanStatus::Finished),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_and_what_varies_by_itself_is_not() {
+    fn differences_ignore_volatile_evidence() {
         let answer = |date: &str| Evidence::from_value(&format!("HTTP/1.1 200 OK\nDate: {date}").into());
         let before = Finding { risk_level: Risk::High, vuln_evidence: answer("Mon, 2 Nov 2026"), ..Finding::default() };
         let date = Finding { vuln_evidence: answer("Tue, 3 Dec 2026"), ..before.clone() };

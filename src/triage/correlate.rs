@@ -1,11 +1,11 @@
-//! From what scans told to the rows that are shown: one a finding's identity, with what is said about it.
+//! Correlation of occurrences into cases with assessments.
 //!
 //! ```text
 //!   occurrences ─► identity ─► matched with what was decided ─► one Case an identity ─► presence ─► Stance
 //!                  identity.rs  matching.rs                                              presence.rs  stance.rs, rules.rs
 //! ```
 //!
-//! Runs off the UI thread whenever the findings, the ends of scans, the targets or the rules change.
+//! Runs off the UI thread whenever findings, scan ends, targets or rules change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,29 +27,29 @@ use crate::query::{ColumnBuilder, Field};
 use crate::table::{Rows, Table};
 use crate::triage::AssessedFinding;
 
-/// Columns of decisions that are made with the rows: those that saved queries ask for most.
+/// Decision columns built with the cases: those that saved queries test most.
 const READY: [Field; 2] = [Field::Decision, Field::Verdict];
 
-/// What rows are made of. Comparing two compares what they refer to, not what that says.
+/// Input of the correlation. Equality compares references, not contents.
 #[derive(Clone, Debug, Default)]
 pub struct CorrelationInput {
-    /// Every occurrence.
+    /// All occurrences.
     pub findings: Arc<Table<Finding>>,
-    /// The scans that saw them.
+    /// Scans.
     pub scans: Arc<Table<Scan>>,
-    /// Names of targets.
+    /// Targets.
     pub targets: Arc<Table<Target>>,
-    /// What was decided.
+    /// Decisions.
     pub state: TriageState,
-    /// Name of the workspace worked in; empty for all.
+    /// Current workspace; empty for all.
     pub workspace: Shared,
-    /// What stands for the workspace in fingerprints; usually empty.
+    /// Alias of the workspace in fingerprints; usually empty.
     pub alias: Shared,
-    /// The day for what expires.
+    /// Present day, for expiry.
     pub today: Date,
-    /// When the findings were read, by the service's clock.
+    /// Time when the findings were fetched, by the service's clock.
     pub read: Option<Stamp>,
-    /// Seconds since 1970: what ages in the queries of rules are counted from.
+    /// Present time in seconds since 1970, for ages in rule queries.
     pub now: i64,
 }
 
@@ -64,24 +64,24 @@ impl PartialEq for CorrelationInput {
     }
 }
 
-/// The rows, and what is said about each.
+/// Cases with their assessments.
 #[derive(Clone, Debug, Default)]
 pub struct Correlated {
-    /// One a finding.
+    /// One case per finding.
     pub cases: Arc<Table<Case>>,
-    /// Aligned with the table's items; rows about which nothing is said share one.
+    /// Assessments by position; undecided cases share one.
     pub assessments: Vec<Arc<Assessment>>,
-    /// The rule that finds each row, aligned too; empty where there is no rule.
+    /// Matching rule by position; empty if no rule matches.
     pub rules: Vec<Option<EventId>>,
-    /// What queries ask about decisions.
+    /// Prepared decision columns.
     pub columns: Vec<(Field, ColumnBuilder)>,
-    /// When the findings that they were made from were read.
+    /// Time when the findings were fetched.
     pub read: Option<Stamp>,
-    /// Of the state they were made from.
+    /// Clock of the state used.
     pub clock: u64,
 }
 
-/// Makes the rows.
+/// Builds the cases.
 pub fn correlate(input: &CorrelationInput) -> Correlated {
     let presences = Presences::new(input);
     let rows = matching::rows(input);
@@ -104,18 +104,18 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     Correlated { cases: Arc::new(cases), assessments, rules, columns, read: input.read, clock: input.state.clock() }
 }
 
-/// Each row with what is said about it.
+/// Pairs each case with its assessment.
 pub(super) fn assessed<'a>(cases: &'a Table<Case>, assessments: &'a [Arc<Assessment>]) -> Vec<AssessedFinding<'a>> {
     cases.items().iter().zip(assessments).map(|(case, assessment)| AssessedFinding { case, assessment }).collect()
 }
 
-/// What is said about a row now; `rule` is the one that finds it.
+/// Recomputes the assessment of a case; `rule` is the rule that matches it.
 pub fn reassess(case: &Case, rule: Option<EventId>, state: &TriageState, today: Date) -> Assessment {
     assessment(case, rule.and_then(|rule| state.rule(rule)).filter(|rule| !rule.off), state, today)
 }
 
 impl CorrelationInput {
-    /// Whether what was made in a workspace shows in the one worked in.
+    /// True if data of this workspace is shown in the current one.
     pub(super) fn concerns(&self, workspace: &str) -> bool {
         self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
     }
@@ -186,7 +186,7 @@ fn own_case(input: &CorrelationInput, own: &ManualFindingState, targets: &HashMa
     }
 }
 
-/// An id that no service gives: negative.
+/// A negative id, which no service assigns.
 fn own_id(key: FindingKey) -> FindingId {
     FindingId(-1 - super::case::CaseId::from(key).0)
 }

@@ -1,4 +1,4 @@
-//! Which occurrences become one row, and what of the decisions stays with it when scans tell it anew.
+//! Tests of correlation: which occurrences become one case, and which keep decisions.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::finding::Verdict::{Confirmed, FalsePositive, Open};
 use crate::finding::{Presence, Verdict};
 
 #[test]
-fn what_two_scans_saw_is_one_row_that_shows_the_latest() {
+fn finding_of_two_scans_is_one_row_with_latest_occurrence() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -26,7 +26,7 @@ fn what_two_scans_saw_is_one_row_that_shows_the_latest() {
 }
 
 #[test]
-fn siblings_with_places_of_their_own_keep_each_its_decision() {
+fn siblings_with_distinct_places_keep_their_decisions() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -38,7 +38,7 @@ fn siblings_with_places_of_their_own_keep_each_its_decision() {
 }
 
 #[test]
-fn a_place_that_is_told_otherwise_keeps_the_decision_where_there_is_one_of_it() {
+fn renamed_place_of_single_finding_keeps_decision() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -50,7 +50,7 @@ fn a_place_that_is_told_otherwise_keeps_the_decision_where_there_is_one_of_it() 
 }
 
 #[test]
-fn another_cookie_is_another_thing_and_is_only_offered_the_decision() {
+fn other_cookie_is_other_finding_with_offered_decision() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -63,7 +63,7 @@ fn another_cookie_is_another_thing_and_is_only_offered_the_decision() {
 }
 
 #[test]
-fn a_moved_port_is_offered_the_decision_and_does_not_inherit_it() {
+fn moved_port_offers_decision_without_inheriting() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -79,7 +79,7 @@ fn a_moved_port_is_offered_the_decision_and_does_not_inherit_it() {
 }
 
 #[test]
-fn nothing_is_offered_while_the_old_port_is_still_there_or_two_could_be_meant() {
+fn ambiguous_or_present_port_offers_no_decision() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2);
@@ -95,7 +95,7 @@ fn nothing_is_offered_while_the_old_port_is_still_there_or_two_could_be_meant() 
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_a_row_each_and_inherits_nothing() {
+fn identical_siblings_are_rows_without_inheritance() {
     let mut world = World::new();
     world.scan(1);
     world.found(1, "leak", "");
@@ -123,7 +123,7 @@ fn what_cannot_be_told_apart_is_a_row_each_and_inherits_nothing() {
 }
 
 #[test]
-fn one_that_is_left_of_two_that_could_not_be_told_apart_inherits_nothing() {
+fn remaining_identical_sibling_inherits_nothing() {
     let mut world = World::new();
     world.scan(1);
     world.found(1, "leak", "");
@@ -135,7 +135,7 @@ fn one_that_is_left_of_two_that_could_not_be_told_apart_inherits_nothing() {
 }
 
 #[test]
-fn an_id_that_a_decision_was_made_in_view_of_counts_only_for_the_same_kind_and_asset() {
+fn sighting_id_matches_only_same_class_and_asset() {
     let mut world = World::new();
     world.scan(1);
     world.found(1, "leak", "");
@@ -150,7 +150,7 @@ fn an_id_that_a_decision_was_made_in_view_of_counts_only_for_the_same_kind_and_a
 }
 
 #[test]
-fn a_target_that_is_told_later_keeps_what_was_decided_before() {
+fn target_learned_later_keeps_decision() {
     let mut world = World::new();
     world.scan(1);
     world.found(1, "tls10", "").target_id = None;
@@ -160,7 +160,7 @@ fn a_target_that_is_told_later_keeps_what_was_decided_before() {
 }
 
 #[test]
-fn the_same_kind_on_two_targets_is_two_rows() {
+fn same_class_on_two_targets_is_two_rows() {
     let mut world = World::new();
     world.scan(1);
     world.scan(2).target_id = TargetId(2);
@@ -172,7 +172,7 @@ fn the_same_kind_on_two_targets_is_two_rows() {
 }
 
 #[test]
-fn findings_of_unknown_scans_are_one_row_by_what_they_are() {
+fn findings_of_unknown_scans_match_by_identity() {
     let mut world = World::new();
     for id in 1..=2 {
         let finding = world.found(1, "tls10", "");
@@ -184,7 +184,7 @@ fn findings_of_unknown_scans_are_one_row_by_what_they_are() {
 }
 
 #[test]
-fn a_finding_of_ones_own_is_a_row_of_its_target_and_goes_when_it_is_switched_off() {
+fn manual_finding_is_row_of_target_until_switched_off() {
     let mut world = World::new();
     let id = world.ann.writer.next();
     let own = ManualFinding {
@@ -209,7 +209,7 @@ fn a_finding_of_ones_own_is_a_row_of_its_target_and_goes_when_it_is_switched_off
 }
 
 #[test]
-fn own_findings_of_another_workspace_stay_there() {
+fn manual_findings_stay_in_their_workspace() {
     let mut world = World::new();
     let id = world.ann.writer.next();
     world.ann.writer.workspace = "other".into();
@@ -219,7 +219,7 @@ fn own_findings_of_another_workspace_stay_there() {
 
 proptest! {
     #[test]
-    fn a_rescan_with_new_ids_bytes_and_risk_keeps_every_decision(
+    fn rescan_with_new_ids_keeps_every_decision(
         kinds in proptest::collection::btree_set(("[a-c]", "[xyz]"), 1..8),
         decided in proptest::collection::vec(proptest::sample::select(&Verdict::ALL[..]), 8),
         (base, risk, noise) in (1000..2000i64, 0..5i64, "[0-9]{1,6}"),
@@ -238,7 +238,7 @@ proptest! {
             id: FindingId(base - at as i64),
             task_id: Some(ScanId(2)),
             risk_level: Risk::from(risk),
-            name: format!("Told otherwise {noise}").into(),
+            name: format!("Renamed {noise}").into(),
             vuln_evidence: Evidence::table(
                 &["Seen at", "Cookie", "Date"],
                 [vec![format!("https://shop.test/{noise}"), cookie.clone(), noise.clone()]],
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn rows_are_the_same_in_whatever_order_findings_come(
+    fn correlation_ignores_order_of_findings(
         (found, mixed) in proptest::collection::vec((1..4i64, "[ab]", "[xy]?"), 0..12)
             .prop_flat_map(|found| (Just((0..found.len()).collect::<Vec<_>>()).prop_shuffle(), Just(found)))
             .prop_map(|(order, found)| (found, order)),
@@ -263,15 +263,15 @@ proptest! {
         for (scan, kind, cookie) in &found {
             world.found(*scan, kind, cookie);
         }
-        let told = |world: &World| {
-            let mut told: Vec<_> = world.rows().cases.items().iter()
+        let rows = |world: &World| {
+            let mut rows: Vec<_> = world.rows().cases.items().iter()
                 .map(|case| (case.key(), case.finding.id, case.presence, case.offered.clone())).collect();
-            told.sort();
-            told
+            rows.sort();
+            rows
         };
-        let before = told(&world);
+        let before = rows(&world);
         world.findings = mixed.iter().map(|&at| world.findings[at].clone()).collect();
-        prop_assert_eq!(told(&world), before);
+        prop_assert_eq!(rows(&world), before);
         let shown: usize = world.rows().cases.items().iter().map(|case| case.finding_ids().count()).sum();
         prop_assert!(shown <= found.len());
     }

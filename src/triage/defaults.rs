@@ -1,4 +1,4 @@
-//! What is usual for a class: what went with the last decision on it that counts.
+//! Default reason and note for a class: those of its last decision.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::{Change, Decision, Event, EventId, Reason, Subject, TriageState, Verdict};
 use crate::contract::Shared;
 
-/// What goes with a verdict on a class unless said.
+/// Default reason and note for a verdict on a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionDefault {
-    /// A reason that fits the verdict.
+    /// Reason that fits the verdict.
     pub reason: Option<Reason>,
-    /// The note written with the last decision, whatever its verdict.
+    /// Note of the last decision, whatever its verdict.
     pub note: Option<Shared>,
 }
 
@@ -22,14 +22,14 @@ pub struct DecisionDefaults {
 }
 
 impl DecisionDefaults {
-    /// Of all events there are.
+    /// Builds the index from all events.
     pub fn of(state: &TriageState) -> Self {
         let mut defaults = Self::default();
         state.events().for_each(|event| defaults.take(event));
         defaults
     }
 
-    /// Takes an event in.
+    /// Adds an event.
     pub fn take(&mut self, event: &Arc<Event>) {
         if let (Subject::Finding(identity), Change::Decide(_)) = (&event.subject, &event.change) {
             let decided = self.decided.entry(identity.class.clone()).or_default();
@@ -39,7 +39,7 @@ impl DecisionDefaults {
         }
     }
 
-    /// The decisions on a class that count, the newest first.
+    /// Effective decisions on a class, newest first.
     pub fn decisions<'a>(
         &'a self,
         state: &'a TriageState,
@@ -55,9 +55,8 @@ impl DecisionDefaults {
         })
     }
 
-    /// What is usual for a class in a workspace: what was written for one client is not said to another. A reason is
-    /// looked for among earlier decisions where the last one has none that fits, as far as the last one with the same
-    /// verdict: what that says, or does not say, holds.
+    /// The defaults for a class in a workspace; notes for one client are never suggested for another. If the last
+    /// decision has no fitting reason, earlier decisions are searched, up to the last one with the same verdict.
     pub fn last(
         &self,
         state: &TriageState,
@@ -76,7 +75,7 @@ impl DecisionDefaults {
     }
 }
 
-/// The note that was written with a decision.
+/// The note recorded with a decision.
 pub fn note_beside(state: &TriageState, decision: &Event) -> Option<Shared> {
     state.batch(decision.batch).iter().find_map(|event| match &event.change {
         Change::Note(note) if event.subject == decision.subject => Some(note.clone()),
@@ -92,7 +91,7 @@ mod tests {
     use crate::triage::testing::Desk;
 
     #[test]
-    fn what_was_said_in_one_workspace_is_not_usual_in_another() {
+    fn defaults_stay_within_workspace() {
         let mut ann = Desk::new("ann", 1);
         let finding = || Subject::Finding(Identity { class: "csp".into(), ..Identity::default() });
         let (verdict, reason) = (Verdict::FalsePositive, Some(Reason::TestArtifact));

@@ -1,4 +1,4 @@
-//! A draft of a decision: what a person wants to record about some findings, and the changes that follow from it.
+//! A draft of a decision and the changes that follow from it.
 //!
 //! ```text
 //!   key, menu, command line ─► Draft ─┬─ these findings ─► Decide, Note, Severity, Tag, one after another, for each
@@ -14,24 +14,23 @@ use super::{Assessment, Case, Change, Decision, FindingKey, Reason, Verdict};
 use crate::contract::{Risk, Shared};
 use crate::query::lex;
 
-/// How long an accepted risk stays accepted unless said.
+/// Default number of days for which a risk is accepted.
 const ACCEPTED_FOR: i64 = 90;
 
-/// One part of a draft: said, or left to what is usual.
+/// One value of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DraftValue<T> {
-    /// As usual: a reason and a note as at the last decision on the class, 90 days for what is accepted, a severity as
-    /// it is.
+    /// Default: reason and note of the last decision on the class, 90 days for accepted risks, unchanged severity.
     #[default]
     Default,
-    /// None.
+    /// No value.
     Empty,
-    /// This.
+    /// A given value.
     Set(T),
 }
 
 impl<T> DraftValue<T> {
-    /// What is said, or else what is usual.
+    /// The given value, otherwise the default.
     pub fn or(self, defaults: impl FnOnce() -> Option<T>) -> Option<T> {
         match self {
             Self::Default => defaults(),
@@ -41,15 +40,15 @@ impl<T> DraftValue<T> {
     }
 }
 
-/// What a decision is about.
+/// Scope of a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecisionScope {
-    /// The findings it was made on.
+    /// The selected findings.
     #[default]
     Findings,
-    /// Their classes on their targets: a rule.
+    /// Their classes on their targets, as a rule.
     ClassOnTarget,
-    /// Their classes on any target: a rule.
+    /// Their classes on any target, as a rule.
     Class,
 }
 
@@ -58,43 +57,43 @@ impl DecisionScope {
     pub const ALL: [DecisionScope; 3] = [DecisionScope::Findings, DecisionScope::ClassOnTarget, DecisionScope::Class];
 }
 
-/// What a person wants to say about some findings.
+/// A decision that is being prepared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// The verdict; none leaves it as it is.
+    /// Verdict; `None` leaves it unchanged.
     pub verdict: Option<Verdict>,
-    /// Why; only where the verdict has such a reason.
+    /// Reason, if it fits the verdict.
     pub reason: DraftValue<Reason>,
-    /// Appended to the notes.
+    /// Note to append.
     pub note: DraftValue<Shared>,
     /// Last day it holds.
     pub until: DraftValue<Date>,
-    /// A severity of one's own; nothing goes back to the scanner's.
+    /// Severity override; an empty value restores the severity of the scanner.
     pub severity: DraftValue<Risk>,
-    /// Tags put on.
+    /// Tags to add.
     pub tag: Vec<Shared>,
-    /// Tags taken off.
+    /// Tags to remove.
     pub untag: Vec<Shared>,
-    /// What it duplicates.
+    /// Key of the original.
     pub duplicate_of: Option<FindingKey>,
-    /// What it is about.
+    /// The field or flag described.
     pub scope: DecisionScope,
-    /// The decisions offered from where it was before are taken over.
+    /// True to reuse the offered earlier decision.
     pub take_over: bool,
 }
 
 impl Draft {
-    /// A verdict, all else as usual.
+    /// A verdict with defaults.
     pub fn of(verdict: Verdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
-    /// Takes over what is offered, and says nothing else.
+    /// Reuses the offered earlier decision.
     pub fn taking_over() -> Self {
         Self { take_over: true, ..Self::default() }
     }
 
-    /// The changes for one finding; none where all of this is said already.
+    /// The changes for one finding; empty if nothing changes.
     pub fn changes(
         &self,
         case: &Case,
@@ -129,14 +128,14 @@ impl Draft {
         if !add.is_empty() || !remove.is_empty() {
             changes.push(Change::Tag { add, remove });
         }
-        // A finding is no duplicate of itself.
+        // A finding cannot be a duplicate of itself.
         if self.duplicate_of == Some(case.key()) {
             changes.retain(|change| !matches!(change, Change::Decide(_)));
         }
         changes
     }
 
-    /// The decision without what was on the screen.
+    /// The decision without a sighting.
     pub fn decision(&self, defaults: Option<Reason>, today: Date) -> Option<Decision> {
         let verdict = self.verdict?;
         let fits = |reason: &Reason| verdict.reasons().contains(reason);
@@ -151,14 +150,14 @@ impl Draft {
         })
     }
 
-    /// More than the bare verdict is said, and it is not what stands.
+    /// True if the draft contains more than the verdict and differs from the assessment.
     fn says_more(&self, decision: &Decision, assessment: &Assessment) -> bool {
         (self.reason != DraftValue::Default && decision.reason != assessment.reason)
             || (self.until != DraftValue::Default && decision.until != assessment.until)
             || decision.duplicate_of != assessment.duplicate_of
     }
 
-    /// The query of the rule that this draft makes of a finding's class.
+    /// The query of the rule for the class of a finding.
     pub fn rule(&self, case: &Case) -> Option<Shared> {
         let identity = &case.identity;
         let class = format!("class={}", lex::value(&identity.class));
@@ -170,7 +169,7 @@ impl Draft {
     }
 }
 
-/// A person's verdict that stands already, unquestioned: the same key again changes nothing.
+/// True if the same verdict of a person already holds: the same key again changes nothing.
 fn holds(decision: &Decision, assessment: &Assessment) -> bool {
     let same = assessment.source == VerdictSource::Person && assessment.verdict == decision.verdict;
     same && assessment.reopened.is_none() && !assessment.recheck

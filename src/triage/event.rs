@@ -17,7 +17,7 @@ use crate::finding::{FindingKey, Reason, Verdict};
 pub struct EventId {
     /// Drawn at random when a dashboard or command starts.
     pub instance: u64,
-    /// Counted from 1.
+    /// Line number from 1.
     pub number: u64,
 }
 
@@ -49,11 +49,11 @@ impl<'de> Deserialize<'de> for EventId {
     }
 }
 
-/// What a finding is, apart from its id of today (`triage.md`, Identity).
+/// Identity of a finding, independent of service ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Identity {
-    /// What its decisions are kept under: F2 when it was first met.
+    /// Key of its decisions: F2 when it was first seen.
     pub key: FindingKey,
     /// F1: asset, class and service.
     pub f1: FindingKey,
@@ -67,12 +67,12 @@ pub struct Identity {
     pub class: Shared,
     /// `tcp/443`, or `-`.
     pub service: Shared,
-    /// How the finding was called, for people.
+    /// Name of the finding.
     pub name: Shared,
-    /// What tells it from its siblings: the locators that F2 adds.
+    /// Locators that F2 adds, which distinguish it from siblings.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub place: Shared,
-    /// Its number among findings of one scan that nothing tells apart, from 1; 0 otherwise. Nothing inherits from such.
+    /// Number among identical findings of one scan, from 1; otherwise 0. Nothing inherits from numbered findings.
     #[serde(skip_serializing_if = "is_zero")]
     pub ordinal: u32,
 }
@@ -81,7 +81,7 @@ fn is_zero(ordinal: &u32) -> bool {
     *ordinal == 0
 }
 
-/// What a decision was made in view of: a later occurrence is compared with it.
+/// The occurrence on which a decision is based, for comparison with later ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sighting {
@@ -105,34 +105,34 @@ pub struct Decision {
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Last day it holds; after it the finding is open again.
+    /// Last day of validity; then the finding is open again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingKey>,
-    /// What was on the screen; a rule has none.
+    /// Occurrence shown when deciding; `None` for rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Sighting>,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// One finding.
     Finding(Identity),
-    /// A rule, named by the event that made it.
+    /// A rule, by its creating event.
     Rule(EventId),
-    /// A finding of a person's own, named by the event that made it.
+    /// A manual finding, by its creating event.
     #[serde(rename = "own")]
     Manual(EventId),
     /// A batch: undo and redo.
     Batch(EventId),
-    /// The workspace the event was made in.
+    /// The workspace of the event.
     Workspace,
 }
 
-/// A finding that a person proved, beside those of the scanner.
+/// A manual finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManualFinding {
@@ -148,11 +148,11 @@ pub struct ManualFinding {
     pub captures: Vec<Shared>,
 }
 
-/// What changes.
+/// The change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A verdict, on a finding or one of one's own.
+    /// A verdict.
     Decide(Decision),
     /// A note is appended.
     Note(Shared),
@@ -165,31 +165,31 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         remove: Vec<Shared>,
     },
-    /// A severity of one's own; none goes back to the scanner's.
+    /// Severity override; `None` restores the severity of the scanner.
     Severity(Option<Risk>),
-    /// This finding is the one whose decisions stand under another key: an offered inheritance was taken.
+    /// Reuses the decisions of another key.
     Inherit(FindingKey),
-    /// A rule is made or changed: what the query finds is decided, unless a person decided it.
+    /// A rule is created or changed: it decides matching findings that nobody decided.
     Rule {
         /// In the query language.
         query: Shared,
-        /// What it says.
+        /// The decision.
         decision: Decision,
     },
-    /// A rule, or a finding of one's own, is switched off or on.
+    /// A rule or manual finding is disabled or enabled.
     Off(bool),
-    /// A finding of one's own is made or changed.
+    /// A manual finding is created or changed.
     #[serde(rename = "own")]
     Manual(Box<ManualFinding>),
-    /// What presence is computed against, in this workspace.
+    /// Baseline of presence in this workspace.
     Baseline(Option<Baseline>),
-    /// The events of a batch count no more.
+    /// Undoes a batch.
     Undo,
-    /// They count again.
+    /// Redoes a batch.
     Redo,
 }
 
-/// A pinned point of comparison.
+/// A pinned baseline of comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Baseline {
@@ -202,32 +202,33 @@ pub enum Baseline {
 /// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its name.
+    /// Id.
     pub id: EventId,
-    /// One more than the greatest its maker knew: orders events without trusting clocks. Ties go by id.
+    /// One more than the greatest clock known to the author: orders events without trusting wall clocks. Ties are
+    /// broken by id.
     pub clock: u64,
-    /// When, by the maker's clock.
+    /// Time by the author's clock.
     pub at: Stamp,
-    /// Who.
+    /// Author.
     pub who: Shared,
-    /// Name of the workspace it was made in.
+    /// Name of the workspace.
     #[serde(default)]
     pub workspace: Shared,
-    /// The first event of its batch.
+    /// First event of the batch.
     pub batch: EventId,
-    /// The events about the same that it replaces: those its maker knew to hold.
+    /// Replaced events on the same subject: those effective for the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<EventId>,
-    /// About what.
+    /// Subject.
     pub subject: Subject,
-    /// What changes.
+    /// The change.
     pub change: Change,
 }
 
-/// Writes events: knows who, and numbers them.
+/// Writes numbered events of one author.
 #[derive(Clone, Debug, Default)]
 pub struct EventWriter {
-    /// Who writes.
+    /// Author.
     pub who: Shared,
     /// See [`EventId`].
     pub instance: u64,
@@ -238,7 +239,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// The id that the next event gets: that of a batch that begins with it.
+    /// Id of the next event, and of a batch that starts with it.
     pub fn next(&self) -> EventId {
         EventId { instance: self.instance, number: self.number + 1 }
     }

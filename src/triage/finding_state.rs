@@ -1,4 +1,4 @@
-//! What all events about one finding come to: the decisions that hold, notes, tags, a severity of one's own.
+//! State of one finding: effective decisions, notes, tags, severity override.
 //!
 //! ```text
 //!   a ◄─after─ b ◄─after─ d        b and c did not know of each other: after a, both held (a conflict);
@@ -15,86 +15,86 @@ use crate::finding::{FindingKey, Verdict};
 /// The state of one finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FindingState {
-    /// What it is, as the first event told it.
+    /// Identity in the first event.
     pub identity: Arc<Identity>,
-    /// The decisions that hold, the newest last: one, or several that did not know of each other.
+    /// Effective decisions, newest last: several if they were concurrent.
     pub heads: Vec<Arc<Event>>,
     /// Sorted.
     pub tags: Vec<Shared>,
-    /// The notes that count, oldest first.
+    /// Effective notes, oldest first.
     pub notes: Vec<Arc<Event>>,
-    /// A severity of one's own.
+    /// Severity override.
     pub severity: Option<Risk>,
-    /// What a person proved, where this is a finding of one's own.
+    /// Manual finding, if it is one.
     pub own: Option<Arc<ManualFindingState>>,
-    /// All keys whose decisions these are: its own, and those of findings that inherit from it.
+    /// All keys that share these decisions: its own and those that inherit from it.
     pub keys: Vec<FindingKey>,
-    /// All that events called it, by key and fingerprints.
-    pub told: Vec<Arc<Identity>>,
-    /// Findings of the service that decisions about it were made in view of, undone ones too, by the key of each.
+    /// Identities in all events, distinct by key and fingerprints.
+    pub identities: Vec<Arc<Identity>>,
+    /// Findings on which decisions were based, including undone ones, with their keys.
     pub seen: Vec<(FindingKey, FindingId)>,
 }
 
-/// A finding of one's own.
+/// A manual finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ManualFindingState {
-    /// The event that made it.
+    /// Creating event.
     pub id: EventId,
-    /// What its decisions are kept under.
+    /// Key of its decisions.
     pub key: FindingKey,
-    /// As last written.
+    /// Latest content.
     pub finding: ManualFinding,
-    /// The event that wrote it so: who, when, in which workspace.
+    /// Event of the latest change.
     pub event: Arc<Event>,
-    /// Switched off: not shown.
+    /// Disabled: not shown.
     pub off: bool,
 }
 
-/// A rule: what its query finds is decided, unless a person decided it.
+/// A rule: it decides matching findings that nobody decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleState {
-    /// The event that made it.
+    /// Creating event.
     pub id: EventId,
-    /// The workspace of that event: it decides there, whoever changes it from where.
+    /// Workspace in which the rule applies, wherever it is changed.
     pub workspace: Shared,
     /// In the query language.
     pub query: Shared,
-    /// What it says.
+    /// The decision.
     pub decision: Decision,
-    /// The event that wrote it so: who, when, in which workspace.
+    /// Event of the latest change.
     pub event: Arc<Event>,
-    /// Switched off: decides nothing.
+    /// Disabled: decides nothing.
     pub off: bool,
 }
 
 impl FindingState {
-    /// The decisions that hold, the newest last.
+    /// Effective decisions, newest last.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = (&Arc<Event>, &Decision)> {
         self.heads.iter().filter_map(|event| Some((event, decision(event)?)))
     }
 
-    /// What the notes say, oldest first.
+    /// Texts of the notes, oldest first.
     pub fn noted(&self) -> impl DoubleEndedIterator<Item = &Shared> {
         self.notes.iter().filter_map(|event| if let Change::Note(text) = &event.change { Some(text) } else { None })
     }
 
-    /// The decision to show: the newest that holds.
+    /// The newest effective decision.
     pub fn shown(&self) -> Option<(&Arc<Event>, &Decision)> {
         self.decisions().next_back()
     }
 
-    /// The different verdicts that hold, in the order of menus.
+    /// The distinct effective verdicts, in the order of menus.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let all: BTreeSet<Verdict> = self.decisions().map(|(_, decision)| decision.verdict).collect();
         all.into_iter().collect()
     }
 
-    /// Persons decided differently without knowing of each other.
+    /// True if concurrent decisions have different verdicts.
     pub fn is_conflict(&self) -> bool {
         self.verdicts().len() > 1
     }
 
-    /// Folds the events about one finding; `events` in the order of (clock, id).
+    /// Folds the events of one finding; `events` in the order of (clock, id).
     pub(super) fn of(events: &[Arc<Event>], key: FindingKey, live: impl Fn(&Event) -> bool) -> Self {
         let mut finding_state = Self::default();
         let (mut tags, mut own, mut off) = (BTreeSet::new(), None, false);
@@ -126,21 +126,21 @@ impl FindingState {
         finding_state
     }
 
-    /// As the first event told it; of a key that only heirs speak of, theirs.
+    /// The identity in the first event; that of an heir if only heirs have events.
     fn identity_of(&self, key: FindingKey) -> Arc<Identity> {
-        match (self.told.iter().find(|told| told.key == key), self.told.first()) {
-            (Some(told), _) => Arc::clone(told),
+        match (self.identities.iter().find(|known| known.key == key), self.identities.first()) {
+            (Some(known), _) => Arc::clone(known),
             (None, Some(heir)) => Arc::new(Identity { key, ..(**heir).clone() }),
             (None, None) => Arc::new(Identity { key, ..Identity::default() }),
         }
     }
 
-    /// Takes in what an event tells about the finding itself, whether the event counts or not.
+    /// Records the identity and sighting of an event, even if it was undone.
     fn learn(&mut self, event: &Event) {
         let Subject::Finding(identity) = &event.subject else { return };
-        let same = |told: &Arc<Identity>| (told.key, told.f1, told.f2) == (identity.key, identity.f1, identity.f2);
-        if !self.told.iter().any(same) {
-            self.told.push(Arc::new(identity.clone()));
+        let same = |known: &Arc<Identity>| (known.key, known.f1, known.f2) == (identity.key, identity.f1, identity.f2);
+        if !self.identities.iter().any(same) {
+            self.identities.push(Arc::new(identity.clone()));
         }
         if let Some(sighting) = decision(event).and_then(|decision| decision.seen.as_ref()) {
             self.seen.push((identity.key, sighting.finding));
@@ -149,7 +149,7 @@ impl FindingState {
 }
 
 impl RuleState {
-    /// Folds the events about one rule; nothing where what made it is undone.
+    /// Folds the events of one rule; `None` if its creation is undone.
     pub(super) fn of(id: EventId, events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Option<Self> {
         let mut off = false;
         let mut written = None;
@@ -174,7 +174,7 @@ fn decision(event: &Event) -> Option<&Decision> {
     }
 }
 
-/// The live decisions that no other live event replaces, directly or through events in between, which may be undone.
+/// Effective decisions that no effective event replaces, directly or through undone events.
 fn heads(events: &[Arc<Event>], live: impl Fn(&Event) -> bool) -> Vec<Arc<Event>> {
     let mut held: Vec<&Arc<Event>> = events.iter().filter(|event| decision(event).is_some() && live(event)).collect();
     if held.len() > 1 {

@@ -1,4 +1,4 @@
-//! What a finding is, whatever its id of today: fingerprints made of asset, class, service and place.
+//! Fingerprints of findings, made of asset, class, service and place.
 //!
 //! ```text
 //!   F1 = H("scandeck-f1" ␟ workspace alias ␟ asset ␟ class ␟ service)        what, where
@@ -41,7 +41,7 @@ pub struct Identifier {
     by_locators: HashMap<String, Arc<EvidencePlace>>,
 }
 
-/// What an evidence says about where.
+/// Locators of an evidence.
 struct EvidencePlace {
     locators: String,
     shown: Shared,
@@ -59,7 +59,7 @@ impl Identifier {
         }
     }
 
-    /// What a finding is, on an asset in canonical form (see [`asset`]).
+    /// The identity of a finding on an asset in canonical form (see [`asset`]).
     pub fn identify(&mut self, finding: &Finding, asset: &Shared) -> Identity {
         let class = self.class(finding);
         let service = self.service(finding);
@@ -118,19 +118,19 @@ pub fn asset(target: &str) -> Shared {
     }
 }
 
-/// What stands for the asset of a finding whose target nobody told: nothing but its id says what it is.
+/// Placeholder asset of a finding without a known target: its id is the only identity.
 pub fn unknown_asset(finding: FindingId) -> Shared {
     format!("{UNKNOWN}{finding}").into()
 }
 
-/// Whether an asset stands for an unknown one.
+/// True for placeholder assets.
 pub fn is_unknown(asset: &str) -> bool {
     asset.starts_with(UNKNOWN)
 }
 
 const UNKNOWN: &str = "finding/";
 
-/// `tcp/443`; `-` where the finding has no port. A protocol that is not told is TCP.
+/// `tcp/443`; `-` without a port. The default protocol is TCP.
 pub fn service(port: i64, protocol: &str) -> Shared {
     match (port, protocol.trim()) {
         (..=0, _) => "-".into(),
@@ -139,7 +139,7 @@ pub fn service(port: i64, protocol: &str) -> Shared {
     }
 }
 
-/// What a finding of one's own is.
+/// The identity of a manual finding.
 pub fn of_manual(id: EventId, own: &ManualFinding, alias: &str) -> Identity {
     let key = manual_key(id);
     let class: Shared = if own.class.trim().is_empty() { class::of_name(&own.name).into() } else { own.class.clone() };
@@ -158,13 +158,12 @@ pub fn of_manual(id: EventId, own: &ManualFinding, alias: &str) -> Identity {
     }
 }
 
-/// What the decisions about a finding of one's own are kept under.
+/// Key of the decisions on a manual finding.
 pub fn manual_key(id: EventId) -> FindingKey {
     fingerprint(&["scandeck-own", &id.to_string()])
 }
 
-/// What the decisions about one of several findings are kept under that nothing tells apart: no other scan has it, so
-/// nothing inherits from it.
+/// Key of one of several identical findings: no other scan produces it, so nothing inherits from it.
 pub fn sibling_key(f2: FindingKey, scan: Option<ScanId>, ordinal: u32) -> FindingKey {
     let scan = scan.map(|scan| scan.to_string()).unwrap_or_default();
     fingerprint(&["scandeck-sibling", &f2.to_string(), &scan, &ordinal.to_string()])
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_is_the_documented_one() {
+    fn fingerprint_matches_documented_formula() {
         let digest = Sha256::digest("scandeck-f1\u{1f}\u{1f}shop.test\u{1f}web.hsts\u{1f}tcp/443".as_bytes());
         let first: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let identity = identify(&finding(), "shop.test");
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_has_one_name_however_it_is_written() {
+    fn target_spellings_share_canonical_name() {
         for (target, canonical) in [
             (" Shop.TEST. ", "shop.test"),
             ("bücher.test", "xn--bcher-kva.test"),
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_makes_another_finding_and_the_alias_too() {
+    fn every_identity_part_changes_fingerprint() {
         let same = identify(&finding(), "a.test");
         let other = |finding: Finding| identify(&finding, "a.test").f1 != same.f1;
         assert!(other(Finding { vuln_id: "web.csp".into(), ..finding() }));
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_tells_siblings_apart_and_leaves_f1_as_it_is() {
+    fn place_changes_f2_only() {
         let cookie = |name: &str| Finding {
             vuln_evidence: Evidence::table(&["URL", "Cookie"], [vec!["https://a.test/".into(), name.into()]]),
             ..finding()
@@ -257,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn risk_texts_ids_and_values_are_no_part_of_it(
+        fn fingerprint_ignores_risk_texts_ids_and_values(
             id in any::<i64>(), scan in any::<i64>(), risk in 0..5i64, text in ".{0,20}", epss in any::<f64>(),
             number in 0..100_000u32, flag in any::<bool>(),
         ) {

@@ -1,7 +1,7 @@
 //! Events as JSON lines: one a line, keys sorted, in the order of (clock, id), so that git merges two files line by
 //! line (`merge=union`).
 //!
-//! Reading is pure and total. A bad line is told with its number and reason; the caller takes the rest or nothing.
+//! Reading never fails. A bad line is reported with number and reason; the caller imports the rest or nothing.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use serde_json::Value;
 use super::event::Event;
 use crate::text;
 
-/// The greatest clock that is believed: beyond it lies a broken or hostile file, after which nobody could count on.
+/// Greatest accepted clock: a larger one is from a broken or hostile file and would prevent further events.
 const MAX_CLOCK: u64 = 1 << 48;
 
-/// What a file held.
+/// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// In the order of the file.
+    /// Events in the order of the file.
     pub events: Vec<Arc<Event>>,
-    /// Lines that are no events.
+    /// Unreadable lines.
     pub bad: Vec<BadLine>,
 }
 
-/// A line that is no event.
+/// An unreadable line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// Counted from 1.
+    /// Line number from 1.
     pub line: usize,
-    /// Why, safe to print.
+    /// Reason, sanitized.
     pub reason: String,
 }
 
@@ -44,14 +44,14 @@ pub fn write<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> String {
     lines
 }
 
-/// One event as a line, without its end.
+/// One event as a line without line break.
 pub fn line(event: &Event) -> String {
     let mut value = serde_json::to_value(event).unwrap_or_default();
     value.sort_all_objects();
     value.to_string()
 }
 
-/// Reads a file; empty lines do not count.
+/// Reads a file; empty lines are ignored.
 pub fn read(text: &str) -> Read {
     let mut read = Read::default();
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -79,7 +79,7 @@ fn parse(line: &str) -> Option<Result<Event, String>> {
     })
 }
 
-/// Refuses an event after which nobody could count on.
+/// Rejects events with an excessive clock.
 ///
 /// # Errors
 /// The reason.
@@ -87,7 +87,7 @@ pub(super) fn believed(event: &Event) -> Result<(), String> {
     if event.clock > MAX_CLOCK { Err(format!("clock {} is out of range", event.clock)) } else { Ok(()) }
 }
 
-/// Every text is one line: the place that serde names is the column.
+/// Each text is one line, so only the column of the serde error is relevant.
 fn reason(error: &serde_json::Error) -> String {
     let whole = error.to_string();
     let what = whole.split(" at line ").next().unwrap_or_default();
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_one_line_with_sorted_keys_and_is_read_back() {
+    fn event_line_has_sorted_keys_and_round_trips() {
         let (_, event) = decided();
         insta::assert_snapshot!(line(&event), @r#"{"at":"2026-11-21 12:01:00","batch":"00000000000000a1-1","change":{"decide":{"reason":"deferred","seen":{"epss":0.25,"exploited":true,"finding":0,"risk":0},"until":"2027-02-19","verdict":"risk_accepted"}},"clock":1,"id":"00000000000000a1-1","subject":{"finding":{"asset":"shop.test","class":"tls.protocol.tls10","f1":"00000000000000000000000000000000","f2":"00000000000000000000000000000000","key":"00000000000000000000000000000007","name":"","service":"tcp/443","version":0}},"who":"ann","workspace":"acme"}"#);
         assert_eq!(read(&write([&event])), Read { events: vec![event], bad: vec![] });
     }
 
     #[test]
-    fn lines_are_sorted_and_none_is_written_twice() {
+    fn written_lines_are_sorted_and_unique() {
         let (mut ann, first) = decided();
         let second = ann.does(Subject::Workspace, Change::Baseline(None));
         let text = write([&second, &first, &second]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_with_its_reason_and_the_rest_is_read() {
+    fn bad_line_is_reported_and_rest_is_read() {
         let (_, event) = decided();
         let good = line(&event);
         let late = good.replace(r#""clock":1"#, r#""clock":18446744073709551615"#);
@@ -165,12 +165,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_never_fails(text in r#"(\{"(id|at|clock|change)":|"|[0-9a-f-]{1,4}|\}|,|\n|.){0,40}"#) {
+        fn reading_any_text_does_not_panic(text in r#"(\{"(id|at|clock|change)":|"|[0-9a-f-]{1,4}|\}|,|\n|.){0,40}"#) {
             read(&text);
         }
 
         #[test]
-        fn files_read_in_any_order_and_twice_are_one_state(
+        fn files_in_any_order_give_one_state(
             verdicts in proptest::collection::vec((0..4u128, proptest::sample::select(&Verdict::ALL[..])), 1..20),
             cut in 0..20usize,
         ) {

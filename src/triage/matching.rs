@@ -1,12 +1,12 @@
-//! Which occurrences are one finding, and under which key its decisions stand.
+//! Matching of occurrences to findings and their keys.
 //!
-//! Scans are taken oldest first. A finding is matched, in this order, with what is known from decisions and from the
-//! scans before: by the id a decision was made in view of; by F2; by F1, when there is one of it on both sides and
-//! their places do not name different things. What one scan tells more than once with the same F2 are siblings: each
-//! has a key that no other scan can have, so nothing inherits from it. The rest are new.
+//! Scans are processed oldest first. An occurrence is matched with decisions and earlier scans in this order: by the
+//! service id that a decision recorded; by F2; by F1, if it is unique on both sides and the places do not name
+//! different things. Occurrences of one scan with the same F2 are siblings: each has a key that no other scan produces,
+//! so nothing inherits from it. The rest are new findings.
 //!
-//! At the end a row without decisions is offered those of the one row of the same asset and class that is gone: its
-//! port has moved.
+//! Finally, a case without decisions is offered the decision of the only absent case of the same asset and class,
+//! because its port may have changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::finding::FindingKey;
 #[derive(Debug)]
 pub(super) struct MatchedFinding {
     pub identity: Arc<Identity>,
-    /// Positions in the table of findings, the oldest first.
+    /// Positions in the table of findings, oldest first.
     pub seen: Vec<usize>,
-    /// Of a sibling: what stands at its number in other scans, for presence alone.
+    /// Siblings with the same number in other scans, for presence only.
     pub stand_ins: Vec<usize>,
-    /// A sibling of an older scan of which a newer one tells again: which of them it is, nobody knows.
+    /// A sibling of an older scan with siblings in a newer scan: which one it is cannot be determined.
     pub lost: bool,
     /// See [`Case::offered`](super::case::Case::offered).
     pub offered: Option<FindingKey>,
 }
 
-/// Groups all findings into rows.
+/// Groups all occurrences.
 pub(super) fn rows(input: &CorrelationInput) -> Vec<MatchedFinding> {
     let identities = identities(input);
     let mut matching = Matching::new(input, &identities);
@@ -62,7 +62,7 @@ fn asset(input: &CorrelationInput, finding: &Finding) -> Shared {
     target.or(finding.target_name.as_ref()).map(|name| identity::asset(name)).unwrap_or_default()
 }
 
-/// Positions of findings by scan, the oldest scan first; those of no scan come before all.
+/// Positions of findings by scan, oldest scan first; findings without a scan come first.
 fn by_scan(input: &CorrelationInput) -> BTreeMap<(Option<Stamp>, Option<ScanId>), Vec<usize>> {
     let mut scans: HashMap<Option<ScanId>, Vec<usize>> = HashMap::new();
     for (at, finding) in input.findings.items().iter().enumerate() {
@@ -82,16 +82,16 @@ struct Matching<'a> {
     identities: &'a [Arc<Identity>],
     rows: Vec<MatchedFinding>,
     by_key: HashMap<FindingKey, usize>,
-    /// Keys of rows and of decisions, siblings left out.
+    /// Keys of cases and decisions without siblings.
     by_f2: HashMap<FindingKey, FindingKey>,
-    /// The one key of each F1; nothing where there are several.
+    /// The only key of each F1; `None` if there are several.
     by_f1: HashMap<FindingKey, Option<FindingKey>>,
-    /// F1 of siblings: such is never one to one.
+    /// F1 of siblings, which are never matched by F1.
     twins: HashSet<FindingKey>,
-    /// From decisions.
+    /// Keys by service id, from decisions.
     by_id: HashMap<FindingId, Vec<FindingKey>>,
     known: HashMap<FindingKey, Arc<Identity>>,
-    /// Findings of each scan with an F2 that one scan told more than once.
+    /// Findings of each scan with a repeated F2.
     siblings: HashMap<FindingKey, Vec<(ScanPlace, Vec<usize>)>>,
 }
 
@@ -110,9 +110,9 @@ impl<'a> Matching<'a> {
             siblings: HashMap::new(),
         };
         for (_, finding_state) in input.state.identities().filter(|(_, finding_state)| finding_state.own.is_none()) {
-            for told in &finding_state.told {
-                matching.known.entry(told.key).or_insert_with(|| Arc::clone(told));
-                matching.index(told, told.key);
+            for found in &finding_state.identities {
+                matching.known.entry(found.key).or_insert_with(|| Arc::clone(found));
+                matching.index(found, found.key);
             }
             for &(key, finding) in &finding_state.seen {
                 matching.by_id.entry(finding).or_default().push(key);
@@ -121,7 +121,7 @@ impl<'a> Matching<'a> {
         matching
     }
 
-    /// Makes a key findable by what an identity says.
+    /// Indexes a key by its identity.
     fn index(&mut self, identity: &Identity, key: FindingKey) {
         if identity.ordinal > 0 {
             self.twins.insert(identity.f1);
@@ -138,7 +138,7 @@ impl<'a> Matching<'a> {
         by_f2.sort_by_key(|&at| self.identities[at].f2);
         for same in by_f2.chunk_by(|&a, &b| self.identities[a].f2 == self.identities[b].f2) {
             *of_f1.entry(self.identities[same[0]].f1).or_insert(0usize) += same.len();
-            // What came with no scan cannot be told from another scan's: the same F2 is taken for the same finding.
+            // Findings without a scan cannot be assigned to one: equal F2 means the same finding.
             if same.len() > 1 && place.1.is_some() {
                 twins_of.insert(self.identities[same[0]].f2, same.to_vec());
             }
@@ -168,7 +168,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Ids are a server's own, and a file of decisions may come from another: kind and asset must agree.
+    /// Ids are specific to a server, and decisions may be imported from another: class and asset must match.
     fn known_by_id(&self, at: usize) -> Option<FindingKey> {
         let (finding, identity) = (&self.input.findings.items()[at], &self.identities[at]);
         self.by_id.get(&finding.id)?.iter().copied().find(|key| {
@@ -192,14 +192,14 @@ impl<'a> Matching<'a> {
 
     fn put(&mut self, key: FindingKey, at: usize) {
         let ordinal = self.identity_of(key).map_or(0, |known| known.ordinal);
-        let told = &self.identities[at];
-        let identity = match (told.key, told.ordinal) == (key, ordinal) {
-            true => Arc::clone(told),
-            false => Arc::new(Identity { key, ordinal, ..(**told).clone() }),
+        let found = &self.identities[at];
+        let identity = match (found.key, found.ordinal) == (key, ordinal) {
+            true => Arc::clone(found),
+            false => Arc::new(Identity { key, ordinal, ..(**found).clone() }),
         };
         self.index(&identity, key);
         match self.by_key.get(&key) {
-            // Its place and name as the latest scan tells them; its key for ever.
+            // Place and name follow the latest scan; the key never changes.
             Some(&row) => {
                 let row = &mut self.rows[row];
                 row.seen.push(at);
@@ -230,8 +230,8 @@ impl<'a> Matching<'a> {
         rows
     }
 
-    /// Siblings of older scans go unless something was said about them; those that stay know what other scans told in
-    /// their place.
+    /// Siblings of older scans are dropped unless they have decisions; the others record their counterparts in other
+    /// scans.
     fn settle_siblings(&mut self) {
         let latest: HashMap<FindingKey, ScanPlace> =
             self.siblings.iter().filter_map(|(f2, scans)| Some((*f2, scans.last()?.0))).collect();
@@ -279,7 +279,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Whether a row began after the finding of this key was seen for the last time.
+    /// True if a case appeared after the finding of this key was last seen.
     fn follows<'r>(
         &self,
         row: &MatchedFinding,

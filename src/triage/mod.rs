@@ -1,4 +1,4 @@
-//! Decisions that survive: what persons decide about findings, kept beside the service and keyed to what a finding is.
+//! Decisions about findings, stored beside the service under fingerprints.
 //!
 //! ```text
 //!   occurrences (contract::Finding) ─► identity ─► arrange ─► Case, one a row ─┐
@@ -7,8 +7,8 @@
 //!   a key pressed                                                              └─► undecided? regression? conflict?
 //! ```
 //!
-//! Everything here is pure: no I/O, no clock. Only `store` below reads and writes. Events are append-only; the state is
-//! their fold, and any order and repetition of the same events gives the same state.
+//! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is their fold, and any
+//! order and repetition of the same events gives the same state.
 
 pub mod alike;
 pub mod assessment;

@@ -1,4 +1,4 @@
-//! Presence: what a scan saw against what an earlier one of the same target and tool saw, or the pinned baseline.
+//! Presence of findings: comparison with an earlier scan of the same target and tool, or with the baseline.
 //!
 //! ```text
 //!   scans of one target and tool, newest first:
@@ -19,13 +19,13 @@ use super::steady;
 use crate::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 use crate::finding::Presence;
 
-/// The scans of one target and tool, the oldest first.
+/// Scans of one target and tool, oldest first.
 #[derive(Default)]
 struct Series<'a> {
     scans: Vec<&'a Scan>,
-    /// Whether each has ended, and what it found was read.
+    /// True for ended scans whose findings were fetched.
     is_over: Vec<bool>,
-    /// Position of the baseline. `Some(None)`: there was none yet on its day.
+    /// Position of the baseline. `Some(None)`: no scan had ended on its day.
     pinned: Option<Option<usize>>,
 }
 
@@ -33,13 +33,13 @@ struct Series<'a> {
 pub(super) struct Presences<'a> {
     input: &'a CorrelationInput,
     series: HashMap<(TargetId, i64), Series<'a>>,
-    /// Where each scan stands.
+    /// Series and position of each scan.
     at: HashMap<ScanId, ((TargetId, i64), usize)>,
 }
 
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
-/// A scan that saw a row, by series and number there, and the position of what it told.
+/// A scan that found a case (series and position), and the position of the occurrence.
 type SeriesSighting = ((TargetId, i64), usize, usize);
 
 impl<'a> Presences<'a> {
@@ -49,12 +49,12 @@ impl<'a> Presences<'a> {
             series.entry((scan.target_id, scan.tool_id)).or_default().scans.push(scan);
         }
         let mut at = HashMap::new();
-        let mut told: HashMap<ScanId, i64> = HashMap::new();
+        let mut counts: HashMap<ScanId, i64> = HashMap::new();
         for scan in input.findings.items().iter().filter_map(|finding| finding.task_id) {
-            *told.entry(scan).or_default() += 1;
+            *counts.entry(scan).or_default() += 1;
         }
         let is_over =
-            |scan: &&Scan| scan.has_ended() && is_read(scan, told.get(&scan.id).copied().unwrap_or(0), input.read);
+            |scan: &&Scan| scan.has_ended() && is_read(scan, counts.get(&scan.id).copied().unwrap_or(0), input.read);
         for (key, series) in &mut series {
             series.scans.sort_by_key(|scan| (scan.start_time.is_none(), scan.start_time, scan.id));
             series.is_over = series.scans.iter().map(is_over).collect();
@@ -73,17 +73,18 @@ impl<'a> Presences<'a> {
             let scan = self.input.findings.items()[at].task_id?;
             self.at.get(&scan).map(|&(series, number)| (series, number, at))
         };
-        // Its own come after what stands in for it, and count where both are of one scan.
+        // Own occurrences come after the stand-ins and win within the same scan.
         let mut all: Vec<_> = row.stand_ins.iter().chain(&row.seen).filter_map(stands_in).collect();
         all.sort_by_key(|&(series, number, _)| (series, number));
-        let told: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
-        let present = told.iter().filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
+        let by_series: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).filter_map(|seen| self.in_series(seen)).collect();
+        let present =
+            by_series.iter().filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
         match present.max_by_key(|(place, _)| *place) {
-            // Another tool saw it before: not new to us.
-            Some((place, Presence::New)) if self.was_seen_before(row, *place, told.len()) => Presence::Unchanged,
+            // Another tool found it before, so it is not new.
+            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => Presence::Unchanged,
             Some((_, presence)) => *presence,
-            None if told.iter().any(|(_, presence)| *presence == Presence::NotRetested) => Presence::NotRetested,
-            None if told.is_empty() => Presence::Unchanged,
+            None if by_series.iter().any(|(_, presence)| *presence == Presence::NotRetested) => Presence::NotRetested,
+            None if by_series.is_empty() => Presence::Unchanged,
             None => Presence::Absent,
         }
     }
@@ -97,7 +98,7 @@ impl<'a> Presences<'a> {
         series > 1 && row.seen.iter().any(elsewhere)
     }
 
-    /// `seen`: the scans of one series that saw it. When the last of them started, and the presence there.
+    /// The presence in one series, with the start of the last scan that found it. `seen`: the scans that found it.
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, Presence)> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
@@ -140,7 +141,7 @@ impl<'a> Presences<'a> {
 }
 
 impl Series<'_> {
-    /// The last finished scan before this one that had the same parameters.
+    /// The last finished scan before this one with the same parameters.
     fn before(&self, number: usize) -> Option<usize> {
         let now = self.scans[number];
         (0..number)
@@ -149,7 +150,7 @@ impl Series<'_> {
             .find(|&at| same_params(self.scans[at], now))
     }
 
-    /// A baseline of named scans says nothing about the targets and tools they were not of.
+    /// A baseline of scans does not affect other targets and tools.
     fn pinned_by(&self, baseline: &Baseline) -> Option<Option<usize>> {
         match baseline {
             Baseline::Scans(scans) => {
@@ -166,18 +167,20 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
     scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
 }
 
-/// Whether a scan would have seen again what an earlier one saw: it ended well, was asked the same and did no less.
+/// True if a scan would have found again the findings of an earlier one: it finished with the same parameters and at
+/// least as many tests.
 pub fn covers(scan: &Scan, earlier: &Scan) -> bool {
     scan.status_name == ScanStatus::Finished
         && same_params(scan, earlier)
         && scan.num_finished_tests >= earlier.num_finished_tests
 }
 
-/// Whether all that an ended scan found was read: as many findings as it tells of, or everything after its end. `count`:
-/// its findings that are known; `read`: when they were read, by the service's clock.
+/// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its end. `count`: its
+/// known findings; `read`: time of the fetch by the service's clock.
 pub fn is_read(scan: &Scan, count: i64, read: Option<Stamp>) -> bool {
-    let told: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
-    told.is_some_and(|told| count >= told) || read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
+    let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
+    reported.is_some_and(|reported| count >= reported)
+        || read.is_some_and(|read| scan.end_time.is_none_or(|end| read > end))
 }
 
 fn same_params(a: &Scan, b: &Scan) -> bool {

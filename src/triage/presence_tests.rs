@@ -23,7 +23,7 @@ fn seen_by(scans: &[i64], change: impl Fn(&mut Scan)) -> Presence {
 fn all_well(_: &mut Scan) {}
 
 #[test]
-fn against_the_finished_scan_before() {
+fn presence_compares_with_previous_finished_scan() {
     assert_eq!(seen_by(&[4], all_well), New);
     assert_eq!(seen_by(&[3, 4], all_well), Unchanged);
     assert_eq!(seen_by(&[2, 4], all_well), Reappeared);
@@ -32,7 +32,7 @@ fn against_the_finished_scan_before() {
 }
 
 #[test]
-fn what_a_later_scan_tells_otherwise_is_updated_and_dates_in_it_are_nothing_else() {
+fn changed_evidence_is_updated_and_dates_are_ignored() {
     let presence = |date: &str, risk: Risk| {
         let mut world = World::new();
         for (number, date, risk) in [(1, "Mon, 02 Nov 2026 10:00:00", Risk::Low), (2, date, risk)] {
@@ -48,7 +48,7 @@ fn what_a_later_scan_tells_otherwise_is_updated_and_dates_in_it_are_nothing_else
 }
 
 #[test]
-fn a_scan_that_did_not_end_well_or_covered_less_says_nothing_about_what_it_did_not_see() {
+fn failed_or_smaller_scan_leaves_not_retested() {
     let last = |change: fn(&mut Scan)| {
         seen_by(&[2, 3], move |scan| {
             if scan.id == ScanId(4) {
@@ -65,7 +65,7 @@ fn a_scan_that_did_not_end_well_or_covered_less_says_nothing_about_what_it_did_n
 }
 
 #[test]
-fn what_a_failed_scan_saw_is_seen() {
+fn finding_seen_by_failed_scan_is_present() {
     let stopped = |scan: &mut Scan| {
         if scan.id == ScanId(4) {
             scan.status_name = ScanStatus::Stopped;
@@ -76,7 +76,7 @@ fn what_a_failed_scan_saw_is_seen() {
 }
 
 #[test]
-fn a_failed_scan_does_not_take_back_that_it_is_gone() {
+fn failed_scan_keeps_absence() {
     let stopped = |scan: &mut Scan| {
         if scan.id == ScanId(4) {
             scan.status_name = ScanStatus::Stopped;
@@ -86,7 +86,7 @@ fn a_failed_scan_does_not_take_back_that_it_is_gone() {
 }
 
 #[test]
-fn a_running_scan_tells_what_it_saw_and_nothing_about_the_rest() {
+fn running_scan_affects_only_seen_findings() {
     let running = |scan: &mut Scan| {
         if scan.id == ScanId(4) {
             (scan.status_name, scan.end_time, scan.num_finished_tests) = (ScanStatus::Running, None, 3);
@@ -100,31 +100,31 @@ fn a_running_scan_tells_what_it_saw_and_nothing_about_the_rest() {
 }
 
 #[test]
-fn a_finished_scan_whose_findings_were_not_read_counts_as_one_that_runs() {
-    let late = |told: Option<i64>| {
+fn unread_finished_scan_counts_as_running() {
+    let late = |count: Option<i64>| {
         move |scan: &mut Scan| {
             if scan.id == ScanId(4) {
                 scan.end_time = Stamp::parse("2026-11-21 23:30:00");
                 scan.result_summary = ResultSummary {
-                    critical: told,
-                    high: told,
-                    medium: told,
-                    low: told,
-                    info: told,
+                    critical: count,
+                    high: count,
+                    medium: count,
+                    low: count,
+                    info: count,
                     ..Default::default()
                 };
             }
         }
     };
-    for told in [None, Some(1)] {
-        assert_eq!(seen_by(&[3], late(told)), New, "{told:?}");
-        assert_eq!(seen_by(&[2, 3], late(told)), Unchanged, "{told:?}");
+    for count in [None, Some(1)] {
+        assert_eq!(seen_by(&[3], late(count)), New, "{count:?}");
+        assert_eq!(seen_by(&[2, 3], late(count)), Unchanged, "{count:?}");
     }
     assert_eq!(seen_by(&[3], late(Some(0))), Absent, "nothing is all that it found");
 }
 
 #[test]
-fn scans_with_other_parameters_are_not_what_a_scan_is_compared_with() {
+fn scans_with_other_parameters_are_not_compared() {
     let deep = |scan: &mut Scan| {
         if scan.id == ScanId(3) {
             scan.tool_params = Some(json!({"scan_type": "deep"}));
@@ -142,7 +142,7 @@ fn scans_with_other_parameters_are_not_what_a_scan_is_compared_with() {
 }
 
 #[test]
-fn scans_of_another_target_or_tool_do_not_count() {
+fn scans_of_other_target_or_tool_are_ignored() {
     let elsewhere = |scan: &mut Scan| {
         if scan.id == ScanId(4) {
             scan.target_id = TargetId(2);
@@ -155,7 +155,7 @@ fn scans_of_another_target_or_tool_do_not_count() {
 }
 
 #[test]
-fn what_another_tool_saw_before_is_not_new_and_what_one_still_sees_is_not_gone() {
+fn finding_of_another_tool_is_neither_new_nor_gone() {
     let tools = |scan: &mut Scan| scan.tool_id = if scan.id.0 % 2 == 0 { 70 } else { 170 };
     assert_eq!(seen_by(&[3, 4], tools), Unchanged);
     // The scans 1 and 3 are one series, 2 and 4 the other: gone from that of 1 and 3.
@@ -178,7 +178,7 @@ fn against(baseline: Baseline, scans: &[i64]) -> Presence {
 }
 
 #[test]
-fn a_pinned_day_compares_with_the_last_scan_that_ended_by_then() {
+fn pinned_day_compares_with_last_scan_ended_by_day() {
     let day = |day: &str| Baseline::Day(day.parse().unwrap());
     assert_eq!(against(day("2026-11-12"), &[3, 4]), New);
     assert_eq!(against(day("2026-11-12"), &[2, 3, 4]), Unchanged);
@@ -189,7 +189,7 @@ fn a_pinned_day_compares_with_the_last_scan_that_ended_by_then() {
 }
 
 #[test]
-fn pinned_scans_are_compared_with_and_say_nothing_about_other_targets() {
+fn pinned_scans_affect_only_their_targets() {
     assert_eq!(against(Baseline::Scans(vec![ScanId(1)]), &[2, 3, 4]), New);
     assert_eq!(against(Baseline::Scans(vec![ScanId(1)]), &[1, 4]), Unchanged);
     assert_eq!(against(Baseline::Scans(vec![ScanId(99)]), &[2, 3, 4]), Unchanged);

@@ -1,4 +1,4 @@
-//! What queries take: a few findings and scans, each query with the names it is expected to find.
+//! Tests of queries over findings and scans.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn taken(text: &str) -> String {
 }
 
 #[test]
-fn each_kind_of_value_is_compared_as_the_page_says() {
+fn every_value_kind_compares_as_documented() {
     for (text, wanted) in [
         ("", "PTÜ"),
         ("risk>=high", "P"),
@@ -137,7 +137,7 @@ fn each_kind_of_value_is_compared_as_the_page_says() {
 }
 
 #[test]
-fn times_are_compared_with_ages_days_and_seconds() {
+fn times_compare_with_ages_days_and_timestamps() {
     for (text, wanted) in [
         ("age<1d", ""),
         ("age<=1d", "P"),
@@ -159,7 +159,7 @@ fn times_are_compared_with_ages_days_and_seconds() {
 }
 
 #[test]
-fn other_lists_are_queried_alike() {
+fn other_lists_support_queries() {
     let scans = [
         Scan { tool_id: 70, status_name: ScanStatus::Running, progress: 40, ..Scan::default() },
         Scan { tool_id: 170, status_name: ScanStatus::TimedOut, duration: 700, ..Scan::default() },
@@ -174,7 +174,7 @@ fn other_lists_are_queried_alike() {
 }
 
 #[test]
-fn what_a_clause_took_is_kept_until_it_is_forgotten() {
+fn clause_result_is_cached_until_invalidated() {
     let mut verdicts = vec![Assessment { verdict: Verdict::Fixed, ..Assessment::default() }, Assessment::default()];
     let case = Case::default();
     let mut evaluator = Evaluator::default();
@@ -198,7 +198,7 @@ fn what_a_clause_took_is_kept_until_it_is_forgotten() {
 }
 
 #[test]
-fn every_field_of_every_list_makes_a_column_of_its_kind() {
+fn every_field_builds_column_of_its_kind() {
     for spec in FIELDS.iter().filter(|spec| spec.lists.contains(&QueryKind::Findings)) {
         let all = findings();
         let rows: Vec<AssessedFinding> =
@@ -216,7 +216,7 @@ fn every_field_of_every_list_makes_a_column_of_its_kind() {
 proptest! {
     /// A query and its opposite share the rows between them, whatever it asks.
     #[test]
-    fn a_query_and_its_opposite_take_every_row_once(
+    fn query_and_negation_partition_rows(
         clause in prop_oneof![
             Just("risk>=high"), Just("tag:x"), Just("cve:*"), Just("epss<1"), Just("age<2d"), Just("is:new"), Just("key"),
         ],

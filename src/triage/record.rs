@@ -1,4 +1,4 @@
-//! Recording what a person decided: one batch of events, whoever asks for it.
+//! Recording of decisions as one batch of events.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::{Change, Event, EventWriter, Subject, TriageState};
 use crate::contract::{Shared, Stamp};
 
 impl EventWriter {
-    /// Writes changes as one batch, each in the workspace it is about. A decision replaces those that `known` has: what
-    /// somebody else decided meanwhile stands beside it, as a conflict.
+    /// Writes changes as one batch, each in its workspace. A decision replaces the decisions in `known`; a concurrent
+    /// decision of somebody else remains beside it, as a conflict.
     pub fn write_batch(
         &mut self,
         (at, clock): (Stamp, u64),

@@ -1,11 +1,11 @@
-//! A retest: the scans that found something are started again, and what they see now is held against what was told.
+//! Retests: scans of findings are started again and compared with the previous result.
 //!
 //! ```text
 //!   findings ─► one scan for all that share one ─► asked ─► its new scan is known ─► its status, from scans and rows
 //! ```
 //!
-//! It is kept as a setting of its workspace, so that its board is there after a restart, and for what leaves the program.
-//! The status is never kept.
+//! A retest is stored as a setting of its workspace, so that its board survives a restart and is exported. Its status
+//! is never stored.
 
 use std::collections::HashMap;
 
@@ -18,22 +18,22 @@ use super::{Case, CaseId, FindingKey};
 use crate::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 use crate::table::Table;
 
-/// The name of the setting that a retest is kept as.
+/// Name of the setting that stores the retest.
 pub const KEPT_AS: &str = "retest";
 
 /// The findings of one retest and the scans that were started for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Retest {
-    /// When it was asked for.
+    /// Time of the request.
     pub at: Option<Stamp>,
-    /// What is looked for again.
+    /// Findings under retest.
     pub findings: Vec<RetestFinding>,
-    /// The scans, each once.
+    /// Scans, each once.
     pub scans: Vec<RetestScan>,
 }
 
-/// A finding that is looked for again, as it stood.
+/// A finding under retest, as it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetestFinding {
@@ -42,9 +42,9 @@ pub struct RetestFinding {
     pub risk: Risk,
     pub target: Option<TargetId>,
     pub target_name: Shared,
-    /// The scan that told it last, which is started again.
+    /// Last scan that found it, which is started again.
     pub scan: ScanId,
-    /// What was said about it then: one word.
+    /// Verdict at that time, in one word.
     pub before: Shared,
 }
 
@@ -52,52 +52,52 @@ pub struct RetestFinding {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetestScan {
-    /// The one that is started again.
+    /// The scan that is started again.
     pub of: ScanId,
-    /// The greatest id of a scan then: the new one has a greater one, should the service not tell it.
+    /// Greatest scan id at that time: the new scan has a greater one, if the service does not return its id.
     pub newest: ScanId,
-    /// Its target and tool.
+    /// Target and tool.
     pub place: (TargetId, i64),
-    /// It was accepted.
+    /// True if the service accepted the scan.
     pub started: bool,
-    /// The new scan, where the service told it.
+    /// Id of the new scan, if the service returned it.
     pub scan: Option<ScanId>,
-    /// Why it could not be started.
+    /// Reason why it was not started.
     pub refused: Option<String>,
 }
 
-/// What is known now of a finding on a board.
+/// Status of a finding under retest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RetestStatus {
-    /// Told by two scans.
+    /// Outcome of the comparison.
     Is(Outcome),
-    /// Its scan runs.
+    /// The scan is running.
     Running(ScanId),
-    /// Its scan ended; its findings are being read.
+    /// The scan has ended and its findings are being fetched.
     Reading,
-    /// Its scan waits, or is not listed yet.
+    /// The scan is waiting or not listed yet.
     Waiting,
-    /// Its scan ended without doing what it was asked to.
+    /// The scan failed.
     Failed,
-    /// Its scan could not be started.
+    /// The scan was not started.
     Refused,
 }
 
-/// What the last retest of a finding came to.
+/// Result of the last retest of a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetestResult {
-    /// When it was asked for.
+    /// Time of the request.
     pub at: Option<Stamp>,
-    /// What was said about the finding then: one word.
+    /// Verdict at that time, in one word.
     pub before: Shared,
-    /// What is known since.
+    /// Present status.
     pub now: RetestStatus,
-    /// The scan that looked for it again.
+    /// The new scan.
     pub scan: Option<ScanId>,
 }
 
-/// What the kept retests came to, by finding: of those made in this workspace, or over all, the latest. `settings` by
-/// name and workspace; `read`: when the findings were read, by the service's clock.
+/// Results of the stored retests by finding: the latest of this workspace, or of all. `settings` by name and workspace;
+/// `read`: time of the fetch by the service's clock.
 pub fn retest_results(
     settings: &StoredSettings,
     workspace: &str,
@@ -106,7 +106,7 @@ pub fn retest_results(
 ) -> HashMap<FindingKey, RetestResult> {
     let concerns = |of: &str| of.is_empty() || workspace.is_empty() || of == workspace;
     let kept = settings.iter().filter(|((name, of), _)| name == KEPT_AS && concerns(of));
-    // A setting that cannot be read is as if there were none.
+    // Unreadable settings are ignored.
     let mut kept: Vec<Retest> = kept.filter_map(|(_, json)| serde_json::from_str(json).ok()).collect();
     kept.sort_by_key(|retest| retest.at);
     let each = |retest: &Retest| -> Vec<(FindingKey, RetestResult)> {
@@ -121,7 +121,7 @@ pub fn retest_results(
 }
 
 impl RetestStatus {
-    /// In words, as the board of a retest says it; with `_` for blanks in exports.
+    /// The word on the retest board; exports replace spaces by `_`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Is(Outcome::New) => "new",
@@ -137,7 +137,7 @@ impl RetestStatus {
         }
     }
 
-    /// Where it stands in lists, and in groups: one number for all that run.
+    /// Rank in lists and groups; all running scans have the same.
     pub fn rank(self) -> i64 {
         match self {
             Self::Is(Outcome::New) => 0,
@@ -155,22 +155,22 @@ impl RetestStatus {
 }
 
 impl Retest {
-    /// The scan that was started for one.
+    /// The retest scan of a scan.
     pub fn again(&self, of: ScanId) -> Option<&RetestScan> {
         self.scans.iter().find(|again| again.of == of)
     }
 
-    /// What is known now of each finding, in order. `read`: when the findings were read, by the service's clock.
+    /// Status of each finding in order. `read`: time of the fetch by the service's clock.
     pub fn now(&self, cases: &Table<Case>, scans: &Table<Scan>, read: Option<Stamp>) -> Vec<RetestStatus> {
         let started: HashMap<ScanId, ScanId> =
             self.scans.iter().filter_map(|again| Some((again.of, again.scan_in(scans)?))).collect();
-        let mut told: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
+        let mut counts: HashMap<ScanId, i64> = started.values().map(|&scan| (scan, 0)).collect();
         for finding in cases.items().iter().flat_map(|case| occurrences(case)) {
-            if let Some(count) = finding.task_id.and_then(|scan| told.get_mut(&scan)) {
+            if let Some(count) = finding.task_id.and_then(|scan| counts.get_mut(&scan)) {
                 *count += 1;
             }
         }
-        let all_read = |scan: &Scan| told.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
+        let all_read = |scan: &Scan| counts.get(&scan.id).is_some_and(|&count| is_read(scan, count, read));
         let of = |asked: &RetestFinding| {
             let Some(again) = self.again(asked.scan) else { return RetestStatus::Refused };
             let new = started.get(&asked.scan).and_then(|&scan| scans.get(scan));
@@ -183,7 +183,7 @@ impl Retest {
         self.findings.iter().map(of).collect()
     }
 
-    /// How many of its scans are done, run or wait, and could not be started or failed.
+    /// Number of scans that are done; waiting or running; not started or failed.
     pub fn progress(&self, scans: &Table<Scan>) -> [usize; 3] {
         let mut counts = [0; 3];
         for again in &self.scans {
@@ -199,7 +199,7 @@ impl Retest {
         counts
     }
 
-    /// Whether one of its scans runs or waits, or was started and is not listed yet.
+    /// True if a scan runs, waits, or was started and is not listed yet.
     pub fn runs(&self, scans: &Table<Scan>) -> bool {
         let newest = scans.items().iter().map(|scan| scan.id).max();
         let runs = |again: &RetestScan| match again.scan_in(scans) {
@@ -209,7 +209,7 @@ impl Retest {
         self.scans.iter().any(runs)
     }
 
-    /// Takes another retest in: findings and scans that both have are asked for anew.
+    /// Merges another retest: its findings and scans replace those of the same key.
     pub fn take(&mut self, other: Retest) {
         self.at = other.at;
         self.scans.retain(|again| other.again(again.of).is_none());
@@ -226,7 +226,7 @@ impl Retest {
 }
 
 impl RetestFinding {
-    /// A finding as it stands.
+    /// A finding in its present state.
     pub fn new(case: &Case, before: &str, target: Shared) -> Option<Self> {
         Some(Self {
             key: case.key(),
@@ -239,7 +239,7 @@ impl RetestFinding {
         })
     }
 
-    /// The row of it.
+    /// Id of its case.
     pub fn id(&self) -> CaseId {
         self.key.into()
     }
@@ -255,7 +255,7 @@ impl RetestFinding {
         let after = case.and_then(|case| seen_by(case, new.id));
         let covers = scans.get(self.scan).is_some_and(|old| covers(new, old));
         match after {
-            // What is seen is seen, whatever became of the scan.
+            // A found finding counts even if the scan failed.
             Some(after) => outcome(Some(before.unwrap_or(after)), Some(after), covers)
                 .map_or(RetestStatus::Reading, RetestStatus::Is),
             None if !all_read => RetestStatus::Reading,
@@ -267,7 +267,7 @@ impl RetestFinding {
 }
 
 impl RetestScan {
-    /// The new scan: told by the service, or the first one like it that came after.
+    /// The new scan: as returned by the service, otherwise the first later scan of the same target and tool.
     pub fn scan_in(&self, scans: &Table<Scan>) -> Option<ScanId> {
         let alike =
             |scan: &&std::sync::Arc<Scan>| scan.id > self.newest && (scan.target_id, scan.tool_id) == self.place;

@@ -1,4 +1,4 @@
-//! What a finding tells queries: as a row of the list, and with what was decided.
+//! Fields of findings for queries, with and without decisions.
 
 use std::cmp::{Ordering, Reverse, max};
 
@@ -10,15 +10,6 @@ use crate::contract::{Risk, Stamp, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, shared};
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// Orders of the findings.
-const SORTS: &[SortOrder<Case>] = &[
-    SortOrder { name: "risk", compare: by_risk },
-    SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
-    SortOrder { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
-    SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
-    SortOrder { name: "port", compare: |a, b| a.port.cmp(&b.port) },
-];
 
 fn by_risk(a: &Case, b: &Case) -> Ordering {
     (Reverse(a.risk_level), Reverse(a.finding.id)).cmp(&(Reverse(b.risk_level), Reverse(b.finding.id)))
@@ -60,7 +51,7 @@ impl Row for Case {
                     Presence::Absent => Flag::Absent,
                 };
                 let own = self.own.is_some();
-                flags(to, &[(presence, true), (Flag::Own, own), (Flag::Offered, self.offered.is_some())]);
+                flags(to, &[(presence, true), (Flag::Manual, own), (Flag::Offered, self.offered.is_some())]);
             }
             _ => self.finding.write_field(field, others, to),
         }
@@ -69,6 +60,13 @@ impl Row for Case {
 
 impl Item for Case {
     type Id = CaseId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "risk", compare: by_risk },
+        SortOrder { name: "newest", compare: |a, b| b.finding.id.cmp(&a.finding.id) },
+        SortOrder { name: "target", compare: |a, b| (&a.target_name, a.target_id).cmp(&(&b.target_name, b.target_id)) },
+        SortOrder { name: "name", compare: |a, b| a.name.cmp(&b.name) },
+        SortOrder { name: "port", compare: |a, b| a.port.cmp(&b.port) },
+    ];
     const READY: &'static [Field] = &[
         Field::Is,
         Field::Risk,
@@ -93,12 +91,9 @@ impl Item for Case {
     fn risk(&self) -> Option<Risk> {
         Some(self.risk_level)
     }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
-    }
 }
 
-/// A row with what was decided about it.
+/// A case with its assessment.
 #[derive(Clone, Copy, Debug)]
 pub struct AssessedFinding<'a> {
     pub case: &'a Case,
@@ -127,7 +122,7 @@ impl Row for AssessedFinding<'_> {
             }),
             Field::Decided => to.time(assessment.at),
             Field::Until => to.time(assessment.until.and_then(|day| {
-                // It holds to the end of its last day.
+                // A decision holds until the end of its last day.
                 let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?;
                 Some(Stamp(end.timestamp()))
             })),
@@ -142,7 +137,7 @@ impl Row for AssessedFinding<'_> {
 }
 
 impl AssessedFinding<'_> {
-    /// When it came, changed or came back, or was decided: what was last.
+    /// Time of the last appearance, change, reappearance or decision.
     fn changed(&self) -> Option<Stamp> {
         let case = self.case;
         let seen = if case.presence == Presence::Unchanged { case.first_seen } else { case.last_seen };
@@ -183,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_must_occur_in_the_text_of_an_item_or_in_the_name_of_its_target() {
+    fn word_matches_item_text_or_target_name() {
         let table = Table::new([
             finding(1, "Git repository", 1, Risk::High),
             finding(2, "Directory listing", 2, Risk::Medium),
@@ -196,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_those_that_follow_from_the_items_alone() {
+    fn table_columns_exclude_fields_of_other_lists() {
         let table = Table::new([finding(1, "b", 1, Risk::Low), finding(2, "b", 1, Risk::High)]);
         let counts: Vec<_> = table.column(Field::Name).unwrap().counts();
         assert_eq!(counts, [("b", 2)]);
@@ -204,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_knows_its_orders_and_the_risks_of_each_target() {
+    fn table_has_orders_and_risks_per_target() {
         let table = Table::new([
             finding(1, "b", 1, Risk::Low),
             finding(2, "a", 1, Risk::Critical),

@@ -1,7 +1,7 @@
-//! Which rule finds which row: rules are queries, and decide what no person decided.
+//! Rules: queries that decide findings that nobody decided.
 //!
-//! Queries see what persons and the service say, never what rules do: the order of rules cannot matter to what each
-//! finds. Of several that find a row the one written last decides. A query that cannot be read finds nothing.
+//! Queries see decisions of people and the service, never those of rules, so the order of rules does not matter. If
+//! several rules match, the one written last decides. An invalid query matches nothing.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::finding::FindingKey;
 use crate::query::{Evaluator, Query, QueryKind, RowSet};
 use crate::table::{OtherLists, Rows, Table};
 
-/// The rule that decides each row; empty where no rule finds anything.
+/// The deciding rule of each case; empty if no rule matches.
 pub(super) fn deciding(
     input: &CorrelationInput,
     cases: &Table<Case>,

@@ -1,4 +1,4 @@
-//! StoredSettings that the store keeps beside the decisions, by name and workspace. Those of a kind are named `kind:name`.
+//! Settings in the store of decisions, by name and workspace. Settings of a kind are named `kind:name`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::oob::Network;
 /// JSON values by name and workspace; an empty workspace is the service as a whole.
 pub type StoredSettings = BTreeMap<(Shared, Shared), String>;
 
-/// The kind of the addresses that were marked as the analyst's own.
+/// Kind of settings for the analyst's addresses.
 pub const OWN_ADDRESSES: &str = "own_addresses";
 
 /// The name of one setting of a kind.
@@ -16,7 +16,7 @@ pub fn setting(of: &str, name: &str) -> Shared {
     format!("{of}:{name}").into()
 }
 
-/// The settings of a kind that were not taken off: name and value.
+/// The settings of a kind that were not removed: name and value.
 pub fn settings_of(settings: &StoredSettings, of: &str, workspace: &str) -> Vec<(String, String)> {
     let kept = settings.iter().filter(|((_, place), _)| **place == *workspace);
     let named = kept.filter_map(|((key, _), json)| Some((key.strip_prefix(of)?.strip_prefix(':')?, json)));
@@ -25,7 +25,7 @@ pub fn settings_of(settings: &StoredSettings, of: &str, workspace: &str) -> Vec<
         .collect()
 }
 
-/// The analyst's own addresses: those of the configuration, and those that were marked.
+/// The analyst's addresses: configured and marked ones.
 pub fn own_addresses(settings: &StoredSettings, configured: &[Network]) -> Vec<Network> {
     let marked = settings_of(settings, OWN_ADDRESSES, "");
     let marked = marked.iter().filter_map(|(address, _)| address.parse().ok());

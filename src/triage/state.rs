@@ -1,4 +1,4 @@
-//! The fold of all events: what holds now. Cheap to clone, and the same for any order and repetition of the events.
+//! The fold of all events. Cheap to clone, and equal for any order and repetition of the events.
 //!
 //! ```text
 //!   apply(event) ─► known      every event by id: a second one of the same id changes nothing
@@ -7,8 +7,8 @@
 //!                ─► threads    the events about one subject ─fold─► standings, rules, baselines
 //! ```
 //!
-//! Events are ordered by (clock, id) alone. A finding that inherits (`Change::Inherit`) shares one standing with the
-//! key it inherits from. Maps share what did not change, so a clone goes to another thread by reference.
+//! Events are ordered by (clock, id) only. A finding that inherits (`Change::Inherit`) shares the state of the other
+//! key. The maps are persistent, so a clone is sent to another thread by reference.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::identity;
 use crate::contract::Shared;
 use crate::finding::FindingKey;
 
-/// Place of an event in the order of all.
+/// Position of an event in the order of all events.
 type EventPlace = (u64, EventId);
 
-/// What holds now.
+/// The state of all decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriageState {
     known: OrdMap<EventId, Arc<Event>>,
@@ -32,7 +32,7 @@ pub struct TriageState {
     steps: OrdMap<Shared, OrdMap<EventPlace, UndoStep>>,
     threads: OrdMap<Topic, Arc<Vec<Arc<Event>>>>,
     finding_states: OrdMap<FindingKey, Arc<FindingState>>,
-    /// Where the decisions of a key stand, if not under itself; and the reverse.
+    /// Keys whose decisions are stored under another key, and the reverse.
     aliases: OrdMap<FindingKey, FindingKey>,
     heirs: OrdMap<FindingKey, BTreeSet<FindingKey>>,
     owned: OrdMap<EventId, FindingKey>,
@@ -41,26 +41,26 @@ pub struct TriageState {
     clock: u64,
 }
 
-/// Which findings may say something else after an event.
+/// Findings that may have changed with an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Touched {
     /// None.
     #[default]
     Nothing,
-    /// Those of these keys.
+    /// Findings of these keys.
     Keys(Vec<FindingKey>),
-    /// Any: rows, rules or the baseline are others.
+    /// Any finding: cases, rules or the baseline changed.
     All,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct EventBatch {
     events: Vec<Arc<Event>>,
-    /// The last undo or redo, and whether it was an undo.
+    /// Last undo or redo; true for undo.
     last: Option<(EventPlace, bool)>,
 }
 
-/// What a person did last, for the keys of undo and redo.
+/// Step in the undo history of an author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UndoStep {
     Did(EventId),
@@ -76,7 +76,7 @@ enum Topic {
 }
 
 impl TriageState {
-    /// The state of these events.
+    /// Folds these events.
     pub fn from_events(events: impl IntoIterator<Item = Arc<Event>>) -> Self {
         let mut state = Self::default();
         let mut events: Vec<Arc<Event>> = events.into_iter().collect();
@@ -86,18 +86,18 @@ impl TriageState {
         state
     }
 
-    /// Takes an event in; one that is known already changes nothing.
+    /// Applies an event; a known event changes nothing.
     pub fn apply(&mut self, event: &Arc<Event>) -> Touched {
         let topics = self.take_in(event).into_iter().collect();
         self.fold(&topics)
     }
 
-    /// The greatest clock seen: a new event gets one more.
+    /// Greatest clock; a new event gets the next one.
     pub fn clock(&self) -> u64 {
         self.clock
     }
 
-    /// Whether this event is in.
+    /// True if the event is known.
     pub fn knows(&self, id: EventId) -> bool {
         self.known.contains_key(&id)
     }
@@ -107,34 +107,34 @@ impl TriageState {
         self.known.get(&id)
     }
 
-    /// What is said about a finding, wherever its decisions stand.
+    /// State of a finding, also if its decisions are stored under another key.
     pub fn finding_state(&self, key: FindingKey) -> Option<&FindingState> {
         self.finding_states.get(&self.root(key)).map(Arc::as_ref)
     }
 
-    /// Every finding about which something was said, by the key its decisions stand under.
+    /// All findings with events, by the key of their decisions.
     pub fn identities(&self) -> impl Iterator<Item = (&FindingKey, &Arc<FindingState>)> {
         self.finding_states.iter()
     }
 
-    /// All events about a finding, oldest first, also those that count no more (see [`is_undone`](Self::is_undone)).
+    /// All events of a finding, oldest first, including undone ones (see [`is_undone`](Self::is_undone)).
     pub fn history(&self, key: FindingKey) -> Vec<Arc<Event>> {
         self.thread_of(self.root(key)).1
     }
 
-    /// Whether the events of a batch count no more.
+    /// True if the batch is undone.
     pub fn is_undone(&self, batch: EventId) -> bool {
         self.batches.get(&batch).is_some_and(|batch| batch.is_undone())
     }
 
-    /// The decisions about a finding that a new one replaces: its `after`.
+    /// The effective decisions that a new one replaces: its `after`.
     pub fn heads(&self, key: FindingKey) -> Vec<EventId> {
         self.finding_state(key)
             .map(|finding_state| finding_state.heads.iter().map(|event| event.id).collect())
             .unwrap_or_default()
     }
 
-    /// The batch that this person's undo takes back now: the last one done or redone that still counts.
+    /// The batch that undo of this author affects: the last effective one.
     pub fn last_done(&self, who: &str) -> Option<EventId> {
         self.steps.get(who)?.values().rev().find_map(|&step| match step {
             UndoStep::Did(batch) | UndoStep::Redid(batch) if !self.is_undone(batch) => Some(batch),
@@ -142,7 +142,7 @@ impl TriageState {
         })
     }
 
-    /// The batch that this person's redo brings back now: the last one taken back since something new was done.
+    /// The batch that redo of this author affects: the last undone one since a new decision.
     pub fn last_undone(&self, who: &str) -> Option<EventId> {
         let since = self.steps.get(who)?.values().rev().take_while(|step| !matches!(step, UndoStep::Did(_)));
         since.copied().find_map(|step| match step {
@@ -156,24 +156,24 @@ impl TriageState {
         self.batches.get(&batch).map(|batch| batch.events.clone()).unwrap_or_default()
     }
 
-    /// The rules that stand, also those switched off, in the order in which they were made.
+    /// All rules, including disabled ones, in order of creation.
     pub fn rules(&self) -> Vec<&RuleState> {
         let mut rules: Vec<&RuleState> = self.rules.values().map(Arc::as_ref).collect();
         rules.sort_by_key(|rule| self.known.get(&rule.id).map_or((rule.event.clock, rule.id), |made| place(made)));
         rules
     }
 
-    /// A rule that stands.
+    /// A rule by id.
     pub fn rule(&self, id: EventId) -> Option<&RuleState> {
         self.rules.get(&id).map(Arc::as_ref)
     }
 
-    /// Findings of one's own, also those switched off.
+    /// Manual findings, including disabled ones.
     pub fn own(&self) -> impl Iterator<Item = &ManualFindingState> {
         self.owned.values().filter_map(|key| self.finding_states.get(key)?.own.as_deref())
     }
 
-    /// What presence is computed against in a workspace, if it was pinned.
+    /// Pinned baseline of a workspace.
     pub fn baseline(&self, workspace: &str) -> Option<&Baseline> {
         self.baselines.get(workspace)
     }
@@ -185,7 +185,7 @@ impl TriageState {
         all.into_iter()
     }
 
-    /// What was recorded in a workspace, with what took it back or brought it back wherever that was, by (clock, id).
+    /// Events of a workspace and every undo and redo of them, by (clock, id).
     pub fn events_of(&self, workspace: &str) -> Vec<Arc<Event>> {
         let here = |event: &Event| *event.workspace == *workspace;
         let about = |event: &Event| match event.subject {
@@ -197,17 +197,17 @@ impl TriageState {
         self.events().filter(|event| here(event) || about(event)).cloned().collect()
     }
 
-    /// How many events there are.
+    /// Number of events.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no events.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Files an event; returns what must be folded anew. An id names one event: the first that came stays.
+    /// Stores an event and returns the topics to fold again. The first event of an id wins.
     fn take_in(&mut self, event: &Arc<Event>) -> Vec<Topic> {
         if self.knows(event.id) {
             return Vec::new();
@@ -272,7 +272,7 @@ impl TriageState {
         }
     }
 
-    /// Finds out from where a finding inherits; tells whether that changed. The roots concerned are added.
+    /// Updates the inheritance of a finding; true if it changed. Adds the affected roots.
     fn alias(&mut self, key: FindingKey, roots: &mut BTreeSet<FindingKey>) -> bool {
         let inherited = self.threads.get(&Topic::Finding(key)).and_then(|events| {
             let mut live = events.iter().rev().filter(|event| self.is_live(event));
@@ -305,7 +305,7 @@ impl TriageState {
         }
     }
 
-    /// Folds what stands under a key; tells whether a finding of one's own came, went or changed.
+    /// Folds the events of a key; true if a manual finding changed.
     fn stand(&mut self, key: FindingKey) -> bool {
         let own = |finding_state: Option<&Arc<FindingState>>| {
             finding_state.and_then(|finding_state| finding_state.own.clone())
@@ -346,7 +346,7 @@ impl TriageState {
         !self.is_undone(event.batch)
     }
 
-    /// Where the decisions of a key stand. Findings that inherit in a circle stand under the least of their keys.
+    /// Key under which decisions are stored. Circular inheritance uses the smallest key.
     fn root(&self, key: FindingKey) -> FindingKey {
         let (mut at, mut passed) = (key, Vec::new());
         while let Some(&next) = self.aliases.get(&at) {
@@ -359,7 +359,7 @@ impl TriageState {
         at
     }
 
-    /// All keys that stand under a root, and all events about them in order.
+    /// All keys of a root and their events in order.
     fn thread_of(&self, root: FindingKey) -> (Vec<FindingKey>, Vec<Arc<Event>>) {
         let mut keys = vec![root];
         let mut at = 0;
@@ -386,7 +386,7 @@ fn place(event: &Event) -> EventPlace {
     (event.clock, event.id)
 }
 
-/// Keeps `events` in order.
+/// Inserts an event in order.
 fn put(events: &mut Vec<Arc<Event>>, event: &Arc<Event>) {
     let at = events.partition_point(|known| place(known) < place(event));
     events.insert(at, Arc::clone(event));

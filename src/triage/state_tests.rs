@@ -1,4 +1,4 @@
-//! What the fold says: decisions, conflicts, undo and redo, inheritance, rules; and that order does not matter.
+//! Tests of the fold: decisions, conflicts, undo, redo, inheritance, rules, order independence.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn rule(query: &str, verdict: Verdict) -> Change {
 }
 
 #[test]
-fn the_last_decision_holds_and_undo_brings_back_the_one_before() {
+fn undo_restores_previous_decision() {
     let mut ann = Desk::new("ann", 1);
     ann.decides(7, Confirmed);
     let second = ann.decides(7, Fixed);
@@ -32,7 +32,7 @@ fn the_last_decision_holds_and_undo_brings_back_the_one_before() {
 }
 
 #[test]
-fn two_who_did_not_know_of_each_other_are_in_conflict_until_one_settles_it() {
+fn concurrent_decisions_conflict_until_settled() {
     let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
     bob.hears([&ann.decides(7, Open)]);
     let (confirmed, refused) = (ann.decides(7, Confirmed), bob.decides(7, FalsePositive));
@@ -48,7 +48,7 @@ fn two_who_did_not_know_of_each_other_are_in_conflict_until_one_settles_it() {
 }
 
 #[test]
-fn two_who_agree_without_knowing_are_no_conflict_and_the_newer_is_shown() {
+fn concurrent_equal_verdicts_show_newer_without_conflict() {
     let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
     bob.decides(1, Open);
     let (first, second) = (ann.decides(7, Fixed), bob.decides(7, Fixed));
@@ -60,7 +60,7 @@ fn two_who_agree_without_knowing_are_no_conflict_and_the_newer_is_shown() {
 }
 
 #[test]
-fn a_decision_replaces_through_decisions_that_were_undone_since() {
+fn decision_replaces_through_undone_decisions() {
     let mut ann = Desk::new("ann", 1);
     ann.decides(7, Confirmed);
     let between = ann.decides(7, FalsePositive);
@@ -70,7 +70,7 @@ fn a_decision_replaces_through_decisions_that_were_undone_since() {
 }
 
 #[test]
-fn notes_add_up_tags_come_and_go_and_the_last_severity_holds() {
+fn notes_accumulate_tags_toggle_and_last_severity_holds() {
     let mut ann = Desk::new("ann", 1);
     let tag = |add: &[&str], remove: &[&str]| Change::Tag {
         add: add.iter().map(|&tag| tag.into()).collect(),
@@ -91,7 +91,7 @@ fn notes_add_up_tags_come_and_go_and_the_last_severity_holds() {
 }
 
 #[test]
-fn undo_goes_back_batch_by_batch_redo_forward_and_something_new_ends_redo() {
+fn undo_and_redo_step_by_batch_until_new_decision() {
     let mut ann = Desk::new("ann", 1);
     let batches = [1, 2, 3].map(|key| ann.decides(key, Fixed).batch);
     let mut undone = Vec::new();
@@ -110,7 +110,7 @@ fn undo_goes_back_batch_by_batch_redo_forward_and_something_new_ends_redo() {
 }
 
 #[test]
-fn anothers_batch_is_taken_back_by_naming_it_and_is_then_not_theirs_to_take_back_again() {
+fn foreign_batch_can_be_undone_once_by_id() {
     let (mut ann, mut bob) = (Desk::new("ann", 1), Desk::new("bob", 2));
     let batch = ann.decides(7, Fixed).batch;
     bob.state = ann.state.clone();
@@ -120,7 +120,7 @@ fn anothers_batch_is_taken_back_by_naming_it_and_is_then_not_theirs_to_take_back
 }
 
 #[test]
-fn a_batch_is_undone_as_one_and_touches_all_it_changed() {
+fn batch_undo_touches_every_changed_key() {
     let mut ann = Desk::new("ann", 1);
     let batch = ann.writer.next();
     for key in [3, 4] {
@@ -138,7 +138,7 @@ fn a_batch_is_undone_as_one_and_touches_all_it_changed() {
 }
 
 #[test]
-fn who_inherits_shares_one_standing_until_that_is_undone() {
+fn heir_shares_decisions_until_undone() {
     let mut ann = Desk::new("ann", 1);
     ann.decides(7, RiskAccepted);
     let taken = ann.does(finding(8), Change::Inherit(FindingKey(7)));
@@ -151,7 +151,7 @@ fn who_inherits_shares_one_standing_until_that_is_undone() {
 }
 
 #[test]
-fn rules_are_changed_switched_off_and_undone() {
+fn rules_can_be_changed_disabled_and_undone() {
     let mut ann = Desk::new("ann", 1);
     let id = ann.writer.next();
     ann.does(Subject::Rule(id), rule("port:80", FalsePositive));
@@ -168,7 +168,7 @@ fn rules_are_changed_switched_off_and_undone() {
 }
 
 #[test]
-fn a_finding_of_ones_own_is_written_decided_and_undone_like_others() {
+fn manual_finding_can_be_written_decided_and_undone() {
     let mut ann = Desk::new("ann", 1);
     let id = ann.writer.next();
     let own = ManualFinding { name: "Login without password".into(), ..ManualFinding::default() };
@@ -182,7 +182,7 @@ fn a_finding_of_ones_own_is_written_decided_and_undone_like_others() {
 }
 
 #[test]
-fn a_baseline_belongs_to_its_workspace() {
+fn baseline_applies_to_its_workspace() {
     let mut ann = Desk::new("ann", 1);
     let day = Baseline::Day("2026-10-01".parse().unwrap());
     ann.does(Subject::Workspace, Change::Baseline(Some(day.clone())));
@@ -191,7 +191,7 @@ fn a_baseline_belongs_to_its_workspace() {
     assert_eq!(ann.state.baseline("acme"), None);
 }
 
-/// What one of three persons does next; what they hear of the others is part of it.
+/// A step of one of three authors, including received events.
 #[derive(Clone, Debug)]
 enum Deed {
     Decide(usize, u128, Verdict),
@@ -276,7 +276,7 @@ fn played(deeds: Vec<Deed>) -> Vec<Arc<Event>> {
 
 proptest! {
     #[test]
-    fn any_order_and_repetition_of_the_events_is_one_state(
+    fn events_in_any_order_give_one_state(
         (made, mixed) in proptest::collection::vec(deed(), 0..40).prop_map(played).prop_flat_map(|made| {
             let twice: Vec<_> = made.iter().chain(made.iter().step_by(2)).cloned().collect();
             (Just(made), Just(twice).prop_shuffle())
@@ -296,42 +296,42 @@ proptest! {
     }
 
     #[test]
-    fn undo_and_redo_are_a_stack(moves in proptest::collection::vec(0..3u8, 0..60)) {
+    fn undo_and_redo_behave_as_stack(moves in proptest::collection::vec(0..3u8, 0..60)) {
         let mut ann = Desk::new("ann", 1);
-        let (mut done, mut taken_back): (Vec<EventId>, Vec<EventId>) = (vec![], vec![]);
+        let (mut done, mut undone): (Vec<EventId>, Vec<EventId>) = (vec![], vec![]);
         for (at, what) in moves.into_iter().enumerate() {
             match what {
                 0 => {
                     done.push(ann.decides(at as u128, Fixed).batch);
-                    taken_back.clear();
+                    undone.clear();
                 }
                 1 => if let Some(batch) = ann.state.last_done("ann") {
                     ann.undoes(batch);
-                    taken_back.extend(done.pop());
+                    undone.extend(done.pop());
                 },
                 _ => if let Some(batch) = ann.state.last_undone("ann") {
                     ann.redoes(batch);
-                    done.extend(taken_back.pop());
+                    done.extend(undone.pop());
                 },
             }
             prop_assert_eq!(ann.state.last_done("ann"), done.last().copied());
-            prop_assert_eq!(ann.state.last_undone("ann"), taken_back.last().copied());
+            prop_assert_eq!(ann.state.last_undone("ann"), undone.last().copied());
         }
     }
 
     #[test]
-    fn what_was_touched_is_told(made in proptest::collection::vec(deed(), 0..40).prop_map(played)) {
+    fn apply_reports_every_changed_key(made in proptest::collection::vec(deed(), 0..40).prop_map(played)) {
         let mut state = TriageState::default();
         for event in made {
             let before = state.clone();
             let touched = state.apply(&event);
             for key in (1..5).map(FindingKey).filter(|&key| before.finding_state(key) != state.finding_state(key)) {
-                let told = match &touched {
+                let reported = match &touched {
                     Touched::All => true,
                     Touched::Keys(keys) => keys.contains(&key),
                     Touched::Nothing => false,
                 };
-                prop_assert!(told, "{key} changed by {event:?}");
+                prop_assert!(reported, "{key} changed by {event:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What of a text stays the same when nothing has changed: dates, request ids, nonces and other numbers taken out.
+//! Comparison of evidence without volatile parts: dates, request ids, nonces and other numbers.
 
 use crate::contract::Finding;
 
@@ -9,12 +9,12 @@ const NAMES_OF_TIME: [&str; 20] = [
 /// Words of this length or more are tokens, not language.
 const LONG: usize = 24;
 
-/// The words of a text that two answers of an unchanged server have in common.
+/// The stable words of a text.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !varies(word))
 }
 
-/// Whether two texts say the same but for what varies by itself.
+/// True if two texts differ only in volatile words.
 pub fn same(a: &str, b: &str) -> bool {
     if a == b {
         return true;
@@ -23,7 +23,7 @@ pub fn same(a: &str, b: &str) -> bool {
     words(a).eq(words(b))
 }
 
-/// What is between the words that both begin with and those that both end with: most of two answers is the same.
+/// The differing middle parts of two texts: most of two responses is equal.
 fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     let (left, right) = (a.as_bytes(), b.as_bytes());
     let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
@@ -34,7 +34,7 @@ fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
     (&a[start..a.len() - end], &b[start..b.len() - end])
 }
 
-/// Whether a later scan tells something else about a finding: other risk, proof, CVEs or evidence.
+/// True if risk, proof, CVEs or evidence of a finding changed.
 pub fn is_changed(before: &Finding, now: &Finding) -> bool {
     (before.risk_level, before.confirmed, before.in_cisa_catalog)
         != (now.risk_level, now.confirmed, now.in_cisa_catalog)
@@ -42,7 +42,7 @@ pub fn is_changed(before: &Finding, now: &Finding) -> bool {
         || !same(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
 }
 
-/// Ends a word for sure, in whatever script.
+/// True for bytes that end a word in every script.
 fn is_break(byte: &u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric()
 }
@@ -59,7 +59,7 @@ mod tests {
     use crate::contract::{Evidence, Risk};
 
     #[test]
-    fn a_date_an_id_and_a_nonce_are_no_change() {
+    fn dates_ids_and_nonces_are_no_change() {
         let answer = |date: &str, id: &str, server: &str| {
             format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nX-Request-Id: {id}\r\nServer: {server}\r\n")
         };
@@ -70,7 +70,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_both_begin_and_end_with_makes_no_difference(
+        fn common_prefix_and_suffix_do_not_affect_comparison(
             (begin, a, b, end) in ("[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}", "[ab1é ]{0,6}"),
         ) {
             let (a, b) = (format!("{begin}{a}{end}"), format!("{begin}{b}{end}"));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn risk_proof_and_evidence_count_and_texts_do_not() {
+    fn change_depends_on_risk_proof_and_evidence() {
         let before = Finding { vuln_evidence: Evidence::from_value(&"header x absent".into()), ..Finding::default() };
         assert!(!is_changed(&before, &Finding { recommendation: "new words".into(), ..before.clone() }));
         assert!(is_changed(&before, &Finding { risk_level: Risk::High, ..before.clone() }));

@@ -104,7 +104,7 @@ impl World {
         self.scans.last_mut().unwrap()
     }
 
-    /// What a scan found on port 443 of its target: a kind, and the cookie it is about, if any.
+    /// A finding on port 443 of the target of a scan: its kind and an optional cookie.
     pub fn found(&mut self, scan: i64, kind: &str, cookie: &str) -> &mut Finding {
         let cells = [vec!["https://shop.test/".to_owned(), cookie.to_owned()]];
         let before = self.findings.last().map_or(-1, |finding| finding.id.0 % 100);

@@ -50,7 +50,7 @@ fn command_lines_are_accepted() {
 #[test]
 fn queries_with_every_field_value_and_flag_are_accepted() {
     let kinds: BTreeMap<String, QueryKind> =
-        QueryKind::ALL.into_iter().map(|kind| (kind.word().replace(' ', "-"), kind)).collect();
+        QueryKind::ALL.into_iter().map(|kind| (kind.as_str().replace(' ', "-"), kind)).collect();
     let refused: Vec<String> = text("names/queries.txt")
         .lines()
         .filter_map(|line| {

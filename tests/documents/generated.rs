@@ -69,7 +69,7 @@ fn actions() -> String {
 fn query_fields() -> String {
     let mut text = String::new();
     for kind in QueryKind::ALL {
-        let _ = write!(text, "## Fields of {}\n\n", kind.word());
+        let _ = write!(text, "## Fields of {}\n\n", kind.as_str());
         text += "| Field | Values | Meaning | Example |\n|---|---|---|---|\n";
         for field in Field::of(kind) {
             text += &field_row(field);

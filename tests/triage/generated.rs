@@ -27,9 +27,9 @@ const TARGETS: i64 = 60;
 const COUNTS: [usize; CLASSES] =
     [2, 1, 1, 3, 21, 4, 6, 2, 1, 5, 30, 28, 24, 12, 9, 7, 3, 2, 41, 11, 5, 4, 26, 3, 2, 1, 44, 40, 33, 16, 8, 3, 1, 1];
 
-/// What the service tells at present.
+/// Present data of the service.
 #[derive(Default)]
-struct Told {
+struct ServiceData {
     scans: Vec<Scan>,
     findings: Vec<Finding>,
 }
@@ -38,7 +38,7 @@ struct Told {
 pub struct Generated {
     pub base: String,
     pub loud: Arc<Loud>,
-    told: Arc<Mutex<Told>>,
+    data: Arc<Mutex<ServiceData>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -56,23 +56,23 @@ impl Generated {
 
     /// Scanned once, with any number of findings: above 400 the same on more ports.
     pub async fn with(findings: usize) -> Self {
-        let (told, loud) = (Arc::new(Mutex::new(Told::default())), Arc::new(Loud::default()));
+        let (data, loud) = (Arc::new(Mutex::new(ServiceData::default())), Arc::new(Loud::default()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v2", listener.local_addr().unwrap());
-        let state = (Arc::clone(&told), Arc::clone(&loud));
+        let state = (Arc::clone(&data), Arc::clone(&loud));
         let router = Router::new().route("/api/v2/{*path}", get(answer)).with_state(state);
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let generated = Self { base, loud, told, task };
+        let generated = Self { base, loud, data, task };
         generated.scan(0, findings);
         generated
     }
 
     /// Scans every target once more, some hours later. Of the findings the first `keep` are seen again.
     pub fn scan(&self, round: i64, keep: usize) {
-        let mut told = self.told.lock().unwrap();
-        told.scans.extend((1..=TARGETS).map(|target| scan(round, target)));
+        let mut data = self.data.lock().unwrap();
+        data.scans.extend((1..=TARGETS).map(|target| scan(round, target)));
         let found = (0..keep).map(|number| finding(round, number));
-        told.findings.extend(found);
+        data.findings.extend(found);
     }
 
     /// A finding that no earlier round saw.
@@ -85,7 +85,7 @@ impl Generated {
             ..finding(round, (target - 1) as usize)
         };
         let new = Finding { target_id: Some(TargetId(target)), task_id: Some(ScanId(round * 100 + target)), ..new };
-        self.told.lock().unwrap().findings.push(new);
+        self.data.lock().unwrap().findings.push(new);
     }
 }
 
@@ -151,7 +151,7 @@ fn finding(round: i64, number: usize) -> Finding {
         vuln_id: format!("GEN-{class:02}").into(),
         vuln_description: format!("What kind {class:02} means.").into(),
         risk_description: "It can be used.".into(),
-        recommendation: "Mend it.".into(),
+        recommendation: "Fix it.".into(),
         risk_level: risk_of(class),
         vuln_evidence: Evidence::from_value(&json!({"type": "text", "data": evidence})),
         status: "open".into(),
@@ -175,20 +175,20 @@ struct Asked {
 }
 
 async fn answer(
-    State((told, loud)): State<(Arc<Mutex<Told>>, Arc<Loud>)>,
+    State((data, loud)): State<(Arc<Mutex<ServiceData>>, Arc<Loud>)>,
     Path(path): Path<String>,
     Query(asked): Query<Asked>,
 ) -> axum::response::Response {
     if let Some(answer) = loud.answer(&path, asked.since_id) {
         return answer;
     }
-    let told = told.lock().unwrap();
+    let data = data.lock().unwrap();
     let first_page = asked.page.unwrap_or(1) == 1;
     let data: Value = match path.trim_matches('/') {
         "workspaces" => json!([Workspace {
             id: WorkspaceId(1),
             name: "Generated".into(),
-            scan_count: told.scans.len() as i64,
+            scan_count: data.scans.len() as i64,
             target_count: TARGETS,
             ..Workspace::default()
         }]),
@@ -196,11 +196,11 @@ async fn answer(
         "scans" if first_page => {
             let wanted =
                 |scan: &&Scan| asked.status.as_deref().is_none_or(|status| scan.status_name.as_str() == status);
-            json!(told.scans.iter().filter(wanted).collect::<Vec<_>>())
+            json!(data.scans.iter().filter(wanted).collect::<Vec<_>>())
         }
         "findings" => {
             let wanted = |finding: &&Finding| asked.task_id.is_none_or(|scan| finding.task_id == Some(ScanId(scan)));
-            json!(told.findings.iter().filter(wanted).collect::<Vec<_>>())
+            json!(data.findings.iter().filter(wanted).collect::<Vec<_>>())
         }
         "targets" | "scans" | "http_loggers" | "reports" | "wordlists" => json!([]),
         _ => {

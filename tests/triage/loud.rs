@@ -1,4 +1,4 @@
-//! A logger behind real HTTP with any number of captures, made while they are told.
+//! A logger over HTTP that generates any number of captures on demand.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use scandeck::contract::{Capture, CaptureId, Logger, LoggerId, Stamp};
 use serde_json::json;
 
-/// See the module. While it has no captures there is no logger either.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Default)]
 pub struct Loud {
     captures: AtomicI64,
@@ -61,14 +61,14 @@ impl Loud {
             "http_loggers/1/data" => {
                 let since = since.unwrap_or(0);
                 self.readings.lock().unwrap().push(since);
-                Some(told(since + 1..=captures, self.big.load(Ordering::Relaxed)))
+                Some(page(since + 1..=captures, self.big.load(Ordering::Relaxed)))
             }
             _ => None,
         }
     }
 }
 
-fn told(ids: RangeInclusive<i64>, big: i64) -> Response {
+fn page(ids: RangeInclusive<i64>, big: i64) -> Response {
     let first = *ids.start();
     let each = ids.map(move |id| {
         let comma = if id == first { "" } else { "," };

@@ -51,7 +51,7 @@ fn is_decided(text: &str) -> bool {
     ["confirmed", "fixed", "accepted", "false pos"].iter().any(|word| cursor(text).contains(word))
 }
 
-/// What this person thinks of a class, by its risk.
+/// Verdict of the test analyst by risk.
 fn verdict_of(line: &str) -> char {
     match line {
         line if line.contains("CRIT") || line.contains("HIGH") => 'c',
@@ -62,7 +62,7 @@ fn verdict_of(line: &str) -> char {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn four_hundred_findings_are_triaged_class_by_class_kept_over_a_restart_and_a_scan_and_undone() {
+async fn bulk_triage_of_400_findings_survives_restart_and_rescan() {
     let (generated, home) = (Generated::new().await, tempfile::tempdir().unwrap());
     let mut person = Person::open(&generated, home.path(), &format!("of {FINDINGS}")).await;
     person.press("bcgg");

@@ -1,4 +1,5 @@
-//! A weakness of the practice target through its whole life: found, marked fixed, mended, retested; broken again, back.
+//! Life cycle of a weakness of the practice target: found, marked fixed, switched off, retested, switched on again,
+//! regression.
 //!
 //! The dashboard's core is driven by keys; what it wants is carried out at a real service with its own engine.
 
@@ -78,7 +79,7 @@ async fn read<T: Item + DeserializeOwned>(world: &TestService, path: &str) -> Ar
     Arc::new(Table::new(all))
 }
 
-/// Tells the core what the service has now.
+/// Sends the present data of the service to the core.
 async fn learn(desk: &mut Desk, world: &TestService) {
     desk.feed(Snapshot::Workspaces(read::<Workspace>(world, "/workspaces").await));
     desk.feed(Snapshot::Targets(read::<Target>(world, "/targets").await));
@@ -86,7 +87,7 @@ async fn learn(desk: &mut Desk, world: &TestService) {
     desk.feed(Snapshot::Findings(read::<Finding>(world, "/findings?limit=100").await));
 }
 
-/// Carries out the scans that keys asked for, waits for their end, and tells the core.
+/// Runs the requested scans, waits for their end and updates the core.
 async fn carry_out(desk: &mut Desk, world: &TestService, effects: Vec<Effect>) {
     let mut started = Vec::new();
     for effect in effects {
@@ -105,7 +106,7 @@ async fn carry_out(desk: &mut Desk, world: &TestService, effects: Vec<Effect>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
+async fn fixed_finding_is_absent_and_reappears_as_regression() {
     const GIT: &str = "web.exposed.git";
     let (stop, dir) = (CancellationToken::new(), tempfile::tempdir().unwrap());
     let practice = Practice::start(stop.clone()).await.unwrap();
@@ -127,7 +128,7 @@ async fn what_was_fixed_is_not_seen_any_more_and_comes_back_as_a_regression() {
     desk.press('x');
     assert_eq!(desk.of(GIT).1.verdict, Verdict::Fixed, "{:?}", desk.model.overlay.notices);
 
-    // Mended: the retest does not see it, and its decision stands.
+    // Switched off: the retest does not find it, and its decision holds.
     assert!(practice.weaknesses.set("git", false));
     desk.press(' ');
     desk.press('s');

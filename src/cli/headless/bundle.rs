@@ -56,7 +56,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         (bundle.targets, bundle.scans, bundle.findings) = (lists.targets, lists.scans, lists.findings);
     }
     save::overwrite(&args.output, bundle.write().as_bytes())?;
-    eprintln!("{}: {}", args.output.display(), bundle.told());
+    eprintln!("{}: {}", args.output.display(), bundle.summary());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -36,15 +36,6 @@ pub struct BoardRow {
     pub now: RetestStatus,
 }
 
-pub(crate) const SORTS: &[SortOrder<BoardRow>] = &[
-    SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
-    SortOrder {
-        name: "now",
-        compare: |a, b| (a.now.rank(), b.risk, &a.name, a.id).cmp(&(b.now.rank(), a.risk, &b.name, b.id)),
-    },
-    SortOrder { name: "target", compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)) },
-];
-
 /// The index of the order that groups by NOW.
 pub const BY_NOW: usize = 1;
 
@@ -58,6 +49,17 @@ impl Row for BoardRow {
 impl Item for BoardRow {
     const SEARCHED: bool = false;
     type Id = CaseId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: sort::BY_RISK, compare: |a, b| (b.risk, &a.name, a.id).cmp(&(a.risk, &b.name, b.id)) },
+        SortOrder {
+            name: "now",
+            compare: |a, b| (a.now.rank(), b.risk, &a.name, a.id).cmp(&(b.now.rank(), a.risk, &b.name, b.id)),
+        },
+        SortOrder {
+            name: "target",
+            compare: |a, b| (&a.target_name, b.risk, a.id).cmp(&(&b.target_name, a.risk, b.id)),
+        },
+    ];
     fn id(&self) -> CaseId {
         self.id
     }
@@ -66,9 +68,6 @@ impl Item for BoardRow {
     }
     fn risk(&self) -> Option<Risk> {
         Some(self.risk)
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }
 

@@ -65,6 +65,6 @@ impl Tabs {
 
     /// The queries typed in a pane, the newest last.
     pub fn typed(&self, pane: Pane) -> &[String] {
-        self.typed.get(pane.kind().word()).map(Vec::as_slice).unwrap_or_default()
+        self.typed.get(pane.kind().as_str()).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -219,7 +219,7 @@ impl<T: Item> List<T> {
     /// Changes to the next sort order and returns its name. An order by several fields changes to the named order first.
     pub fn next_sort(&mut self) -> &'static str {
         self.forget_places();
-        let sorts = T::sorts();
+        let sorts = T::SORTS;
         let by = usize::from(self.order.is_empty());
         self.order.clear();
         self.sort = (self.sort + by) % sorts.len().max(1);

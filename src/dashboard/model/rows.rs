@@ -23,7 +23,7 @@ impl Model {
             rows(list, &table, cache, &*T::source(model, &table), in_scope.as_deref())
         });
         let list = T::list(&self.lists);
-        let named = T::sorts().get(list.sort).filter(|_| list.order.is_empty());
+        let named = T::SORTS.get(list.sort).filter(|_| list.order.is_empty());
         T::refine(self, named.map_or("", |sort| sort.name), &table, &mut rows);
         T::take_rows(self, &table, rows);
     }

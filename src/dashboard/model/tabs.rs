@@ -135,7 +135,7 @@ impl Model {
         if text.is_empty() {
             return;
         }
-        let typed = self.settings.tabs.typed.entry(pane.kind().word().to_owned()).or_default();
+        let typed = self.settings.tabs.typed.entry(pane.kind().as_str().to_owned()).or_default();
         typed.retain(|one| one != text);
         typed.push(text.to_owned());
         let too_many = typed.len().saturating_sub(MOST_TYPED);

@@ -1,10 +1,10 @@
-//! Base64 in both alphabets, found inside other text as well.
+//! Base64 in both alphabets, also inside other text.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Reads what others wrote carelessly: padding or none, odd last bits.
+/// Accepts missing padding and nonzero trailing bits.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -12,22 +12,22 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A stretch of one or both alphabets, line breaks and padding taken out, brought to the first alphabet.
+/// A run of characters of one or both alphabets without line breaks and padding, converted to the standard alphabet.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Base64Run {
     digits: Vec<u8>,
-    /// It has a character that only the alphabet for URLs has.
+    /// True if the run contains a character of the URL-safe alphabet only.
     pub for_urls: bool,
 }
 
 impl Base64Run {
-    /// The run that a whole text is.
+    /// The run that covers the whole text.
     pub fn of(text: &[u8]) -> Option<Self> {
         let end = text.len() - text.iter().rev().take_while(|&&byte| byte == b'=' || is_break(byte)).count();
         (end > 0 && text[..end].iter().all(|&byte| is_digit(byte) || is_break(byte))).then(|| Self::taken(&text[..end]))
     }
 
-    /// Every stretch of at least `least` characters in a text.
+    /// Every run of at least `least` characters in a text.
     pub fn all(text: &[u8], least: usize) -> impl Iterator<Item = Self> + '_ {
         let stretches = text.split(|&byte| !is_digit(byte) && !is_break(byte));
         stretches.filter(move |stretch| stretch.len() >= least).map(Self::taken)
@@ -43,25 +43,24 @@ impl Base64Run {
         Self { digits: digits.collect(), for_urls }
     }
 
-    /// Its name.
     pub fn name(&self) -> &'static str {
         if self.for_urls { "base64url" } else { "base64" }
     }
 
-    /// Its characters.
+    /// Number of characters.
     pub fn len(&self) -> usize {
         self.digits.len()
     }
 
-    /// It has none.
+    /// True if the run has no characters.
     pub fn is_empty(&self) -> bool {
         self.digits.is_empty()
     }
 
-    /// What it stands for when its first `skipped` characters belong to something else.
+    /// The decoded bytes without the first `skipped` characters.
     pub fn decoded(&self, skipped: usize) -> Option<Vec<u8>> {
         let digits = self.digits.get(skipped..)?;
-        // One character alone stands for less than a byte.
+        // A single trailing character encodes less than a byte.
         let digits = &digits[..digits.len() - usize::from(digits.len() % 4 == 1)];
         LENIENT.decode(digits).ok()
     }
@@ -84,14 +83,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn either_alphabet_is_read_with_padding_and_without(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
+        fn base64_alphabets_decode_with_and_without_padding(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
             for text in [STANDARD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
                 prop_assert_eq!(Base64Run::of(text.as_bytes()).unwrap().decoded(0), Some(bytes.clone()));
             }
         }
 
         #[test]
-        fn a_run_behind_other_characters_is_read_at_one_of_four_places(
+        fn base64_run_after_other_characters_decodes_at_one_of_four_offsets(
             before in "[a-z]{0,9}", bytes in prop::collection::vec(any::<u8>(), 12..40),
         ) {
             let text = format!("'{before}{}'", STANDARD.encode(&bytes));
@@ -100,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic(text: Vec<u8>) {
+        fn any_text_does_not_panic(text: Vec<u8>) {
             for run in Base64Run::all(&text, 1).chain(Base64Run::of(&text)) {
                 for skipped in 0..5 {
                     let _read = run.decoded(skipped);

@@ -1,4 +1,4 @@
-//! What is tried in which order, how deep, and how much of it.
+//! Order, depth and limits of decoding.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use super::base64::Base64Run;
 use super::{DecodeStep, Layer, Squeezed, form, hex, is_text, json, jwt, multipart, percent, xml};
 use crate::text::plural;
 
-/// Most steps one below the other.
+/// Maximum nesting depth of steps.
 const DEEPEST: usize = 8;
-/// Most bytes that come out of all steps together.
+/// Maximum number of bytes that all steps produce together.
 pub const LIMIT: usize = 4 << 20;
-/// Strings of a larger document are not looked into: it would be made into values for a few of them.
+/// Strings of larger JSON documents are not decoded, because the whole document would have to be parsed into values.
 const LOOKED_INTO: usize = 256 << 10;
-/// Shorter texts are words more often than they are encoded.
+/// Shorter texts are more often words than encoded data.
 const LEAST_ENCODED: usize = 8;
-/// From so many characters on, base64 may stand for what is no text.
+/// Minimum length of base64 text that may decode to binary data.
 const LEAST_BINARY: usize = 24;
 
-/// What the request says of a value.
+/// Headers of the request that describe a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BodyHints<'a> {
     /// `Content-Type`, with its parameters.
@@ -32,31 +32,31 @@ impl BodyHints<'_> {
     }
 }
 
-/// The steps from a value to what it stands for; none where it stands for itself.
-pub fn chain(bytes: &[u8], told: BodyHints<'_>) -> Vec<DecodeStep> {
-    Chain { left: LIMIT }.steps(bytes, told, 0)
+/// Decodes a value step by step; no steps if the value is not encoded.
+pub fn chain(bytes: &[u8], hints: BodyHints<'_>) -> Vec<DecodeStep> {
+    Chain { left: LIMIT }.steps(bytes, hints, 0)
 }
 
-/// The work that is left.
+/// Decoder with a remaining byte budget.
 struct Chain {
     left: usize,
 }
 
 impl Chain {
-    fn steps(&mut self, bytes: &[u8], mut told: BodyHints<'_>, depth: usize) -> Vec<DecodeStep> {
+    fn steps(&mut self, bytes: &[u8], mut hints: BodyHints<'_>, depth: usize) -> Vec<DecodeStep> {
         let mut steps: Vec<DecodeStep> = Vec::new();
         while depth + steps.len() < DEEPEST && self.left > 0 {
             let present = steps.last().map_or(bytes, |step| &step.result);
-            let Some(mut step) = self.step(present, told) else { break };
+            let Some(mut step) = self.step(present, hints) else { break };
             if step.result.len() > self.left {
                 step.result.truncate(self.left);
                 step.note = Some("cut: it is larger than what is decoded");
             }
             self.left -= step.result.len();
             let below = depth + steps.len() + 1;
-            self.parts(&mut step, told, below);
-            told = match step.layer {
-                Layer::Gzip | Layer::Deflate => BodyHints { encoding: "", ..told },
+            self.parts(&mut step, hints, below);
+            hints = match step.layer {
+                Layer::Gzip | Layer::Deflate => BodyHints { encoding: "", ..hints },
                 _ => BodyHints::default(),
             };
             let ends = step.layer.is_structure();
@@ -68,8 +68,9 @@ impl Chain {
         steps
     }
 
-    /// Decodes the parts of a structure. Of JSON only those stay that stand for something else: it is laid out whole.
-    fn parts(&mut self, step: &mut DecodeStep, told: BodyHints<'_>, depth: usize) {
+    /// Decodes the parts of a structure. Of JSON, only parts that decode to something are kept, because the whole
+    /// document is shown anyway.
+    fn parts(&mut self, step: &mut DecodeStep, hints: BodyHints<'_>, depth: usize) {
         for part in &mut step.parts {
             let own = match step.layer {
                 Layer::Multipart => multipart::content_type(&part.value),
@@ -79,8 +80,8 @@ impl Chain {
                 Layer::Multipart => multipart::content(&part.value),
                 _ => &part.value,
             };
-            let told = if own.is_empty() { BodyHints::default() } else { BodyHints { content_type: &own, ..told } };
-            part.steps = self.steps(content, told, depth);
+            let hints = if own.is_empty() { BodyHints::default() } else { BodyHints { content_type: &own, ..hints } };
+            part.steps = self.steps(content, hints, depth);
             if step.layer == Layer::Multipart {
                 part.value = content.to_vec();
             }
@@ -91,25 +92,25 @@ impl Chain {
         }
     }
 
-    fn step(&self, bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
-        if let Some(step) = self.inflated(bytes, told) {
+    fn step(&self, bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
+        if let Some(step) = self.inflated(bytes, hints) {
             return Some(step);
         }
-        if let Some(step) = multipart_step(bytes, told) {
+        if let Some(step) = multipart_step(bytes, hints) {
             return Some(step);
         }
         let text = trimmed(std::str::from_utf8(bytes).ok()?);
-        json_step(text, told)
+        json_step(text, hints)
             .or_else(|| jwt_step(text))
-            .or_else(|| xml_step(text, told))
-            .or_else(|| form_step(text, told))
+            .or_else(|| xml_step(text, hints))
+            .or_else(|| form_step(text, hints))
             .or_else(|| url_step(text))
             .or_else(|| hex_step(text))
             .or_else(|| base64_step(text))
     }
 
-    fn inflated(&self, bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
-        let says_deflate = told.encoding.to_ascii_lowercase().contains("deflate");
+    fn inflated(&self, bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
+        let says_deflate = hints.encoding.to_ascii_lowercase().contains("deflate");
         let (how, why) = match Squeezed::of(bytes) {
             Some(how) => (how, format!("begins with {:02x} {:02x}", bytes[0], bytes[1])),
             None if says_deflate => (Squeezed::Deflate, "Content-Encoding says so".to_owned()),
@@ -134,18 +135,18 @@ fn trimmed(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim()
 }
 
-fn multipart_step(bytes: &[u8], told: BodyHints<'_>) -> Option<DecodeStep> {
-    if !told.type_says("multipart/") {
+fn multipart_step(bytes: &[u8], hints: BodyHints<'_>) -> Option<DecodeStep> {
+    if !hints.type_says("multipart/") {
         return None;
     }
-    let parts = multipart::parts(bytes, &multipart::boundary(told.content_type)?)?;
+    let parts = multipart::parts(bytes, &multipart::boundary(hints.content_type)?)?;
     let laid_out = parts.iter().map(|part| format!("{}\n", part.name)).collect::<String>();
     Some(DecodeStep { parts, ..step(Layer::Multipart, "Content-Type says so", laid_out) })
 }
 
-fn json_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
+fn json_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = json::laid_out(text, LIMIT)?;
-    let why = if told.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
+    let why = if hints.type_says("json") { "Content-Type says so, and it parses" } else { "it parses" };
     let parts = if text.len() <= LOOKED_INTO { json::strings(text) } else { Vec::new() };
     let note = (text.len() > LOOKED_INTO).then_some("large: its strings are not looked into");
     Some(DecodeStep { parts, note, ..step(Layer::Json, why, laid_out) })
@@ -157,16 +158,16 @@ fn jwt_step(text: &str) -> Option<DecodeStep> {
     Some(DecodeStep { parts, note: Some("signature not checked"), ..step(Layer::Jwt, why, laid_out) })
 }
 
-fn xml_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
+fn xml_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
     let laid_out = xml::laid_out(text, LIMIT)?;
-    let why = if told.type_says("xml") { "Content-Type says so" } else { "begins with a tag" };
+    let why = if hints.type_says("xml") { "Content-Type says so" } else { "begins with a tag" };
     Some(DecodeStep { note: Some("laid out only, no entity is resolved"), ..step(Layer::Xml, why, laid_out) })
 }
 
-fn form_step(text: &str, told: BodyHints<'_>) -> Option<DecodeStep> {
-    let says_so = told.type_says("form-urlencoded");
-    // A type that says something else is believed.
-    if !says_so && (!told.content_type.is_empty() || !form::looks_like(text)) {
+fn form_step(text: &str, hints: BodyHints<'_>) -> Option<DecodeStep> {
+    let says_so = hints.type_says("form-urlencoded");
+    // Any other content type excludes a form.
+    if !says_so && (!hints.content_type.is_empty() || !form::looks_like(text)) {
         return None;
     }
     let parts = form::pairs(text);

@@ -8,7 +8,7 @@ use super::super::squeezed::testing::squeeze;
 use super::*;
 
 fn names(steps: &[DecodeStep]) -> Vec<&'static str> {
-    steps.iter().map(|step| step.layer.name()).collect()
+    steps.iter().map(|step| step.layer.as_str()).collect()
 }
 
 fn plain(bytes: impl AsRef<[u8]>) -> Vec<DecodeStep> {
@@ -24,7 +24,7 @@ fn last(steps: &[DecodeStep]) -> String {
 }
 
 #[test]
-fn layers_are_taken_off_one_after_the_other_each_with_its_reason() {
+fn nested_encodings_decode_in_order_with_reasons() {
     let wrapped = STANDARD.encode(squeeze(Squeezed::Gzip, br#"{"a":"b%2Fc"}"#)).replace('+', "%2B").replace('=', "%3D");
     let steps = plain(format!("%20{wrapped}"));
     assert_eq!(names(&steps), ["url", "base64", "gzip", "json"]);
@@ -36,7 +36,7 @@ fn layers_are_taken_off_one_after_the_other_each_with_its_reason() {
 }
 
 #[test]
-fn words_and_numbers_stand_for_themselves() {
+fn plain_words_and_numbers_are_not_decoded() {
     for word in [
         "",
         "password",
@@ -57,22 +57,22 @@ fn words_and_numbers_stand_for_themselves() {
 }
 
 #[test]
-fn what_is_encoded_twice_is_decoded_twice() {
+fn double_encoding_is_decoded_twice() {
     assert_eq!(names(&plain("a%252Fb")), ["url", "url"]);
     assert_eq!(names(&plain(STANDARD.encode(URL_SAFE_NO_PAD.encode("hello, world?>~")))), ["base64", "base64url"]);
     assert_eq!(last(&plain("68656c6c6f20776f726c64")), "hello world");
 }
 
 #[test]
-fn what_the_request_says_is_believed_where_it_fits() {
+fn matching_content_headers_are_trusted() {
     let form = chain(b"a=1&u=http%3A%2F%2Fh%2F%3Fx%3D%2541", of_type("application/x-www-form-urlencoded; charset=x"));
     assert_eq!(names(&form), ["form"]);
     assert_eq!(last(&form), "a = 1\nu = http://h/?x=%41\n");
     assert_eq!(names(&form[0].parts[1].steps), ["url"]);
     assert_eq!(names(&chain(b"a=1", of_type("text/plain"))), Vec::<&str>::new());
     let bare = squeeze(Squeezed::Deflate, b"<a><b/></a>");
-    let told = BodyHints { content_type: "text/xml", encoding: "deflate" };
-    let steps = chain(&bare, told);
+    let hints = BodyHints { content_type: "text/xml", encoding: "deflate" };
+    let steps = chain(&bare, hints);
     assert_eq!(names(&steps), ["deflate", "xml"]);
     assert_eq!(steps[1].why, "Content-Type says so");
     let parts = chain(
@@ -84,7 +84,7 @@ fn what_the_request_says_is_believed_where_it_fits() {
 }
 
 #[test]
-fn a_web_token_is_shown_and_not_vouched_for() {
+fn jwt_is_shown_without_verification() {
     let part = |json: &str| URL_SAFE_NO_PAD.encode(json);
     let token = format!("{}.{}.c2ln", part(r#"{"alg":"none"}"#), part(r#"{"sub":"ann"}"#));
     let steps = plain(format!("session={token}"));
@@ -93,7 +93,7 @@ fn a_web_token_is_shown_and_not_vouched_for() {
 }
 
 #[test]
-fn bombs_and_nests_come_to_an_end() {
+fn bombs_and_deep_nesting_are_cut() {
     let bomb = squeeze(Squeezed::Gzip, &vec![b' '; 30 << 20]);
     let steps = plain(&bomb);
     assert_eq!(steps[0].result.len(), LIMIT);
@@ -117,7 +117,7 @@ fn size(steps: &[DecodeStep], depth: usize) -> (usize, usize) {
 
 proptest! {
     #[test]
-    fn any_bytes_are_decoded_without_a_panic_and_within_bounds(
+    fn any_bytes_decode_within_limits_without_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..2_000),
         start in prop::sample::select(vec!["", "{", "<a>", "a=", "--B\r\n", "\x1f\u{8b}\x08", "eyJ.eyJ."]),
         content_type in prop::sample::select(vec!["", "multipart/x; boundary=B", "application/x-www-form-urlencoded", "text/xml"]),
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_decoded_without_a_panic(text in r#"[ -~\n]{0,200}"#) {
+    fn any_text_decodes_without_panic(text in r#"[ -~\n]{0,200}"#) {
         prop_assert!(size(&plain(text), 0).1 <= DEEPEST);
     }
 }

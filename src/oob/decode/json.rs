@@ -1,16 +1,16 @@
-//! JSON, laid out without being read into values: numbers, escapes and duplicate keys stay as they were sent.
+//! JSON formatting without parsing into values: numbers, escapes and duplicate keys remain as sent.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::DecodedPart;
 
-/// Deeper levels are indented no further.
+/// Maximum indentation depth.
 const INDENTED: usize = 24;
-/// Most strings that are looked into.
+/// Maximum number of strings that are decoded.
 const MOST: usize = 200;
 
-/// An object or array over lines, at most about `limit` bytes of it; `None` for anything else.
+/// An object or array with one member per line, at most about `limit` bytes; `None` for anything else.
 pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     if !text.starts_with(['{', '[']) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return None;
@@ -65,7 +65,7 @@ fn new_line(out: &mut String, depth: usize) {
     out.push_str(&"  ".repeat(depth.min(INDENTED)));
 }
 
-/// The strings in it, by their places such as `user.names[0]`.
+/// The strings in a document by path, such as `user.names[0]`.
 pub fn strings(text: &str) -> Vec<DecodedPart> {
     let mut parts = Vec::new();
     if let Ok(value) = serde_json::from_str::<Value>(text) {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duplicates_numbers_and_escapes_stay_as_they_were_sent() {
+    fn formatted_json_keeps_duplicates_numbers_and_escapes() {
         let text = r#"{"a":1.50,"a" : [ ],"b":[{"c\"}":"\u0041, x: {"}, 12345678901234567890123]}"#;
         let lines = [
             "{",
@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_named_by_their_place() {
+    fn json_strings_are_named_by_path() {
         let names: Vec<_> = strings(r#"{"a":{"b":["x",1,"y"]},"c":"z"}"#).into_iter().map(|part| part.name).collect();
         assert_eq!(names, ["a.b[0]", "a.b[2]", "c"]);
     }
 
     #[test]
-    fn what_is_nested_without_end_stays_small() {
+    fn deeply_nested_json_stays_small() {
         let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
         assert!(laid_out(&deep, 1_000).unwrap().len() < 1_200);
         assert!(strings(&deep).is_empty());
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn laid_out_it_says_the_same(names: Vec<String>, number: i64) {
+        fn formatted_json_has_the_same_value(names: Vec<String>, number: i64) {
             let value = serde_json::json!({"names": names, "nested": {"number": number, "none": null}});
             let text = value.to_string();
             prop_assert_eq!(serde_json::from_str::<Value>(&laid_out(&text, 1 << 20).unwrap()).unwrap(), value);

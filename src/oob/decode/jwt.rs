@@ -1,12 +1,12 @@
-//! JSON Web Tokens: header and payload are shown, nothing is checked.
+//! JSON Web Tokens: header and payload are shown, the signature is not verified.
 
 use super::base64::Base64Run;
 use super::{DecodedPart, json};
 
-/// Most bytes of a part that is laid out.
+/// Maximum number of bytes of a formatted part.
 const LIMIT: usize = 64 << 10;
 
-/// Header and payload laid out, and as parts.
+/// Header and payload, formatted and as parts.
 pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
     let mut pieces = text.split('.');
     let (header, payload, signature) = (pieces.next()?, pieces.next()?, pieces.next()?);
@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Option<(String, Vec<DecodedPart>)> {
     Some((laid_out, vec![part("header", header), part("payload", payload)]))
 }
 
-/// A part that is an object, laid out.
+/// A part that is a JSON object, formatted.
 fn object(piece: &str) -> Option<String> {
     let bytes = Base64Run::of(piece.as_bytes())?.decoded(0)?;
     json::laid_out(std::str::from_utf8(&bytes).ok()?, LIMIT)
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_and_payload_are_shown_and_no_word_says_that_it_is_good() {
+    fn jwt_header_and_payload_are_shown_as_unverified() {
         let part = |json: &str| URL_SAFE_NO_PAD.encode(json);
         let token = format!("{}.{}.c2ln", part(r#"{"alg":"HS256"}"#), part(r#"{"sub":"ann"}"#));
         let (laid_out, parts) = read(&token).unwrap();

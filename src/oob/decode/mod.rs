@@ -1,4 +1,4 @@
-//! Decoding: what a value that came in stands for, layer by layer, each step with the reason it was taken.
+//! Decoding of received values, layer by layer. Each step has a reason.
 //!
 //! ```text
 //!   bytes ─► gzip ─► url ─► base64 ─► json ──┬─ user.token ─► jwt
@@ -6,7 +6,7 @@
 //!            layers: one result each          structures: laid out, with parts that have steps of their own
 //! ```
 //!
-//! Each layer is a file that knows nothing of the others; [`chain()`] alone decides what is tried, and bounds the work.
+//! Each layer is an independent file; [`chain()`] decides the order and limits the work.
 
 pub mod base64;
 mod chain;
@@ -19,45 +19,30 @@ pub mod percent;
 pub mod squeezed;
 mod xml;
 
+use crate::finding::named_enum;
+
 pub use chain::{BodyHints, LIMIT, chain};
 pub use squeezed::Squeezed;
 
-/// What a step takes off or lays out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // their names say it
-pub enum Layer {
-    Url,
-    Base64,
-    Base64Url,
-    Hex,
-    Gzip,
-    Deflate,
-    Json,
-    Xml,
-    Form,
-    Multipart,
-    Jwt,
+named_enum! {
+    /// An encoding that a step removes, or a structure that it formats.
+    Layer {
+        Url "url",
+        Base64 "base64",
+        Base64Url "base64url",
+        Hex "hex",
+        Gzip "gzip",
+        Deflate "deflate",
+        Json "json",
+        Xml "xml",
+        Form "form",
+        Multipart "multipart",
+        Jwt "jwt",
+    }
 }
 
 impl Layer {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Url => "url",
-            Self::Base64 => "base64",
-            Self::Base64Url => "base64url",
-            Self::Hex => "hex",
-            Self::Gzip => "gzip",
-            Self::Deflate => "deflate",
-            Self::Json => "json",
-            Self::Xml => "xml",
-            Self::Form => "form",
-            Self::Multipart => "multipart",
-            Self::Jwt => "jwt",
-        }
-    }
-
-    /// It is laid out, and its parts go on by themselves; the others stand for one value each.
+    /// True for formats with named parts, which are decoded separately.
     pub fn is_structure(self) -> bool {
         matches!(self, Self::Json | Self::Xml | Self::Form | Self::Multipart | Self::Jwt)
     }
@@ -66,30 +51,29 @@ impl Layer {
 /// One step of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeStep {
-    /// What it was.
     pub layer: Layer,
-    /// Why it was taken for that, in words.
+    /// Reason why the layer was recognized.
     pub why: String,
-    /// What it stands for, or the structure laid out: still outside bytes.
+    /// Decoded bytes, or the formatted structure: still untrusted.
     pub result: Vec<u8>,
-    /// What has to be known of the result, such as that it was cut.
+    /// Remark about the result, such as that it was cut.
     pub note: Option<&'static str>,
-    /// Of a structure: what it holds by name.
+    /// Named parts of a structure.
     pub parts: Vec<DecodedPart>,
 }
 
 /// A named part of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedPart {
-    /// Its name or place: still outside text.
+    /// Name or path: untrusted text.
     pub name: String,
-    /// Its value, as the structure has it.
+    /// Value as in the structure.
     pub value: Vec<u8>,
-    /// What the value stands for.
+    /// Steps that decode the value.
     pub steps: Vec<DecodeStep>,
 }
 
-/// Text that a person can read: UTF-8 without controls other than line breaks and tabs.
+/// True for UTF-8 without controls other than line breaks and tabs.
 pub fn is_text(bytes: &[u8]) -> bool {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(control))

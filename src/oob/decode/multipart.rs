@@ -1,13 +1,13 @@
-//! Multipart bodies (RFC 2046): their parts, each with its head.
+//! Multipart bodies (RFC 2046), split into parts.
 
 use memchr::memmem;
 
 use super::DecodedPart;
 
-/// Most parts that are told apart.
+/// Maximum number of parts.
 const MOST: usize = 100;
 
-/// The boundary that a content type names.
+/// The boundary parameter of a content type.
 pub fn boundary(content_type: &str) -> Option<String> {
     let named = |parameter: &str| {
         let (name, value) = parameter.split_once('=')?;
@@ -16,7 +16,7 @@ pub fn boundary(content_type: &str) -> Option<String> {
     content_type.split(';').find_map(named).filter(|boundary| !boundary.is_empty())
 }
 
-/// Its parts, head and content together, named after what their heads say.
+/// The parts with their headers, named after their headers.
 pub fn parts(bytes: &[u8], boundary: &str) -> Option<Vec<DecodedPart>> {
     let line = format!("--{boundary}");
     let mut starts = memmem::find_iter(bytes, line.as_bytes()).take(MOST + 1).peekable();
@@ -38,7 +38,7 @@ pub fn content(part: &[u8]) -> &[u8] {
     split(part).1
 }
 
-/// The content type of a part, or nothing.
+/// The content type of a part, or an empty string.
 pub fn content_type(part: &[u8]) -> String {
     header(part, "content-type").unwrap_or_default()
 }
@@ -66,7 +66,7 @@ fn header(part: &[u8], wanted: &str) -> Option<String> {
     })
 }
 
-/// Head and content, at the first empty line.
+/// Headers and content, separated by the first empty line.
 fn split(part: &[u8]) -> (&[u8], &[u8]) {
     if let Some(rest) = part.strip_prefix(b"\r\n").or_else(|| part.strip_prefix(b"\n")) {
         return (&[], rest);
@@ -76,7 +76,7 @@ fn split(part: &[u8]) -> (&[u8], &[u8]) {
     found.map_or((part, &[]), |(at, length)| (&part[..at], &part[at + length..]))
 }
 
-/// The line break before a boundary is the boundary's.
+/// The line break before a boundary belongs to the boundary.
 fn without_break(part: &[u8]) -> &[u8] {
     part.strip_suffix(b"\r\n").or_else(|| part.strip_suffix(b"\n")).unwrap_or(part)
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_names_types_and_their_content() {
+    fn multipart_parts_have_names_types_and_content() {
         let body = b"preamble\r\n--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n--XX\r\n\
             content-disposition: form-data; name=\"f\"; filename=\"x.json\"\r\nContent-Type: application/json\r\n\r\n\
             {\"b\":1}\r\n--XX\n\nbare\n--XX--\r\nepilogue";

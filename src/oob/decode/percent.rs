@@ -1,8 +1,8 @@
-//! Percent encoding, as it stands in paths, queries and forms.
+//! Percent encoding of paths, queries and forms.
 
 use std::borrow::Cow;
 
-/// The text with its `%XX` decoded; borrowed where it has none.
+/// The text with `%XX` decoded; borrowed if it has none.
 pub fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = (0..text.len()).find(|&at| escape(&text[at..]).is_some()) else { return Cow::Borrowed(text) };
     let mut out = Vec::with_capacity(text.len());
@@ -23,7 +23,7 @@ pub fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// As [`decoded`], with `+` for a space as forms and queries have it.
+/// Like [`decoded`], with `+` as a space, as in forms and queries.
 pub fn decoded_value(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'+') {
         return decoded(text);
@@ -32,7 +32,7 @@ pub fn decoded_value(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded(&spaced).into_owned())
 }
 
-/// The byte that `%XX` at the start of a text stands for.
+/// The byte of a `%XX` at the start of a text.
 fn escape(text: &[u8]) -> Option<u8> {
     match text {
         [b'%', high, low, ..] => super::hex::byte(*high, *low),
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_decoded_and_what_only_looks_like_one_stays() {
+    fn percent_escapes_decode_and_invalid_escapes_remain() {
         assert_eq!(&*decoded(b"a%2Fb%2fc%zz%4"), b"a/b/c%zz%4");
         assert_eq!(&*decoded_value(b"a+b%2Bc"), b"a b+c");
         assert!(matches!(decoded(b"100% sure"), Cow::Borrowed(_)));
@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_encoded_is_decoded(bytes: Vec<u8>) {
+        fn percent_encoding_round_trips(bytes: Vec<u8>) {
             let encoded: String = url::form_urlencoded::byte_serialize(&bytes).collect();
             prop_assert_eq!(&*decoded_value(encoded.as_bytes()), &bytes[..]);
         }

@@ -1,33 +1,33 @@
-//! Compressed bodies: gzip, zlib and bare deflate, never beyond a limit.
+//! Compressed bodies: gzip, zlib and raw deflate, decompressed up to a limit.
 
 use std::io::Read;
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-/// How bytes were compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Squeezed {
     /// RFC 1952.
     Gzip,
-    /// RFC 1950, what HTTP calls deflate.
+    /// RFC 1950, called deflate in HTTP.
     Zlib,
-    /// RFC 1951, what some send for it.
+    /// RFC 1951, which some clients send as deflate.
     Deflate,
 }
 
-/// What came out.
+/// Decompressed bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Inflated {
-    /// As far as the limit, or the first error.
+    /// Bytes up to the limit or the first error.
     pub bytes: Vec<u8>,
-    /// There is more than the limit allows.
+    /// True if the limit cut the result.
     pub more: bool,
-    /// It ended in an error: cut short, or damaged.
+    /// True if the data is truncated or damaged.
     pub broken: bool,
 }
 
 impl Squeezed {
-    /// As their first bytes tell.
+    /// The format that the first bytes indicate.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
@@ -38,7 +38,6 @@ impl Squeezed {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -46,7 +45,7 @@ impl Squeezed {
         }
     }
 
-    /// At most `limit` bytes of what was compressed; `None` where not one comes out.
+    /// At most `limit` decompressed bytes; `None` if there are none.
     pub fn inflated(self, bytes: &[u8], limit: usize) -> Option<Inflated> {
         match self {
             Self::Gzip => read(MultiGzDecoder::new(bytes), limit),
@@ -100,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_compressed_comes_out(bytes in prop::collection::vec(any::<u8>(), 1..500)) {
+        fn compression_round_trips(bytes in prop::collection::vec(any::<u8>(), 1..500)) {
             for how in ALL {
                 let squeezed = squeeze(how, &bytes);
                 let inflated = how.inflated(&squeezed, 500).unwrap();
@@ -110,7 +109,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_stay_below_the_limit(bytes: Vec<u8>, limit in 0_usize..300) {
+        fn decompression_of_any_bytes_respects_limit(bytes: Vec<u8>, limit in 0_usize..300) {
             for how in ALL {
                 prop_assert!(how.inflated(&bytes, limit).is_none_or(|inflated| inflated.bytes.len() <= limit));
             }
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_cut_and_a_damaged_one_gives_what_it_has() {
+    fn bomb_is_cut_and_damaged_stream_is_decoded_partly() {
         let bomb = squeeze(Squeezed::Gzip, &vec![0; 10 << 20]);
         let inflated = Squeezed::Gzip.inflated(&bomb, 1 << 16).unwrap();
         assert_eq!((inflated.bytes.len(), inflated.more), (1 << 16, true));

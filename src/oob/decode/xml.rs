@@ -1,9 +1,9 @@
-//! XML laid out over lines: markup is moved and nothing else. No entity is resolved and nothing is fetched.
+//! XML with one element per line: only whitespace is added. No entity is resolved and nothing is fetched.
 
-/// Deeper levels are indented no further.
+/// Maximum indentation depth.
 const INDENTED: usize = 24;
 
-/// A document over lines, at most about `limit` bytes of it; `None` for what is none, and for HTML.
+/// A document with one element per line, at most about `limit` bytes; `None` for HTML and for other text.
 pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     let start = text.get(..14).unwrap_or(text).to_ascii_lowercase();
     let tag = text.strip_prefix('<')?.chars().next()?;
@@ -35,7 +35,7 @@ pub fn laid_out(text: &str, limit: usize) -> Option<String> {
     (elements > 0).then_some(out)
 }
 
-/// The next piece of markup or the text before it, and what follows. `None` where markup does not end.
+/// The next markup or text node and the rest. `None` if the markup is not closed.
 fn next(text: &str) -> Option<(&str, &str)> {
     let end = match text {
         text if text.starts_with("<!--") => text.find("-->")? + 3,
@@ -47,7 +47,7 @@ fn next(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(end))
 }
 
-/// Where a tag or a document type ends: at a `>` outside of quotes and brackets.
+/// End of a tag or document type: a `>` outside quotes and brackets.
 fn tag_end(text: &str) -> Option<usize> {
     let (mut quote, mut brackets) = (None, 0_usize);
     for (at, c) in text.char_indices() {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entities_are_shown_and_never_resolved() {
+    fn xml_entities_are_shown_unresolved() {
         let text = r#"<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd>">]><r a="<>"><b>&x;</b><c/><!-- > --></r>"#;
         let lines = [
             r#"<?xml version="1.0"?>"#,
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_left_as_it_is() {
+    fn non_xml_text_is_not_formatted() {
         for none in ["", "a < b", "<", "<1>", "<a", "<!doctype html><p>x</p>", "<a href='>", "<!-- only -->", "<3 you>"]
         {
             assert_eq!(laid_out(none, 100), None, "{none}");
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_but_space_is_added_or_lost(text in "<[a-z]>([<>/a-z\"' !?\\[\\]&;-]|<[a-z]>|</[a-z]>){0,40}>") {
+        fn xml_formatting_changes_only_whitespace(text in "<[a-z]>([<>/a-z\"' !?\\[\\]&;-]|<[a-z]>|</[a-z]>){0,40}>") {
             let squeezed = |text: &str| text.split_whitespace().collect::<String>();
             if let Some(laid_out) = laid_out(&text, 1 << 20) {
                 prop_assert_eq!(squeezed(&laid_out), squeezed(&text));

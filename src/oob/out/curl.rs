@@ -7,11 +7,11 @@ use crate::oob::request;
 use crate::text;
 use crate::text::quoted;
 
-/// What curl sends by itself unless a header of this name is given.
+/// Headers that curl adds unless they are given.
 const BY_ITSELF: &[&str] = &["User-Agent", "Accept"];
 
-/// The name of the file that the body has to be in: one that is no plain text does not stand in a command. Ids begin
-/// anew with each logger and each service; the digest of the body is what keeps two files apart.
+/// Name of the file for a body that is not plain text. Ids restart with each logger and each service, so the name
+/// contains a hash of the body.
 pub fn body_file(sent: &CaptureRecord) -> Option<String> {
     let body = request::body(&sent.capture);
     let plain = std::str::from_utf8(&body).is_ok_and(|body| text::clean_text(body) == body);
@@ -21,7 +21,7 @@ pub fn body_file(sent: &CaptureRecord) -> Option<String> {
     })
 }
 
-/// The command; `file` holds the body where [`body_file`] names one.
+/// The command; `file` contains the body if [`body_file`] returns a name.
 pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
     let capture = &*sent.capture;
     let went = sent.went();
@@ -30,10 +30,10 @@ pub fn curl(sent: &CaptureRecord, file: Option<&str>) -> String {
         words.push(": 'path unknown: the service does not tell it, this is the path of the logger';".to_owned());
     }
     let body = request::body(capture);
-    // Nothing that was sent may be a range of URLs (`[1-9]`) to curl, and `/a/../b` goes as it came.
+    // curl must not expand `[1-9]` in the URL or normalize `/a/../b`.
     words.extend(["curl", "--globoff", "--path-as-is"].map(str::to_owned));
     match capture.request_method.as_str() {
-        // Beside a body curl refuses it.
+        // curl rejects --head together with a body.
         "HEAD" if body.is_empty() => words.push("--head".to_owned()),
         method => words.extend(["-X".to_owned(), quoted(method)]),
     }
@@ -66,19 +66,19 @@ mod tests {
     use crate::oob::recognize::testing::base64;
 
     #[test]
-    fn a_request_is_a_command_without_what_belongs_to_its_connection() {
+    fn curl_command_omits_connection_headers() {
         let expected = r#"curl --globoff --path-as-is -X 'POST' -H 'User-Agent: curl/8.5.0' -H 'Cookie: a=1; b=it'\''s' -H 'Content-Type: application/json' -H 'X-Empty;' -H 'X-Twice: 1' -H 'X-Twice: 2' -H 'Accept:' --data-raw '{"a":"it'\''s"}' 'http://127.0.0.1:8081/l/x/y?t=k7f2aaaabbbb/latest&t=2'"#;
         assert_eq!(curl(&sent(), None), expected);
     }
 
     #[test]
-    fn an_unknown_path_is_said_to_be_one() {
+    fn curl_command_marks_unknown_path() {
         let unknown = with(|capture| capture.path = None);
         assert!(curl(&unknown, None).starts_with(": 'path unknown: "));
     }
 
     #[test]
-    fn a_body_that_is_no_plain_text_comes_from_a_file() {
+    fn curl_binary_body_is_read_from_file() {
         let binary = with(|capture| capture.request_body_base64 = base64(b"\x00\xff\x1b["));
         let file = body_file(&binary).unwrap();
         assert_eq!(file, "capture-3-118-046abae2.bin");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_dots_and_a_head_with_a_body_go_as_they_came() {
+    fn curl_keeps_dotted_path_and_head_with_body() {
         let dots = with(|capture| capture.path = Some("/a/../../etc/passwd".into()));
         assert!(curl(&dots, None).contains("--path-as-is ") && curl(&dots, None).contains(":8081/a/../../etc/passwd?"));
         let head = curl(&with(|capture| capture.request_method = "HEAD".into()), None);
@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_was_sent_stays_inside_its_word(method: String, query: String, header: String, value: String, body: String) {
+        fn curl_quotes_any_request_safely(method: String, query: String, header: String, value: String, body: String) {
             let odd = with(|capture| {
                 capture.request_method = method.as_str().into();
                 capture.url_params = query.as_str().into();

@@ -1,7 +1,7 @@
-//! HTTP Archive 1.2: requests as browsers' tools and proxies read them.
+//! HTTP Archive 1.2, the format of browser tools and proxies.
 //!
-//! A logger answers and does not record what: the responses are empty, with the status 0 that readers take for none.
-//! What the format has no field for stands in fields with an underscore, which it leaves to whoever writes one.
+//! Responses of a logger are not recorded, so they are empty with status 0. Data without a field in the format is
+//! stored in fields with an underscore, as the format permits.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,9 +14,9 @@ use crate::oob::decode::percent::decoded_value;
 use crate::oob::request;
 use crate::text::escaped_json;
 
-/// When the first year of four digits began, in seconds since 1970.
+/// Start of year 0 in seconds since 1970.
 const YEAR_0: i64 = -62_167_219_200;
-/// Stands for the host of a logger whose URL is not known (RFC 2606).
+/// Host of a logger whose URL is unknown (RFC 2606).
 const UNKNOWN: &str = "unknown.invalid";
 
 /// Captures as one archive.
@@ -80,15 +80,15 @@ fn request(sent: &CaptureRecord) -> Value {
         let mime = request::content_type(capture);
         value["postData"] = match std::str::from_utf8(&body) {
             Ok(text) => json!({"mimeType": mime, "text": text}),
-            // The format has no way to tell bytes.
+            // The format has no field for bytes.
             Err(_) => json!({"mimeType": mime, "text": "", "_base64": capture.request_body_base64}),
         };
     }
     value
 }
 
-/// Where it went, as a URI: what cannot stand in one is percent-encoded and nothing else is touched, for `%2e%2e` is not
-/// `..` to who looks for how it was asked. Of a logger whose URL is not known only the rest is.
+/// The request URL as a URI: invalid characters are percent-encoded, everything else remains, because `%2e%2e` and `..`
+/// differ for an analyst. A placeholder host is used if the URL of the logger is unknown.
 fn url(sent: &CaptureRecord) -> String {
     let url: String = uri(&sent.went().url);
     match Url::parse(&url) {
@@ -121,10 +121,10 @@ fn cookies(sent: &CaptureRecord) -> Vec<Value> {
     pairs.map(cookie).collect()
 }
 
-/// ISO 8601 with a zone. A request without a date, or with one before our era, has the first moment there is.
+/// ISO 8601 with a time zone. Requests without a date or with a date before year 0 get the Unix epoch.
 fn moment(stamp: Option<Stamp>) -> String {
-    let told = stamp.map(|stamp| stamp.0).filter(|at| at.as_second() >= YEAR_0);
-    let at = told.unwrap_or(Timestamp::UNIX_EPOCH);
+    let valid = stamp.map(|stamp| stamp.0).filter(|at| at.as_second() >= YEAR_0);
+    let at = valid.unwrap_or(Timestamp::UNIX_EPOCH);
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_tells_the_request() {
+    fn har_entry_describes_request() {
         let archive = read(&[sent()]);
         let entry = &archive["log"]["entries"][0];
         assert_eq!(entry["startedDateTime"], "2026-11-21T14:02:08.000Z");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_and_what_is_no_text_is_told_apart() {
+    fn har_marks_unknown_path_and_binary_body() {
         let bare = with(|capture| {
             *capture = crate::contract::Capture { request_body_base64: base64(b"\xff\x00"), ..Default::default() };
         });

@@ -1,11 +1,11 @@
-//! Captures as JSON: the fields of the contract, with the logger and the payload they carry.
+//! Captures as JSON: the fields of the contract, the logger and the payload.
 
 use serde_json::{Value, json};
 
 use super::CaptureRecord;
 use crate::text::escaped_json;
 
-/// A capture: what the service tells, then `logger`, `label`, and `payload`, the token of the book in it or null.
+/// A capture with the fields of the service, then `logger`, `label` and `payload` (the known token or null).
 pub fn value(sent: &CaptureRecord) -> Value {
     let mut value = serde_json::to_value(&*sent.capture).unwrap_or_default();
     let token = sent.mentions.iter().find(|mention| mention.known).map(|mention| mention.token.to_string());
@@ -17,7 +17,7 @@ pub fn value(sent: &CaptureRecord) -> Value {
     value
 }
 
-/// A line a capture.
+/// One line per capture.
 pub fn jsonl(sent: &[CaptureRecord]) -> String {
     sent.iter().map(|sent| format!("{}\n", escaped_json(&value(sent).to_string()))).collect()
 }
@@ -29,7 +29,7 @@ mod tests {
     use crate::contract::Capture;
 
     #[test]
-    fn a_line_is_a_capture_with_its_logger_and_payload_and_reads_back() {
+    fn jsonl_line_holds_capture_logger_and_payload() {
         let odd = with(|capture| capture.url_params = "x=\u{202e}\u{1b}".into());
         let text = jsonl(&[sent(), odd.clone()]);
         let lines: Vec<&str> = text.lines().collect();

@@ -1,7 +1,7 @@
 //! Captured requests for other tools: curl, raw HTTP, JSON, HAR 1.2, JSON lines. Data in, text out.
 //!
-//! Who sent a request chose every character of it. What is made here is pasted into shells and read by programs, so
-//! nothing in it may act on either, and what is not known (the path, where a service tells none) is said to be unknown.
+//! The sender of a request controls every character of it. The output is pasted into shells and read by programs, so it
+//! must not act on either. An unknown path is marked as unknown.
 
 mod curl;
 mod har;
@@ -20,7 +20,7 @@ pub use har::har;
 pub use json::{jsonl, value};
 pub use raw::raw;
 
-/// A captured request with what is known about it here.
+/// A captured request with its logger and the tokens in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaptureRecord {
     /// The request.
@@ -29,24 +29,24 @@ pub struct CaptureRecord {
     pub logger: LoggerId,
     /// Its label.
     pub label: Shared,
-    /// Its URL when it was recorded.
+    /// URL of the logger when the request was recorded.
     pub handler_url: Shared,
-    /// The tokens in it.
+    /// Tokens found in the request.
     pub mentions: Arc<[Mention]>,
 }
 
-/// Where a captured request went.
+/// Request URL of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Went {
-    /// The URL, as far as it is known: that of the logger with the path and the query that were told; these alone where
-    /// that is none.
+    /// The URL of the logger with path and query of the request. Only path and query if the URL of the logger is
+    /// invalid.
     pub url: String,
-    /// The path is the one that was sent, and not merely that of the logger.
+    /// True if the path was recorded; otherwise the path of the logger is used.
     pub path_known: bool,
 }
 
 impl CaptureRecord {
-    /// Where it went.
+    /// The request URL.
     pub fn went(&self) -> Went {
         let capture = &*self.capture;
         let base = self.handler_url.as_str();
@@ -64,20 +64,20 @@ impl CaptureRecord {
     }
 }
 
-/// A form of many captures.
+/// Export format for several captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureFormat {
     /// HTTP Archive 1.2.
     Har,
-    /// One JSON object a line, as the service tells it.
+    /// JSON lines with the fields of the service.
     Jsonl,
 }
 
 impl CaptureFormat {
-    /// The forms by name.
+    /// Names of all formats.
     pub const NAMES: &'static [&'static str] = &["har", "jsonl"];
 
-    /// By its name.
+    /// The format of this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "har" => Some(Self::Har),
@@ -86,7 +86,7 @@ impl CaptureFormat {
         }
     }
 
-    /// The ending of its files.
+    /// File extension.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Har => "har",
@@ -94,7 +94,7 @@ impl CaptureFormat {
         }
     }
 
-    /// Captures in this form.
+    /// Captures in this format.
     pub fn written(self, sent: &[CaptureRecord]) -> String {
         match self {
             Self::Har => har(sent),
@@ -103,7 +103,7 @@ impl CaptureFormat {
     }
 }
 
-/// Headers that belong to one connection (RFC 9110 §7.6.1) or are made by whoever sends: not sent again.
+/// True for headers of one connection (RFC 9110 §7.6.1) and headers that the sender computes: they are not replayed.
 fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
     const OWN: &[&str] = &[
         "host",
@@ -123,7 +123,7 @@ fn is_hop_by_hop(name: &str, capture: &Capture) -> bool {
         || named.split(',').any(|other| other.trim().eq_ignore_ascii_case(name))
 }
 
-/// The headers that are sent again: in their order, with duplicates, and only those that are headers.
+/// The headers to replay: in order, with duplicates, without invalid names.
 pub fn sent_again(capture: &Capture) -> impl Iterator<Item = (&str, &str)> {
     let is_token = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
@@ -137,7 +137,7 @@ mod testing {
     use crate::oob::recognize::testing;
     use crate::oob::{Token, mentions};
 
-    /// A request with a token, from a service that tells paths.
+    /// A request with a token, from a service that records paths.
     pub fn sent() -> CaptureRecord {
         let token: Token = "k7f2aaaabbbb".parse().unwrap();
         let capture = Capture {
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_went_is_told_as_far_as_it_is_known() {
+    fn request_url_uses_known_parts() {
         let went = |sent: CaptureRecord| (sent.went().url, sent.went().path_known);
         let query = "t=k7f2aaaabbbb/latest&t=2";
         assert_eq!(went(testing::sent()), (format!("http://127.0.0.1:8081/l/x/y?{query}"), true));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_one_connection_is_not_sent_again() {
+    fn replayed_headers_omit_connection_headers() {
         let sent = testing::sent();
         let names: Vec<_> = sent_again(&sent.capture).map(|(name, _)| name).collect();
         assert_eq!(names, ["User-Agent", "Cookie", "Content-Type", "X-Empty", "X-Twice", "X-Twice"]);

@@ -1,9 +1,9 @@
-//! A captured request as it may have gone over the wire.
+//! A captured request in raw HTTP form.
 
 use super::CaptureRecord;
 use crate::oob::request;
 
-/// Request line, headers as they came, body. A path that is not told is that of the logger.
+/// Request line, headers in order and body. An unknown path is replaced by the path of the logger.
 pub fn raw(sent: &CaptureRecord) -> String {
     let capture = &*sent.capture;
     let url = sent.went().url;
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_told_whole_with_its_headers_in_order() {
+    fn raw_request_keeps_header_order() {
         let text = raw(&sent());
         assert!(text.starts_with("POST /l/x/y?t=k7f2aaaabbbb/latest&t=2 HTTP/1.1\nHost: 127.0.0.1:8081\n"), "{text}");
         assert!(text.ends_with("X-Twice: 1\nX-Twice: 2\n\n{\"a\":\"it's\"}"), "{text}");

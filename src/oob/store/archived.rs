@@ -1,4 +1,4 @@
-//! How an archived capture stands in a row.
+//! Conversion between captures and rows.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{Store, StoreError};
 use crate::contract::{Capture, LoggerId, Shared, Stamp};
 use crate::oob::{ArchivedCapture, PayloadBook};
 
-/// Where a capture stands among those of its workspace: by time, then in the order of archiving.
+/// Position of a capture in its workspace: by time, then by order of archiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchivePlace {
     at: i64,
@@ -27,16 +27,16 @@ impl ArchivePlace {
     }
 }
 
-/// Some captures, each with its place.
+/// A page of captures with their positions.
 #[derive(Debug, Default)]
 pub struct ArchivePage {
-    /// The newest first.
+    /// Newest first.
     pub captures: Vec<(ArchivePlace, ArchivedCapture)>,
-    /// Before this place there may be older ones.
+    /// Position before which older captures may exist.
     pub older: Option<ArchivePlace>,
 }
 
-/// A row to be written.
+/// A row to write.
 pub(super) struct ArchiveRow {
     pub workspace: Shared,
     pub logger: i64,
@@ -65,12 +65,12 @@ impl ArchivedCapture {
         }
     }
 
-    /// The capture of a row and its place; nothing when it holds none.
+    /// The capture of a row and its position; `None` if the row is unreadable.
     pub(super) fn from_row(row: &SqliteRow) -> Option<(ArchivePlace, Self)> {
         let text = |name: &str| row.try_get::<&str, _>(name).ok().map(Shared::from);
         let time = |name: &str| Timestamp::from_microsecond(row.try_get(name).ok()?).ok().map(Stamp);
         let mut capture: Capture = serde_json::from_str(row.try_get("json").ok()?).ok()?;
-        // JSON tells it to the second.
+        // JSON has a resolution of one second.
         capture.request_date = capture.request_date.and(time("at"));
         let archived = Self {
             workspace: text("workspace")?,
@@ -84,10 +84,10 @@ impl ArchivedCapture {
     }
 }
 
-/// Of date and content: of the fields that the contract names, so that a later program finds the same.
+/// Hash of date and contract fields, so that later versions compute the same value.
 pub(super) fn digest(capture: &Capture) -> i64 {
     let mut hash = Sha256::new();
-    // To the second, as JSON tells it: a bundle brings no more.
+    // One second of resolution, as in JSON and bundles.
     let date = capture.request_date.map(Stamp::as_second).unwrap_or_default();
     hash.update(date.to_le_bytes());
     let texts = [
@@ -107,11 +107,11 @@ pub(super) fn digest(capture: &Capture) -> i64 {
 }
 
 impl Store {
-    /// Captures of a workspace before a place, or the last ones, the newest first: so many at most, and no more than a
-    /// piece of bytes. Rows that hold none are left out.
+    /// Captures of a workspace before a position, newest first: at most `most` and at most one chunk of bytes.
+    /// Unreadable rows are skipped.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn captures(
         &mut self,
         workspace: &str,
@@ -130,7 +130,7 @@ impl Store {
     /// Every capture of a workspace, oldest first.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn captures_of(&mut self, workspace: &str) -> Result<Vec<ArchivedCapture>, StoreError> {
         let mut page = self.captures(workspace, None, MOST).await?;
         let mut all = page.captures;
@@ -141,19 +141,19 @@ impl Store {
         Ok(all.into_iter().rev().map(|(_, archived)| archived).collect())
     }
 
-    /// Deletes captures from before a time, a batch after the other; how many there were. Payloads of this book, which
-    /// is all, stay, and what they brought in.
+    /// Deletes captures before a time in batches and returns their number. Payloads (all of which are in `book`) and
+    /// hits remain.
     ///
     /// # Errors
-    /// When the file cannot be written; what was deleted before stays deleted.
+    /// If the file cannot be written; what was deleted before stays deleted.
     pub async fn forget_before(&mut self, time: Stamp, book: &PayloadBook) -> Result<u64, StoreError> {
         let failed = self.file.failed();
         let mut gone = 0;
-        // By workspace, for the index.
+        // By workspace, to use the index.
         for workspace in self.workspaces().await? {
             gone += self.look_and_forget(&workspace, time, book).await?;
             loop {
-                // What others archive meanwhile nobody looked through yet.
+                // Captures archived by others in the meantime have not been searched yet.
                 let query = "DELETE FROM captures WHERE row IN (
                     SELECT row FROM captures WHERE workspace = ? AND at < ? AND row <= (SELECT row FROM looked) LIMIT ?
                 )";
@@ -171,7 +171,7 @@ impl Store {
         Ok(gone)
     }
 
-    /// Rows with captures, as far as a piece goes, and whether those were all.
+    /// Rows of captures up to one chunk, and whether these were all rows.
     pub(super) async fn piece_of(
         &mut self,
         query: Query<'_, Sqlite, SqliteArguments>,
@@ -187,7 +187,7 @@ impl Store {
         Ok((rows, false))
     }
 
-    /// Captures archived since this was last asked.
+    /// Captures archived since the last call.
     pub(super) async fn new_captures(&mut self) -> Result<Vec<ArchivedCapture>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query("SELECT * FROM captures WHERE row > ? ORDER BY row").bind(self.last_capture);
@@ -198,7 +198,7 @@ impl Store {
     }
 }
 
-/// On a thread of its own: a hundred thousand rows take their time.
+/// On a blocking thread, because 100,000 rows take long.
 pub(super) async fn read(rows: Vec<SqliteRow>) -> Result<Vec<(ArchivePlace, ArchivedCapture)>, StoreError> {
     let read = tokio::task::spawn_blocking(move || rows.iter().filter_map(ArchivedCapture::from_row).collect());
     read.await.map_err(|error| StoreError::Interrupted { why: error.to_string() })

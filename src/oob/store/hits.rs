@@ -1,4 +1,4 @@
-//! What payloads brought in: kept apart from the captures, which may leave for their age.
+//! Hits of payloads, stored separately because captures are deleted by age.
 //!
 //! ```text
 //!   captures ─► recognised ─► hits ─► counts, by a trigger          looked: up to here captures were looked through
@@ -35,7 +35,7 @@ impl RowRange {
     }
 }
 
-/// What a payload brought in to a workspace.
+/// Hits of a payload in a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HitCount {
     pub workspace: Shared,
@@ -43,7 +43,7 @@ pub struct HitCount {
     pub hits: Hits,
 }
 
-/// What came of looking through a piece of the archive.
+/// Result of searching one chunk of the archive.
 #[derive(Debug, Default)]
 pub struct SearchedCaptures {
     /// Payloads that others made; they were looked for too.
@@ -185,10 +185,10 @@ impl Store {
         }
     }
 
-    /// Whether something was archived and not looked through.
+    /// True if captures were archived that have not been searched.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn is_behind(&mut self) -> Result<bool, StoreError> {
         if !self.keeps_hits {
             return Ok(true);
@@ -198,7 +198,7 @@ impl Store {
         query.fetch_one(&mut self.file.connection).await.map_err(failed)
     }
 
-    /// Everything is to be looked through once more: payloads were taken up that may be older than captures here.
+    /// Marks the whole archive as not searched, because imported payloads may be older than the captures.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -207,10 +207,10 @@ impl Store {
         sqlx::query("UPDATE looked SET row = 0").execute(&mut self.file.connection).await.map(drop).map_err(failed)
     }
 
-    /// What each payload brought in to a workspace; payloads without hits are left out.
+    /// Hits of each payload in a workspace; payloads without hits are omitted.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn counts_of(&mut self, workspace: &str) -> Result<Vec<HitCount>, StoreError> {
         if !self.keeps_hits {
             return Ok(Vec::new());
@@ -224,7 +224,7 @@ impl Store {
     /// Counts that have changed since this was last asked, of any workspace.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn new_counts(&mut self) -> Result<Vec<HitCount>, StoreError> {
         if !self.keeps_hits {
             return Ok(Vec::new());
@@ -239,7 +239,7 @@ impl Store {
     /// Every hit of a workspace.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn hits_of(&mut self, workspace: &str) -> Result<Vec<Hit>, StoreError> {
         if !self.keeps_hits {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! What the archive promises about hits, each on files of its own.
+//! Tests of hits, each on its own files.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ async fn planted(directory: &Path) -> OpenedArchive {
 }
 
 #[tokio::test]
-async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_often() {
+async fn repeated_archiving_counts_request_once() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { store: mut ann, book, .. } = planted(temp.path()).await;
     let mut bob = open(temp.path()).await.store;
@@ -81,7 +81,7 @@ async fn a_request_counts_once_for_its_payload_whoever_takes_it_and_however_ofte
 }
 
 #[tokio::test]
-async fn a_request_of_no_date_counts_and_tells_no_time() {
+async fn undated_request_counts_without_time() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, book, .. } = planted(temp.path()).await;
     let undated = |id| {
@@ -96,7 +96,7 @@ async fn a_request_of_no_date_counts_and_tells_no_time() {
 }
 
 #[tokio::test]
-async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_pieces() {
+async fn older_file_without_hits_is_migrated_and_searched_in_chunks() {
     let temp = tempfile::tempdir().unwrap();
     let migrations = tempfile::tempdir().unwrap();
     let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
@@ -126,7 +126,7 @@ async fn a_file_of_before_hits_were_kept_is_copied_moved_and_looked_through_in_p
 }
 
 #[tokio::test]
-async fn what_was_archived_by_one_that_ended_before_it_kept_the_hits_is_made_good_by_the_next() {
+async fn interrupted_archiving_gets_hits_from_next_instance() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { store: mut ann, mut book, .. } = planted(temp.path()).await;
     let mut bob = open(temp.path()).await.store;
@@ -142,7 +142,7 @@ async fn what_was_archived_by_one_that_ended_before_it_kept_the_hits_is_made_goo
 }
 
 #[tokio::test]
-async fn a_payload_that_another_made_meanwhile_is_looked_for_and_told() {
+async fn payload_of_other_instance_is_searched_and_reported() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let mut other = open(temp.path()).await.store;
@@ -154,7 +154,7 @@ async fn a_payload_that_another_made_meanwhile_is_looked_for_and_told() {
 }
 
 #[tokio::test]
-async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
+async fn payload_imported_after_captures_gets_hits() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     store.take(vec![calls("Acme", 1, 7)], &book).await;
@@ -166,7 +166,7 @@ async fn a_payload_that_is_taken_up_after_its_captures_gets_its_hits() {
 }
 
 #[tokio::test]
-async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_not_count() {
+async fn search_with_outdated_payloads_is_discarded() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, mut book, .. } = open(temp.path()).await;
     let (mut unbundle, mut other) = (open(temp.path()).await.store, open(temp.path()).await);
@@ -190,7 +190,7 @@ async fn what_was_looked_through_with_an_older_book_than_that_of_the_file_does_n
 }
 
 #[tokio::test]
-async fn hits_stay_when_their_captures_leave_also_those_nobody_had_looked_for() {
+async fn deleted_captures_keep_their_hits() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, mut book, .. } = planted(temp.path()).await;
     store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
@@ -202,7 +202,7 @@ async fn hits_stay_when_their_captures_leave_also_those_nobody_had_looked_for() 
 }
 
 #[tokio::test]
-async fn a_rescue_takes_hits_over_also_those_of_captures_that_have_left() {
+async fn rescue_keeps_hits_of_deleted_captures() {
     let temp = tempfile::tempdir().unwrap();
     let OpenedArchive { mut store, book, .. } = planted(temp.path()).await;
     store.take(vec![calls("Acme", 1, 1), calls("Acme", 90, 1)], &book).await;
@@ -214,7 +214,7 @@ async fn a_rescue_takes_hits_over_also_those_of_captures_that_have_left() {
 }
 
 #[tokio::test]
-async fn a_purge_takes_the_hits_of_a_workspace_and_of_its_payloads_and_leaves_those_of_others() {
+async fn purge_deletes_hits_of_workspace_and_its_payloads_only() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.plant(&[payload(1, "Topsecret", 1, ""), payload(2, "Lab", 1, "")]).await.unwrap();

@@ -47,7 +47,7 @@ const KIND: FileKind = FileKind {
 /// Rows a statement may carry; SQLite takes 32,766 bound values.
 const CHUNK: usize = 500;
 
-/// See the module.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Debug)]
 pub struct Store {
     file: SharedFile,
@@ -59,14 +59,14 @@ pub struct Store {
     keeps_hits: bool,
 }
 
-/// What others wrote.
+/// Changes by other instances.
 #[derive(Debug, Default)]
 pub struct ArchiveNews {
     /// New payloads, and changed ones.
     pub payloads: Vec<Arc<Payload>>,
     /// New captures, of any workspace.
     pub captures: Vec<ArchivedCapture>,
-    /// What payloads brought in, where it has changed, of any workspace.
+    /// Changed hit counts of any workspace.
     pub counts: Vec<HitCount>,
     /// Something was archived that nobody looked through for payloads yet.
     pub behind: bool,
@@ -78,12 +78,12 @@ impl Store {
         &self.file.path
     }
 
-    /// Whether anything can be kept.
+    /// True if the file is writable.
     pub fn is_writable(&self) -> bool {
         self.file.writable
     }
 
-    /// Whether there is an archive in the directory of a service.
+    /// True if the directory of a service contains an archive.
     pub fn exists(directory: &Path) -> bool {
         directory.join(KIND.name).exists()
     }
@@ -92,7 +92,7 @@ impl Store {
     /// be asked for again. Tells where the new ones stand, as far as nobody else archived between two pieces.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing of the piece in question was kept then.
+    /// If the file cannot be written; nothing of the piece in question was kept then.
     pub async fn archive(&mut self, captures: Vec<ArchivedCapture>) -> Result<RowRange, StoreError> {
         let mut all: Option<RowRange> = None;
         for piece in pieces(captures) {
@@ -124,14 +124,14 @@ impl Store {
         }
         let last = last_row("captures").fetch_one(&mut *change).await.map_err(&failed)?;
         change.commit().await.map_err(&failed)?;
-        // Nobody else wrote before: there is nothing to be told behind what was written here.
+        // No other instance wrote in between, so there is no news before these rows.
         if version == known {
             self.last_capture = last;
         }
         Ok(RowRange { after, last })
     }
 
-    /// What others wrote since this was last asked; it may hold what was written here, too.
+    /// Changes since the last call; may include changes of this instance.
     ///
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
@@ -149,7 +149,7 @@ impl Store {
     }
 
     async fn read_news(&mut self) -> Result<ArchiveNews, StoreError> {
-        // What is wrong with these is met again when captures are looked through; it takes nothing of the others away.
+        // An error here will be reported again when captures are searched, and must not suppress the other news.
         let counts = self.new_counts().await;
         Ok(ArchiveNews {
             payloads: self.new_payloads().await?,
@@ -159,10 +159,10 @@ impl Store {
         })
     }
 
-    /// The last capture archived of each logger, by the order of archiving: ids may begin anew.
+    /// The last archived capture of each logger by order of archiving, because ids may restart.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn newest(&mut self) -> Result<BTreeMap<LoggerId, NewestCapture>, StoreError> {
         let failed = self.file.failed();
         // From one logger to the next by the index: the rows between are not looked at.
@@ -180,7 +180,7 @@ impl Store {
     /// Names of the workspaces of which something is kept.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
         let failed = self.file.failed();
         // From one name to the next by the index: the rows between are not looked at.

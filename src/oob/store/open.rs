@@ -1,4 +1,4 @@
-//! What the archive reads at its opening, and what is left of one that is broken.
+//! Opening of the archive, and rescue of a broken one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct OpenedArchive {
     pub store: Store,
     /// The payload book, of every workspace: a target may call a logger of another one.
     pub book: PayloadBook,
-    /// What a person should know, a sentence each: a rescue, a migration, that nothing can be kept.
+    /// Messages for the user: rescue, migration, read-only file.
     pub notes: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl Opening for OpenedArchive {
     }
 }
 
-/// What could be read of a broken file.
+/// Readable rows of a broken file.
 #[derive(Debug)]
 pub struct RescuedArchive {
     captures: Vec<ArchivedCapture>,

@@ -1,4 +1,4 @@
-//! The payload book as it is kept.
+//! Storage of payloads.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::{CHUNK, Store, StoreError, last_row};
 use crate::oob::Payload;
 
 impl Store {
-    /// Keeps payloads: all of them or none. One that is kept in a later version is left as it is.
+    /// Stores payloads in one transaction. A later stored version is kept.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing was kept then.
+    /// If the file cannot be written; nothing was kept then.
     pub async fn plant(&mut self, payloads: &[Arc<Payload>]) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)?;
@@ -32,17 +32,17 @@ impl Store {
         }
         let last = last_row("payloads").fetch_one(&mut *change).await.map_err(&failed)?;
         change.commit().await.map_err(&failed)?;
-        // Nobody else planted before: there is nothing to be told behind what was written here.
+        // No other instance added payloads in between, so there is no news before these rows.
         if before == self.last_payload {
             self.last_payload = last;
         }
         Ok(())
     }
 
-    /// Payloads of a workspace, in the order they were kept.
+    /// Payloads of a workspace in order of storage.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn payloads_of(&mut self, workspace: &str) -> Result<Vec<Arc<Payload>>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query_as("SELECT row, json FROM payloads WHERE workspace = ? ORDER BY row");
@@ -50,7 +50,7 @@ impl Store {
         parsed(query.fetch_all(&mut self.file.connection).await.map_err(failed)?).await
     }
 
-    /// Payloads kept since this was last asked, and the changed ones.
+    /// Payloads added or changed since the last call.
     pub(super) async fn new_payloads(&mut self) -> Result<Vec<Arc<Payload>>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query_as("SELECT row, json FROM payloads WHERE row > ? ORDER BY row").bind(self.last_payload);
@@ -60,7 +60,7 @@ impl Store {
     }
 }
 
-/// Rows that hold no payload are left out.
+/// Unreadable rows are skipped.
 async fn parsed(rows: Vec<(i64, String)>) -> Result<Vec<Arc<Payload>>, StoreError> {
     let parsed = tokio::task::spawn_blocking(move || {
         rows.iter().filter_map(|(_, json)| serde_json::from_str(json).ok()).map(Arc::new).collect()

@@ -1,13 +1,13 @@
-//! Captures a piece at a time: no transaction holds others up for longer, and no message keeps a key waiting.
+//! Captures in chunks, so that no transaction blocks others for long and no message delays a key.
 
 use crate::oob::ArchivedCapture;
 
-/// Captures of a piece at most.
+/// Maximum number of captures per chunk.
 pub(super) const MOST: usize = 1_000;
-/// Bytes of their bodies, about; a bigger one is a piece of its own.
+/// Approximate maximum size of bodies per chunk; a larger capture is a chunk by itself.
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
-/// The same captures in their order, in pieces.
+/// The captures in order, in chunks.
 pub fn pieces(captures: Vec<ArchivedCapture>) -> impl Iterator<Item = Vec<ArchivedCapture>> {
     let mut rest = captures.into_iter().peekable();
     std::iter::from_fn(move || {
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_of_so_many_captures_or_bytes_and_none_is_lost() {
+    fn chunks_respect_limits_and_keep_every_capture() {
         let lengths = |all: &[ArchivedCapture]| pieces(all.to_vec()).map(|piece| piece.len()).collect::<Vec<_>>();
         assert_eq!(lengths(&with_bodies([0; 2_001])), [1_000, 1_000, 1]);
         let big = with_bodies([1 << 20, 3 << 20, 1, 9 << 20, 1]);

@@ -1,4 +1,4 @@
-//! What the archive promises, each on files of its own.
+//! Tests of the archive, each on its own files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -71,7 +71,7 @@ impl Store {
     }
 }
 
-/// Whether any file of a directory holds a word.
+/// True if any file of a directory contains a word.
 pub(super) fn holds(directory: &Path, word: &str) -> bool {
     let files = fs::read_dir(directory).unwrap().flatten();
     let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
@@ -79,7 +79,7 @@ pub(super) fn holds(directory: &Path, word: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_archived_is_there_whole_after_a_restart_also_when_nothing_was_closed() {
+async fn archived_captures_survive_restart_without_close() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("a/b");
     let mut store = open(&folder).await.store;
@@ -99,7 +99,7 @@ async fn what_was_archived_is_there_whole_after_a_restart_also_when_nothing_was_
 }
 
 #[tokio::test]
-async fn files_are_closed_to_others() {
+async fn store_files_are_private() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("state");
     let mut store = open(&folder).await.store;
@@ -111,22 +111,22 @@ async fn files_are_closed_to_others() {
 }
 
 #[tokio::test]
-async fn a_capture_seen_twice_is_one_and_an_id_given_twice_is_two() {
+async fn repeated_capture_is_one_and_reused_id_is_two() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let first = archived("Acme", 1, 5);
     let seen_later = ArchivedCapture { seen_at: stamp(90), ..first.clone() };
-    let mut anew = first.clone();
-    anew.capture = Arc::new(Capture { request_date: Some(stamp(60)), ..(*first.capture).clone() });
+    let mut later = first.clone();
+    later.capture = Arc::new(Capture { request_date: Some(stamp(60)), ..(*first.capture).clone() });
     let elsewhere = ArchivedCapture { logger: LoggerId(2), ..first.clone() };
     store.archive(vec![first.clone(), seen_later]).await.unwrap();
     assert_eq!(ids(&mut store, "Acme").await, [5]);
-    store.archive(vec![first, anew, elsewhere]).await.unwrap();
+    store.archive(vec![first, later, elsewhere]).await.unwrap();
     assert_eq!(ids(&mut store, "Acme").await, [5, 5, 5]);
 }
 
 #[tokio::test]
-async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
+async fn pages_list_newest_captures_of_one_workspace() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let mixed = (1..=9).map(|id| archived(if id % 3 == 0 { "Lab" } else { "Acme" }, id % 2, id));
@@ -134,32 +134,31 @@ async fn the_newest_come_first_a_page_at_a_time_and_of_one_workspace() {
     let page = store.captures("Acme", None, 4).await.unwrap();
     let older = page.older;
     let page = page.captures;
-    let told =
-        |page: &[(ArchivePlace, ArchivedCapture)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
-    assert_eq!(told(&page), [8, 7, 5, 4]);
+    let ids = |page: &[(ArchivePlace, ArchivedCapture)]| page.iter().map(|(_, it)| it.capture.id.0).collect::<Vec<_>>();
+    assert_eq!(ids(&page), [8, 7, 5, 4]);
     let rest = store.captures("Acme", older, 4).await.unwrap();
-    assert_eq!((told(&rest.captures), rest.older), (vec![2, 1], None));
-    // One that holds none is left out, and those before it are told all the same.
+    assert_eq!((ids(&rest.captures), rest.older), (vec![2, 1], None));
+    // One that holds none is left out, and those before it are ids all the same.
     let broken = "UPDATE captures SET json = 'x' WHERE id = 5";
     sqlx::query(broken).execute(&mut store.file.connection).await.unwrap();
     let first = store.captures("Acme", None, 3).await.unwrap();
-    assert_eq!(told(&first.captures), [8, 7]);
-    assert_eq!(told(&store.captures("Acme", first.older, 9).await.unwrap().captures), [4, 2, 1]);
+    assert_eq!(ids(&first.captures), [8, 7]);
+    assert_eq!(ids(&store.captures("Acme", first.older, 9).await.unwrap().captures), [4, 2, 1]);
     assert_eq!(store.workspaces().await.unwrap(), ["Acme", "Lab"]);
 }
 
 #[tokio::test]
-async fn the_last_one_of_a_logger_is_told_by_the_order_of_archiving() {
+async fn newest_capture_of_logger_follows_archive_order() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     assert!(store.newest().await.unwrap().is_empty() && store.workspaces().await.unwrap().is_empty());
     store.archive((1..=8).map(|id| archived("Acme", 1 + id % 2, id)).collect()).await.unwrap();
-    // The logger was cleared, and its ids begin anew.
+    // The logger was cleared, and its ids begin later.
     store.archive(vec![archived("Acme", 1, 2).with_date(stamp(500))]).await.unwrap();
     let newest = store.newest().await.unwrap();
-    let told: Vec<_> = newest.iter().map(|(logger, (id, date))| (logger.0, id.0, *date)).collect();
-    assert_eq!(told[0], (1, 2, Some(stamp(500))));
-    assert_eq!((told[1].0, told[1].1, told.len()), (2, 7, 2));
+    let ids: Vec<_> = newest.iter().map(|(logger, (id, date))| (logger.0, id.0, *date)).collect();
+    assert_eq!(ids[0], (1, 2, Some(stamp(500))));
+    assert_eq!((ids[1].0, ids[1].1, ids.len()), (2, 7, 2));
 }
 
 impl ArchivedCapture {
@@ -170,7 +169,7 @@ impl ArchivedCapture {
 }
 
 #[tokio::test]
-async fn of_two_versions_of_a_payload_the_later_stands_whoever_writes_last() {
+async fn concurrent_payload_versions_keep_latest() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.plant(&[payload(1, "Acme", 2, "later"), payload(2, "Acme", 1, "other")]).await.unwrap();
@@ -183,7 +182,7 @@ async fn of_two_versions_of_a_payload_the_later_stands_whoever_writes_last() {
 }
 
 #[tokio::test]
-async fn a_second_instance_hears_of_payloads_and_captures_and_of_nothing_else() {
+async fn second_instance_receives_only_foreign_news() {
     let temp = tempfile::tempdir().unwrap();
     let (mut ann, mut bob) = (open(temp.path()).await.store, open(temp.path()).await.store);
     ann.plant(&(0..700).map(|number| payload(number, "Acme", 1, "")).collect::<Vec<_>>()).await.unwrap();
@@ -197,12 +196,12 @@ async fn a_second_instance_hears_of_payloads_and_captures_and_of_nothing_else() 
     assert!(news.payloads.is_empty() && news.captures.is_empty());
     bob.archive(vec![archived("Acme", 1, 2)]).await.unwrap();
     ann.archive(vec![archived("Acme", 1, 3)]).await.unwrap();
-    let told: Vec<i64> = bob.news().await.unwrap().captures.iter().map(|one| one.capture.id.0).collect();
-    assert_eq!(told, [3], "not what was written here");
+    let ids: Vec<i64> = bob.news().await.unwrap().captures.iter().map(|one| one.capture.id.0).collect();
+    assert_eq!(ids, [3], "not what was written here");
 }
 
 #[tokio::test]
-async fn a_purge_leaves_no_byte_of_the_workspace_and_all_of_the_others() {
+async fn purge_removes_every_byte_of_one_workspace() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.archive((1..=50).map(|id| archived("Topsecret", 1, id)).collect()).await.unwrap();
@@ -238,7 +237,7 @@ pub(super) async fn break_payloads(store: Store, directory: &Path) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
+async fn broken_file_is_set_aside_and_readable_rows_are_rescued() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let mut opened = open(temp.path()).await;
@@ -248,7 +247,7 @@ async fn a_broken_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
 }
 
 #[tokio::test]
-async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
+async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let migrations = tempfile::tempdir().unwrap();
@@ -275,7 +274,7 @@ async fn root_page(directory: &Path, table: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn what_is_held_by_another_is_told_apart_and_taken_at_the_next_attempt() {
+async fn locked_archive_is_reported_and_retried() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store.with_no_patience().await;
     let mut other = open(temp.path()).await.store;
@@ -288,7 +287,7 @@ async fn what_is_held_by_another_is_told_apart_and_taken_at_the_next_attempt() {
 }
 
 #[tokio::test]
-async fn what_is_big_is_written_and_forgotten_in_transactions_that_let_others_in_between() {
+async fn large_batches_are_written_and_deleted_in_short_transactions() {
     let temp = tempfile::tempdir().unwrap();
     let (mut store, mut other) = (open(temp.path()).await.store, open(temp.path()).await.store);
     let transactions = store.transactions().await;

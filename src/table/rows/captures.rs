@@ -1,4 +1,4 @@
-//! Captured requests: what the service tells of each, and what was recognised in it.
+//! Fields of captured requests and of the tokens recognized in them.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,9 +8,6 @@ use crate::oob::{Agent, Mention, Payload};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// The captures have one order, that of their stream.
-const SORTS: &[SortOrder<Capture>] = &[SortOrder { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
 
 impl Row for Capture {
     const KIND: QueryKind = QueryKind::Captures;
@@ -47,22 +44,21 @@ impl Row for Capture {
 
 impl Item for Capture {
     type Id = CaptureId;
+    /// Captures have one order, that of the stream.
+    const SORTS: &'static [SortOrder<Self>] = &[SortOrder { name: "time", compare: |a, b| a.id.cmp(&b.id) }];
     fn id(&self) -> CaptureId {
         self.id
     }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
-    }
 }
 
-/// A captured request with what was recognised in it.
+/// A captured request with its recognized tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct RecognizedCapture<'a> {
-    /// As the service told it.
+    /// The request.
     pub capture: &'a Capture,
     /// Label of its logger.
     pub label: &'a Shared,
-    /// The tokens it carries.
+    /// Tokens in the request.
     pub mentions: &'a [Mention],
 }
 
@@ -100,7 +96,7 @@ impl Row for RecognizedCapture<'_> {
                         (Flag::Known, known),
                         (Flag::UnknownToken, unknown),
                         (Flag::Bot, Agent::of(&self.capture.user_agent).is_some()),
-                        (Flag::Own, others.is_own(self.capture)),
+                        (Flag::Manual, others.is_own(self.capture)),
                     ],
                 );
             }

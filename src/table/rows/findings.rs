@@ -1,4 +1,4 @@
-//! Findings as one scan told them. What was decided about them is told by `triage`.
+//! Fields of findings of a single scan. Fields of decisions are in `triage`.
 
 use crate::contract::{Finding, FindingId, TargetId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
@@ -83,7 +83,7 @@ fn cwes(text: &crate::contract::Shared, to: &mut ColumnBuilder) {
     }
 }
 
-/// What one scan told: shown as part of a case of `triage`, so no list searches or sorts it.
+/// Occurrences are shown as part of a case of `triage`, so no list searches or sorts them.
 impl Item for Finding {
     type Id = FindingId;
     const SEARCHED: bool = false;
@@ -93,7 +93,5 @@ impl Item for Finding {
     fn target(&self) -> Option<TargetId> {
         self.target_id
     }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        &[]
-    }
+    const SORTS: &'static [SortOrder<Self>] = &[];
 }

@@ -1,4 +1,4 @@
-//! Loggers: what the service tells of each.
+//! Fields of loggers.
 
 use crate::contract::{Logger, LoggerId};
 use crate::oob::lifetime::over;
@@ -6,13 +6,6 @@ use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// Orders of the loggers.
-const SORTS: &[SortOrder<Logger>] = &[
-    SortOrder { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
-    SortOrder { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
-    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-];
 
 impl Row for Logger {
     const KIND: QueryKind = QueryKind::Loggers;
@@ -39,10 +32,12 @@ impl Row for Logger {
 
 impl Item for Logger {
     type Id = LoggerId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "label", compare: |a, b| natural(&a.label, &b.label).then(a.id.cmp(&b.id)) },
+        SortOrder { name: "requests", compare: |a, b| b.num_requests.cmp(&a.num_requests).then(a.id.cmp(&b.id)) },
+        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    ];
     fn id(&self) -> LoggerId {
         self.id
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }

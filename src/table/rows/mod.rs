@@ -1,4 +1,4 @@
-//! What the rows of each list tell, and the orders each list has: a file per list.
+//! Fields and orders of the rows of each list, one file per list.
 
 mod captures;
 mod findings;

@@ -1,4 +1,4 @@
-//! Payloads: what is known of each, and what it brought in.
+//! Fields of payloads and their hits.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -7,15 +7,6 @@ use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{BY_HITS, Item, OtherLists, Row, SortOrder};
-
-/// Orders of the payloads. The lines of a batch were made at one time: they stay in their order.
-const SORTS: &[SortOrder<Payload>] = &[
-    SortOrder { name: "newest", compare: by_made },
-    SortOrder { name: BY_HITS, compare: by_made },
-    SortOrder { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
-    SortOrder { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
-    SortOrder { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
-];
 
 impl Row for Payload {
     const KIND: QueryKind = QueryKind::Payloads;
@@ -63,11 +54,16 @@ impl Row for Payload {
 
 impl Item for Payload {
     type Id = Token;
+    /// Lines of a batch were created at the same time and keep their order.
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "newest", compare: by_made },
+        SortOrder { name: BY_HITS, compare: by_made },
+        SortOrder { name: "place", compare: |a, b| natural(&a.place(), &b.place()).then_with(|| by_made(a, b)) },
+        SortOrder { name: "target", compare: |a, b| natural(&a.target, &b.target).then_with(|| by_made(a, b)) },
+        SortOrder { name: "logger", compare: |a, b| natural(&a.label, &b.label).then_with(|| by_made(a, b)) },
+    ];
     fn id(&self) -> Token {
         self.token
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }
 

@@ -1,17 +1,10 @@
-//! Reports: what the service tells of each.
+//! Fields of reports.
 
 use crate::contract::{Report, ReportId, ReportStatus};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// Orders of the reports.
-const SORTS: &[SortOrder<Report>] = &[
-    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-    SortOrder { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
-    SortOrder { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
-];
 
 impl Row for Report {
     const KIND: QueryKind = QueryKind::Reports;
@@ -39,10 +32,12 @@ impl Row for Report {
 
 impl Item for Report {
     type Id = ReportId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder { name: "name", compare: |a, b| natural(&a.download_name, &b.download_name).then(b.id.cmp(&a.id)) },
+        SortOrder { name: "format", compare: |a, b| a.format.cmp(&b.format).then(b.id.cmp(&a.id)) },
+    ];
     fn id(&self) -> ReportId {
         self.id
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }

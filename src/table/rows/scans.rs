@@ -1,17 +1,9 @@
-//! Scans: what the service tells of each.
+//! Fields of scans.
 
 use crate::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, tool, worst};
 use crate::table::{BY_NEED, Item, OtherLists, Row, SortOrder};
-
-/// Orders of the scans.
-const SORTS: &[SortOrder<Scan>] = &[
-    SortOrder { name: BY_NEED, compare: |a, b| b.id.cmp(&a.id) },
-    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-    SortOrder { name: "tool", compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)) },
-    SortOrder { name: "target", compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)) },
-];
 
 impl Row for Scan {
     const KIND: QueryKind = QueryKind::Scans;
@@ -65,13 +57,16 @@ impl Row for Scan {
 
 impl Item for Scan {
     type Id = ScanId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: BY_NEED, compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+        SortOrder { name: "tool", compare: |a, b| a.tool_id.cmp(&b.tool_id).then(b.id.cmp(&a.id)) },
+        SortOrder { name: "target", compare: |a, b| a.target_id.cmp(&b.target_id).then(b.id.cmp(&a.id)) },
+    ];
     fn id(&self) -> ScanId {
         self.id
     }
     fn target(&self) -> Option<TargetId> {
         Some(self.target_id)
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }

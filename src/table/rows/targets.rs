@@ -1,4 +1,4 @@
-//! Targets: what is told of each, and of its scans and findings.
+//! Fields of targets, their scans and findings.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,6 @@ use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, worst};
 use crate::table::sort::natural;
 use crate::table::{BY_RISK, Item, OtherLists, Row, SortOrder};
-
-/// Orders of the targets.
-const SORTS: &[SortOrder<Target>] = &[
-    SortOrder { name: BY_RISK, compare: by_target_name },
-    SortOrder { name: "name", compare: by_target_name },
-    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-];
 
 impl Row for Target {
     const KIND: QueryKind = QueryKind::Targets;
@@ -45,11 +38,13 @@ impl Row for Target {
 
 impl Item for Target {
     type Id = TargetId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: BY_RISK, compare: by_target_name },
+        SortOrder { name: "name", compare: by_target_name },
+        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    ];
     fn id(&self) -> TargetId {
         self.id
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }
 

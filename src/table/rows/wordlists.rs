@@ -1,16 +1,10 @@
-//! Word lists: what the service tells of each.
+//! Fields of wordlists.
 
 use crate::contract::{Wordlist, WordlistId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// Orders of the word lists.
-const SORTS: &[SortOrder<Wordlist>] = &[
-    SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-    SortOrder { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
-];
 
 impl Row for Wordlist {
     const KIND: QueryKind = QueryKind::Wordlists;
@@ -33,10 +27,11 @@ impl Row for Wordlist {
 
 impl Item for Wordlist {
     type Id = WordlistId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+        SortOrder { name: "words", compare: |a, b| b.num_words.cmp(&a.num_words).then(a.id.cmp(&b.id)) },
+    ];
     fn id(&self) -> WordlistId {
         self.id
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }

@@ -1,16 +1,10 @@
-//! Workspaces: what the service tells of each.
+//! Fields of workspaces.
 
 use crate::contract::{Workspace, WorkspaceId};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put};
 use crate::table::sort::natural;
 use crate::table::{Item, OtherLists, Row, SortOrder};
-
-/// Orders of the workspaces.
-const SORTS: &[SortOrder<Workspace>] = &[
-    SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
-    SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
-];
 
 impl Row for Workspace {
     const KIND: QueryKind = QueryKind::Workspaces;
@@ -34,10 +28,11 @@ impl Row for Workspace {
 
 impl Item for Workspace {
     type Id = WorkspaceId;
+    const SORTS: &'static [SortOrder<Self>] = &[
+        SortOrder { name: "name", compare: |a, b| natural(&a.name, &b.name).then(a.id.cmp(&b.id)) },
+        SortOrder { name: "newest", compare: |a, b| b.id.cmp(&a.id) },
+    ];
     fn id(&self) -> WorkspaceId {
         self.id
-    }
-    fn sorts() -> &'static [SortOrder<Self>] {
-        SORTS
     }
 }

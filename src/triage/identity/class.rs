@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 use crate::contract::{Finding, Shared};
 
-/// What differs between two findings of one kind whose scanner gives them no id: each named group is replaced.
+/// Variable parts in names of findings without a vuln_id: each named group is replaced.
 static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?P<url>\b[a-z][a-z0-9+.-]*://[^\s<>]+)",
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_varies_in_a_name_is_replaced() {
+    fn volatile_name_parts_are_replaced() {
         for (name, class) in [
             ("Open redirect at https://shop.test/a?b=1 found", "Open redirect at <url> found"),
             ("Host 10.0.0.7:8080 answers  on port 8080", "Host <ip> answers on port <n>"),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_the_kind_comes_before_the_one_cve_and_that_before_the_name() {
+    fn class_prefers_vuln_id_then_cve_then_name() {
         let mut finding = Finding {
             vuln_id: " web.hsts ".into(),
             cve: vec!["cve-2024-1 ".into()],

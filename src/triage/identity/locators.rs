@@ -1,5 +1,5 @@
-//! What tells a finding from its siblings: names of cookies, headers, parameters and software, or method and route,
-//! read from the evidence. Never values, and nothing that two scans of an unchanged server say differently.
+//! Locators distinguish a finding from its siblings: names of cookies, headers, parameters and software, or method and
+//! route, read from the evidence.
 //!
 //! A table is read by the heads of its columns, a text by the first HTTP request in it. Names come before places: a
 //! cookie is the same cookie on every page. Places count only where all rows name one, because the pages that a
@@ -21,7 +21,7 @@ const MAX_NAME: usize = 200;
 
 static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"\bhttps?://[^\s"'<>]+"#).ok());
 
-/// What a column holds, by its head.
+/// Meaning of a column by its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EvidenceColumn {
     Cookie,
@@ -44,7 +44,7 @@ struct Found {
     of_routes: BTreeSet<String>,
 }
 
-/// The locators, sorted; empty where the evidence tells none.
+/// The sorted locators; empty if the evidence has none.
 pub fn locators(evidence: &Evidence) -> Vec<String> {
     let mut found = Found::default();
     match evidence.view() {
@@ -54,10 +54,10 @@ pub fn locators(evidence: &Evidence) -> Vec<String> {
         EvidenceView::Tree(Value::Array(all)) => all.iter().for_each(|one| found.read_fields(one)),
         EvidenceView::Tree(one) => found.read_fields(&one),
     }
-    found.told()
+    found.finish()
 }
 
-/// Whether two places name different cookies, headers, parameters or software: then they are two things.
+/// True if two places name different cookies, headers, parameters or software, and so are different findings.
 pub fn differ(a: &str, b: &str) -> bool {
     fn names(place: &str) -> BTreeSet<&str> {
         let named = ["cookie:", "header:", "parameter:", "software:"];
@@ -68,7 +68,7 @@ pub fn differ(a: &str, b: &str) -> bool {
 }
 
 impl Found {
-    fn told(self) -> Vec<String> {
+    fn finish(self) -> Vec<String> {
         let parameters = self.parameters.into_iter();
         let mut all: BTreeSet<String> = parameters.map(|name| format!("parameter:{name}")).collect();
         if !self.names.is_empty() {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_the_same_on_every_page() {
+    fn cookie_locator_ignores_page() {
         let heads = ["URL", "Cookie", "Missing", "Attributes"];
         let one = table(&heads, &[&["https://a.test/", "sid", "no Secure", "none"]]);
         let two =
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn software_counts_without_its_version() {
+    fn software_locator_ignores_version() {
         let heads = ["Header", "Software", "CVE", "What"];
         assert_eq!(
             table(&heads, &[&["Server", "apache 2.4.49", "CVE-2021-41773", ""]]),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_counts_where_there_is_one_and_not_as_one_of_many() {
+    fn route_is_locator_only_when_single() {
         let heads = ["URL", "Method", "Parameters", "Evidence"];
         assert_eq!(
             table(&heads, &[&["https://a.test/item/77?id=5&amp;q=x", "GET", "", "<html>"]]),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn two_answers_that_differ_in_values_alone_have_the_same_locators() {
+    fn locators_ignore_values() {
         let message = |id: &str, date: &str, sid: &str| {
             format!(
                 "POST /order/{id}?ref={id} HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/x-www-form-urlencoded\r\n\
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_an_answer_sets_and_an_address_in_free_text_are_read() {
+    fn locators_read_set_cookie_and_urls_in_text() {
         assert_eq!(
             of(json!("GET / HTTP/1.1\n\nHTTP/1.1 200 OK\nSet-Cookie: TS01a2b3c4=77; Path=/\n")),
             "cookie:TS01a2b3c4"
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_have_nothing_in_common_are_different_things() {
+    fn disjoint_locator_names_differ() {
         assert!(differ("cookie:sid", "cookie:lang"));
         assert!(!differ("cookie:sid", "cookie:lang cookie:sid"));
         assert!(!differ("cookie:sid", "route:/a"));

@@ -32,7 +32,7 @@ const CHUNK: usize = 1000;
 const KIND: FileKind =
     FileKind { name: "decisions.db", contents: "decisions", opening: "opening.lock", in_use: "in-use.lock" };
 
-/// See the module.
+/// A captured request with the logger and workspace it belongs to.
 #[derive(Debug)]
 pub struct Store {
     file: SharedFile,
@@ -46,7 +46,7 @@ impl Store {
         &self.file.path
     }
 
-    /// Whether anything can be kept.
+    /// True if the file is writable.
     pub fn is_writable(&self) -> bool {
         self.file.writable
     }
@@ -54,7 +54,7 @@ impl Store {
     /// Keeps a batch: all of it or nothing. Events that are there already are left as they are.
     ///
     /// # Errors
-    /// When the file cannot be written; nothing of the batch was kept then.
+    /// If the file cannot be written; nothing of the batch was kept then.
     pub async fn record(&mut self, events: &[Arc<Event>]) -> Result<(), StoreError> {
         let rows = events.iter().map(|event| {
             let json = serde_json::to_string(event).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Store {
         change.commit().await.map_err(&failed)
     }
 
-    /// What was recorded since this was last asked, but not by this instance: empty where nobody else writes.
+    /// Events of other instances since the last call.
     ///
     /// # Errors
     /// When the file cannot be read, or is another than the one that was opened.
@@ -113,7 +113,7 @@ impl Store {
     /// Every setting, by name and workspace, as JSON.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn settings(&mut self) -> Result<StoredSettings, StoreError> {
         let failed = self.file.failed();
         let rows: Vec<(String, String, String)> = sqlx::query_as("SELECT key, workspace, json FROM settings")
@@ -137,7 +137,7 @@ impl Store {
     /// Findings that were seen.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn seen(&mut self) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
         let rows: Vec<String> =
@@ -148,7 +148,7 @@ impl Store {
     /// Findings of a workspace that were seen.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn seen_in(&mut self, workspace: &str) -> Result<Vec<FindingKey>, StoreError> {
         let failed = self.file.failed();
         let query = sqlx::query_scalar("SELECT key FROM seen WHERE workspace = ? ORDER BY key");
@@ -160,7 +160,7 @@ impl Store {
     /// Names of the workspaces of which something is kept.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub async fn workspaces(&mut self) -> Result<Vec<Shared>, StoreError> {
         let failed = self.file.failed();
         let query =

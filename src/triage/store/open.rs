@@ -1,4 +1,4 @@
-//! What the file of decisions holds when it is opened, and what is left of one that is broken.
+//! Opening of the store of decisions, and rescue of a broken one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct OpenedDecisions {
     pub store: Store,
     /// Every event it held.
     pub events: Vec<Arc<Event>>,
-    /// What a person should know, a sentence each: a rescue, a migration, that nothing can be kept.
+    /// Messages for the user: rescue, migration, read-only file.
     pub notes: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Opening for OpenedDecisions {
     const KIND: FileKind = KIND;
     type Salvage = RescuedDecisions;
 
-    /// Rows that hold no event stay where they are.
+    /// Unreadable rows remain in the file.
     async fn read(file: SharedFile, mut notes: Vec<String>) -> Result<Self, StoreError> {
         let mut store = Store { file, last: 0 };
         store.check().await?;
@@ -102,7 +102,7 @@ impl Opening for OpenedDecisions {
     }
 }
 
-/// What could be read of a broken file.
+/// Readable rows of a broken file.
 #[derive(Debug)]
 pub struct RescuedDecisions {
     events: Vec<Arc<Event>>,
@@ -113,7 +113,7 @@ pub struct RescuedDecisions {
 }
 
 impl Store {
-    /// Looks at every page: a broken one would be met at a key press otherwise.
+    /// Checks every page now, so that a broken one is not found at a key press.
     async fn check(&mut self) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let word: String =

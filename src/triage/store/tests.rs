@@ -1,4 +1,4 @@
-//! What the store promises, each on files of its own.
+//! Tests of the store, each on its own files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ fn many(desk: &mut Desk, number: u128) -> Vec<Arc<Event>> {
     (1..=number).map(|key| desk.decides(key, Verdict::FalsePositive)).collect()
 }
 
-/// Whether any file of a directory holds a word.
+/// True if any file of a directory contains a word.
 fn holds(directory: &Path, word: &str) -> bool {
     let files = fs::read_dir(directory).unwrap().flatten();
     let mut held = files.map(|entry| fs::read(entry.path()).unwrap());
@@ -32,7 +32,7 @@ fn holds(directory: &Path, word: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_there_after_a_restart_also_when_nothing_was_closed() {
+async fn recorded_events_survive_restart_without_close() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("a/b");
     let mut ann = Desk::new("ann", 1);
@@ -54,7 +54,7 @@ async fn what_was_recorded_is_there_after_a_restart_also_when_nothing_was_closed
 }
 
 #[tokio::test]
-async fn files_are_closed_to_others() {
+async fn store_files_are_private() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("state");
     let mut store = open(&folder).await.store;
@@ -67,7 +67,7 @@ async fn files_are_closed_to_others() {
 }
 
 #[tokio::test]
-async fn two_that_write_at_once_lose_nothing_and_hear_of_each_other() {
+async fn concurrent_writers_lose_nothing_and_receive_news() {
     let temp = tempfile::tempdir().unwrap();
     let (first, second) = tokio::join!(open(temp.path()), open(temp.path()));
     let writer = |mut store: Store, instance: u64| async move {
@@ -87,7 +87,7 @@ async fn two_that_write_at_once_lose_nothing_and_hear_of_each_other() {
 }
 
 #[tokio::test]
-async fn a_batch_is_kept_whole_or_not_at_all() {
+async fn batch_is_stored_atomically() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let mut ann = Desk::new("ann", 1);
@@ -119,7 +119,7 @@ async fn broken(directory: &Path) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
+async fn broken_page_loses_only_its_rows() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let opened = open(temp.path()).await;
@@ -129,7 +129,7 @@ async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
     assert_eq!(fs::read(temp.path().join("decisions.db.broken-1")).unwrap(), bytes, "untouched");
     opened.store.close().await;
     let mut again = open(temp.path()).await;
-    assert_eq!((again.events.len(), again.notes.len()), (number, 0), "told once");
+    assert_eq!((again.events.len(), again.notes.len()), (number, 0), "reported once");
     let settings = again.store.settings().await.unwrap();
     assert_eq!(settings.into_values().collect::<Vec<_>>(), ["[1]", "[2]"]);
     assert_eq!(again.store.seen_in("acme").await.unwrap(), [FindingKey(7), FindingKey(8)]);
@@ -137,7 +137,7 @@ async fn a_broken_page_costs_what_is_on_it_and_the_file_is_kept_aside() {
 }
 
 #[tokio::test]
-async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
+async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let migrations = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ async fn a_rescue_that_cannot_be_kept_leaves_the_broken_file_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_file_of_rubbish_is_kept_aside_and_a_new_one_begun() {
+async fn invalid_file_is_set_aside_and_replaced() {
     for rubbish in [vec![b'x'; 5000], b"{}".to_vec()] {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("decisions.db"), &rubbish).unwrap();
@@ -165,7 +165,7 @@ async fn a_file_of_rubbish_is_kept_aside_and_a_new_one_begun() {
 }
 
 #[tokio::test]
-async fn a_row_that_is_no_event_is_told_and_left() {
+async fn unreadable_row_is_reported_and_remains() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.record(&many(&mut Desk::new("ann", 1), 2)).await.unwrap();
@@ -177,7 +177,7 @@ async fn a_row_that_is_no_event_is_told_and_left() {
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_made_is_told_with_what_to_do() {
+async fn unusable_directory_is_reported_with_remedy() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("file"), "").unwrap();
     let error = Store::open(&temp.path().join("file/state")).await.unwrap_err();
@@ -185,7 +185,7 @@ async fn a_directory_that_cannot_be_made_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn the_file_of_a_newer_program_is_left_alone() {
+async fn file_of_newer_version_is_not_opened() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     sqlx::query("PRAGMA user_version = 9000").execute(&mut store.file.connection).await.unwrap();
@@ -197,7 +197,7 @@ async fn the_file_of_a_newer_program_is_left_alone() {
 }
 
 #[tokio::test]
-async fn an_older_file_is_copied_before_it_is_migrated() {
+async fn older_file_is_backed_up_before_migration() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let events = many(&mut Desk::new("ann", 1), 3);
@@ -215,7 +215,7 @@ async fn an_older_file_is_copied_before_it_is_migrated() {
 }
 
 #[tokio::test]
-async fn settings_and_what_was_seen_are_kept_by_workspace() {
+async fn settings_and_seen_marks_are_stored_by_workspace() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     store.put_setting("tabs", "acme", "[1]").await.unwrap();
@@ -231,7 +231,7 @@ async fn settings_and_what_was_seen_are_kept_by_workspace() {
 }
 
 #[tokio::test]
-async fn a_purge_leaves_no_byte_of_a_workspace_in_any_file_and_everything_of_the_others() {
+async fn purge_leaves_no_byte_of_workspace_in_any_file() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;
     let mut ann = Desk::new("ann", 1);

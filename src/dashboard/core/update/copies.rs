@@ -105,7 +105,7 @@ fn api_path(model: &Model) -> Option<String> {
 
 /// What a pane lists, as the API and the commands without a screen name it.
 fn noun(pane: Pane) -> String {
-    pane.kind().word().replace(' ', "")
+    pane.kind().as_str().replace(' ', "")
 }
 
 /// The API call that reads what is selected, the key left to the environment.

@@ -25,7 +25,7 @@ use crate::dashboard::ui::widgets::table::{draw_heads, draw_rows, widths};
 use crate::dashboard::ui::widgets::wrap::{plain, wrap};
 use crate::dashboard::ui::{GUTTER, TableColumn, TableRow, format};
 use crate::query::ClauseEffect;
-use crate::table::{BY_NEED, Item, Remote, Table};
+use crate::table::{Item, Remote, Table};
 use crate::text;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -206,7 +206,7 @@ fn view_of<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
 /// With what a list tells of itself.
 fn filled<'a, T: Item>(pane: ListPane<'a>, table: &Table<T>, list: &'a List<T>) -> ListPane<'a> {
     ListPane {
-        order: T::sorts().get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
+        order: T::SORTS.get(list.sort).map_or_else(String::new, |sort| order_words(sort.name)),
         filter: &list.filter,
         why: &list.why,
         // Folded items are not hidden.
@@ -242,7 +242,6 @@ pub(crate) fn pane_of<'a, T: Item>(pane: Pane, remote: &'a Remote<Arc<Table<T>>>
 /// The name of an order as a phrase.
 fn order_words(name: &str) -> String {
     match name {
-        BY_NEED => name.to_owned(),
         "newest" => "newest first".to_owned(),
         name => format!("by {name}"),
     }

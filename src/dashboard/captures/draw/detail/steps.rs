@@ -51,7 +51,7 @@ fn shown_by_itself(step: &DecodeStep, part: &DecodedPart) -> bool {
 fn head(theme: Theme, step: &DecodeStep, indent: usize) -> Line<'static> {
     let mut line = Line::from(vec![
         Span::styled(format!("{}{} ", " ".repeat(indent), theme.glyphs.branch), theme.dim()),
-        Span::styled(step.layer.name(), theme.active()),
+        Span::styled(step.layer.as_str(), theme.active()),
         Span::styled(format!("   {}   {}", step.why, format::bytes(step.result.len())), theme.dim()),
     ]);
     line.extend(step.note.map(|note| Span::styled(format!("   {note}"), theme.warn())));
