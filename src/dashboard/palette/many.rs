@@ -54,9 +54,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_is_refused_with_the_reason() {
-        for (typed, word) in
-            [("0 f", "1 to"), ("10001 f", "1 to"), ("5 f shape=round", "unknown shape"), ("5 shape=xxe", "file is missing")]
-        {
+        for (typed, word) in [
+            ("0 f", "1 to"),
+            ("10001 f", "1 to"),
+            ("5 f shape=round", "unknown shape"),
+            ("5 shape=xxe", "file is missing"),
+        ] {
             assert!(matches!(told(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", told(typed));
         }
     }
