@@ -22,6 +22,8 @@ pub use sort::{BY_HITS, BY_NEED, BY_RISK};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 pub use remote::Remote;
@@ -66,6 +68,7 @@ pub struct TargetRows {
 /// Items with their search text and positions.
 #[derive(Clone, Debug)]
 pub struct Table<T: Item> {
+    revision: u64,
     items: Vec<Arc<T>>,
     /// Distinct lower-case search texts, and the number of the text of each item.
     texts: TextPool,
@@ -82,7 +85,9 @@ pub struct Table<T: Item> {
 impl<T: Item> Table<T> {
     /// Builds the table in the given order; a second item with the same id is dropped. Shared items remain shared.
     pub fn new<I: Into<Arc<T>>>(items: impl IntoIterator<Item = I>) -> Self {
+        static REVISIONS: AtomicU64 = AtomicU64::new(1);
         let mut table = Self {
+            revision: REVISIONS.fetch_add(1, Relaxed),
             items: Vec::new(),
             texts: TextPool::default(),
             text_of: Vec::new(),
@@ -115,6 +120,11 @@ impl<T: Item> Table<T> {
         table.group();
         T::READY.iter().for_each(|&field| _ = table.column(field));
         table
+    }
+
+    /// A number that no other table has: what was computed from a table holds as long as this number is the same.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// The column of a field; `None` if it needs other lists.

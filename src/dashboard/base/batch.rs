@@ -1,62 +1,59 @@
-//! Calls made for a person: one, or many of the same kind, a few at a time.
+//! Calls that the user started: one, or many of the same kind, a few at a time.
 //!
 //! ```text
 //!   form or prompt ─► Batch of jobs ─► at most 4 under way ─► each answered ─► concluded
 //! ```
 //!
-//! 60 pasted targets are 60 calls. They go out four at a time, the rest goes ahead when one is refused, and the batch
-//! keeps the words of every refusal for the form it came from.
+//! 60 pasted targets are 60 calls. They are sent four at a time; a refused call does not stop the others, and the batch
+//! keeps the message of every refusal for its form.
 
 use crate::client::Problem;
 use crate::contract::{ScanId, Shared};
 use crate::dashboard::base::{Call, CallAnswer, FormTag, Ticket};
 
-/// Calls of one batch under way at once.
+/// Calls of one batch that are in flight at the same time.
 pub const AT_ONCE: usize = 4;
 
-/// One call with what it is about.
+/// One call with its object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// The object, for notices and the form: `target shop.acme.test`, or the typed line.
+    /// The object, for notices: `target shop.acme.test`.
     pub about: String,
-    /// The call.
     pub call: Call,
 }
 
 impl Job {
-    /// A call about something.
     pub fn new(about: impl Into<String>, call: Call) -> Self {
         Self { about: about.into(), call }
     }
 }
 
-/// How far a job is.
+/// Progress of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobState {
     Waiting,
     UnderWay(Ticket),
     Done(CallAnswer),
     Refused(Problem),
-    /// Taken back before it was sent.
+    /// Cancelled before it was sent.
     Cancelled,
 }
 
-/// Jobs of one wish.
+/// Jobs of one request of the user.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// What is being done: `make`, `delete`, `start`.
+    /// The verb of the notices: `create`, `delete`, `start`.
     pub verb: &'static str,
-    /// The form that asked, which hears of refusals.
+    /// The form that shows the refusals.
     pub form: Option<FormTag>,
-    /// Of a retest: the scan that each job starts again.
+    /// Of a retest: the scan that each job repeats.
     pub retest: Vec<ScanId>,
-    /// The workspace that the retest is of.
+    /// The workspace of the retest.
     pub workspace: Shared,
-    /// The jobs.
     pub jobs: Vec<(Job, JobState)>,
 }
 
-/// How many of a batch are where.
+/// Number of jobs by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub total: usize,
@@ -66,13 +63,13 @@ pub struct Progress {
 }
 
 impl Batch {
-    /// A batch, not yet begun.
+    /// A batch with all jobs waiting.
     pub fn new(verb: &'static str, form: Option<FormTag>, jobs: Vec<Job>) -> Self {
         let jobs = jobs.into_iter().map(|job| (job, JobState::Waiting)).collect();
         Self { verb, form, retest: Vec::new(), workspace: Shared::default(), jobs }
     }
 
-    /// The calls to make now, so that at most [`AT_ONCE`] are under way.
+    /// The calls to send now, so that at most [`AT_ONCE`] are in flight.
     pub fn next(&mut self, mut ticket: impl FnMut() -> Ticket) -> Vec<(Ticket, Call)> {
         let under_way = self.jobs.iter().filter(|(_, state)| matches!(state, JobState::UnderWay(_))).count();
         let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
@@ -86,12 +83,12 @@ impl Batch {
             .collect()
     }
 
-    /// Whether a ticket is of this batch and not answered yet.
+    /// Whether this ticket belongs to a call in flight.
     pub fn holds(&self, ticket: Ticket) -> bool {
         self.jobs.iter().any(|(_, state)| *state == JobState::UnderWay(ticket))
     }
 
-    /// Notes an answer; false when the ticket is not of this batch.
+    /// Stores an answer; false when the ticket is not of this batch.
     pub fn answer(&mut self, ticket: Ticket, result: Result<CallAnswer, Problem>) -> bool {
         let Some((_, state)) = self.jobs.iter_mut().find(|(_, state)| *state == JobState::UnderWay(ticket)) else {
             return false;
@@ -103,18 +100,17 @@ impl Batch {
         true
     }
 
-    /// Takes back what was not sent; how many.
+    /// Cancels the jobs that were not sent; returns their number.
     pub fn cancel(&mut self) -> usize {
         let waiting = self.jobs.iter_mut().filter(|(_, state)| *state == JobState::Waiting);
         waiting.map(|(_, state)| *state = JobState::Cancelled).count()
     }
 
-    /// Every job has come to its end.
+    /// Whether no job is waiting or in flight.
     pub fn is_over(&self) -> bool {
         !self.jobs.iter().any(|(_, state)| matches!(state, JobState::Waiting | JobState::UnderWay(_)))
     }
 
-    /// How far it is.
     pub fn progress(&self) -> Progress {
         let mut progress = Progress { total: self.jobs.len(), ..Progress::default() };
         for (_, state) in &self.jobs {
@@ -135,7 +131,7 @@ mod tests {
     use crate::contract::TargetId;
 
     #[test]
-    fn sixty_jobs_go_out_four_at_a_time_and_a_refusal_holds_nothing_up() {
+    fn sixty_jobs_are_sent_four_at_a_time_despite_a_refusal() {
         let jobs = (0..60).map(|id| Job::new(id.to_string(), Call::DeleteTarget(TargetId(id)))).collect();
         let mut batch = Batch::new("delete", None, jobs);
         let mut issued = 0;
@@ -155,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn cancelling_takes_back_only_what_was_not_sent() {
+    fn cancelled_batch_keeps_jobs_in_flight() {
         let jobs = (0..6).map(|id| Job::new("x", Call::DeleteTarget(TargetId(id)))).collect();
         let mut batch = Batch::new("delete", None, jobs);
         let sent = batch.next(|| Ticket(1)).len();

@@ -21,8 +21,8 @@ pub struct Caught {
     pub text: Arc<str>,
 }
 
-/// A capture's id. Ids are unique a logger, but for services that begin anew after a clear: so the date belongs to it.
-/// Ids are ordered as the captures are.
+/// The id of a capture. Some services restart the numbers of a logger after a clear, so the date is part of the id.
+/// Ids have the order of the captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaughtId {
     pub date: Option<Stamp>,

@@ -11,16 +11,16 @@ use crate::triage;
 use crate::triage::{Event, FindingKey};
 use std::sync::Arc;
 
-/// Ties the answer of a call to what asked for it.
+/// Identifies a call, to match its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// One wish.
+/// One request to the outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Leave the dashboard.
+    /// Quit the dashboard.
     Quit,
-    /// Ask the service; answered by `Msg::Called`.
+    /// Call the service; answered by `Msg::Called`.
     Call(Ticket, Box<Call>),
     /// Put text on the clipboard; answered by `Msg::Copied`. `what` names it for the notice.
     Copy {
@@ -29,10 +29,10 @@ pub enum Effect {
         /// The text.
         text: String,
     },
-    /// Write a file, into the current directory where the name says no other, under a cleaned name, never over another;
-    /// answered by `Msg::Saved`.
+    /// Write a file under a cleaned name, without overwriting another, into the current directory unless the name has a
+    /// path; answered by `Msg::Saved`.
     Save {
-        /// The wished base name.
+        /// The preferred base name.
         name: String,
         /// Its content.
         content: Arc<[u8]>,
@@ -40,20 +40,20 @@ pub enum Effect {
     /// Write the body of a captured request into the current directory, unless it is there already; answered by
     /// `Msg::BodySaved`.
     SaveBody {
-        /// The wished base name.
+        /// The preferred base name.
         name: String,
         /// The request.
         sent: Box<CaptureRecord>,
     },
     /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
     Export(Box<Exported>),
-    /// The same with captured requests.
+    /// Write captured requests into a file.
     ExportCaptures(Box<ExportedCaptures>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
     /// Hand the terminal back to the shell until it is resumed.
     Suspend,
-    /// Draw everything anew.
+    /// Redraw the screen.
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(ConnectionChoice),
@@ -61,11 +61,11 @@ pub enum Effect {
     Correlate(Generation, Box<triage::CorrelationInput>),
     /// Draw random numbers for payloads; answered by `Msg::Drawn`.
     Draw(Box<PayloadRequest>),
-    /// Let something be heard: the bell, a notification, the person's own command.
+    /// Alert the user: the bell, a notification, the configured command.
     Signal(Box<Signal>),
-    /// Keep what was decided: one batch.
+    /// Store decisions: one batch.
     Record(Vec<Arc<Event>>),
-    /// Keep a setting, of a workspace by name or of all (empty).
+    /// Store a setting of a workspace (by name), or of all workspaces (empty).
     Remember {
         /// Its name, such as `tabs`.
         key: &'static str,
@@ -74,7 +74,7 @@ pub enum Effect {
         /// JSON.
         value: String,
     },
-    /// Keep payloads: new ones, and changed ones with a raised version.
+    /// Store payloads: new ones, and changed ones with a higher version.
     Plant(Vec<Arc<Payload>>),
     /// Look again for tokens in captures that were here before them; answered by `OobNews::RecognizedCapture`.
     Recognise {
@@ -83,9 +83,9 @@ pub enum Effect {
         /// The new tokens.
         grown: PayloadBook,
     },
-    /// Come back with `Msg::AskOn`, behind the keys that wait.
+    /// Send `Msg::AskOn` after the keys that are queued.
     AskOn,
-    /// Keep one of several settings of a kind: what another dashboard keeps of the others stays.
+    /// Store one of several settings of a kind, without changing the others that another dashboard stored.
     RememberOne {
         /// The kind, such as `alert`.
         of: &'static str,
@@ -96,7 +96,7 @@ pub enum Effect {
         /// JSON.
         value: String,
     },
-    /// Keep that findings were seen.
+    /// Store that findings were seen.
     MarkSeen {
         /// In which workspace, by name.
         workspace: Shared,
@@ -108,7 +108,7 @@ pub enum Effect {
 /// An export to be written.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The wished base name.
+    /// The preferred base name.
     pub name: String,
     /// Its form.
     pub format: ExportFormat,
@@ -125,7 +125,7 @@ pub struct Exported {
 /// Captured requests to be written.
 #[derive(Clone, Debug)]
 pub struct ExportedCaptures {
-    /// The wished base name.
+    /// The preferred base name.
     pub name: String,
     /// Their form.
     pub format: out::CaptureFormat,
@@ -159,14 +159,14 @@ pub enum ConnectionChoice {
     Hosted {
         /// Base URL as typed.
         base_url: String,
-        /// Key as typed; goes to a 0600 file, nowhere else.
+        /// Key as typed; saved to a 0600 file only.
         key: Secret,
     },
-    /// The throw-away world.
+    /// The temporary demo.
     Demo,
 }
 
-/// A secret a person typed, or what may be one. It has no printable form.
+/// A typed text that is or may be a secret. It has no printable form.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub String);
 
@@ -176,13 +176,13 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A call that a person's action makes, beside the polling.
+/// A call that an action of the user makes, beside the polling.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each is one endpoint of the contract
 pub enum Call {
     CreateWorkspace(NewWorkspace),
     EditWorkspace(WorkspaceId, EditWorkspace),
-    /// What its loggers recorded is archived first.
+    /// The requests of its loggers are archived first.
     DeleteWorkspace(WorkspaceId),
     CreateTarget(NewTarget),
     DeleteTarget(TargetId),
@@ -193,12 +193,12 @@ pub enum Call {
         label: String,
         workspace: Option<WorkspaceId>,
     },
-    /// What it recorded is archived first, as that of the workspace of this name.
+    /// Its requests are archived first, under the workspace of this name.
     DeleteLogger {
         logger: LoggerId,
         workspace: Shared,
     },
-    /// The same, but the logger stays.
+    /// The same, but the logger remains.
     ClearLogger {
         logger: LoggerId,
         workspace: Shared,
@@ -212,40 +212,37 @@ pub enum Call {
     WordlistContents(WordlistId),
     /// Its words, saved to a file under this name.
     DownloadWordlist(WordlistId, Shared),
-    /// A captured request, to a URL that was typed: not to the service.
+    /// Sends a captured request to a typed URL, not to the service.
     Replay(Box<Replay>),
 }
 
-/// What came of a call that succeeded.
+/// The result of a call that succeeded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallAnswer {
-    /// Done, nothing to tell.
     Done,
-    /// The id of what was made.
+    /// The id of the created object.
     Created(i64),
-    /// The scan that was started, where the service tells.
+    /// The scan that was started; some services omit its id.
     Scan(ScanCreated),
-    /// The report that is being made.
+    /// The report that was requested.
     Report(ReportId),
     /// The file that was written, with its full path.
     Saved(std::path::PathBuf),
-    /// The report is not made yet.
+    /// The report is not ready yet.
     NotReady,
     /// There is nothing to download.
     NoData,
-    /// Text to look at.
+    /// A text to show.
     Text(Shared),
-    /// What was archived before the service forgot it.
+    /// The requests that were archived before the service deleted them.
     Emptied(ClearedRequests),
-    /// The status that a request sent again was answered with.
+    /// The status of the response to a request that was sent again.
     Status(u16),
 }
 
-/// A copy that could not leave: the text is shown instead.
+/// A text that could not be copied, and is shown instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyFailed {
-    /// Why.
     pub why: String,
-    /// What was to be copied.
     pub text: String,
 }

@@ -1,43 +1,41 @@
-//! Short sentences that come and go: what was done, what was refused, what a key could not do.
+//! Notices: short messages about results, refusals and keys without effect.
 //!
 //! At most three at a time, the oldest leaves first, each expires by itself.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How a notice is meant.
+/// The tone of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// A key had nothing to do, or is off.
+    /// A key had no effect.
     Plain,
-    /// Something was done.
+    /// An action succeeded.
     Good,
-    /// Something failed.
+    /// An action failed.
     Bad,
 }
 
-/// One sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// How it is meant.
     pub tone: Tone,
-    /// The sentence, one line.
+    /// One line.
     pub text: String,
-    /// When it leaves, on the monotonic clock.
+    /// When it expires, on the monotonic clock.
     pub until: Duration,
 }
 
-/// What is said at present.
+/// The notices on the screen.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     all: VecDeque<Notice>,
 }
 
-/// More are never shown at a time.
+/// Most notices at a time.
 const MOST: usize = 3;
 
 impl Notices {
-    /// Says something. The same sentence again only stays longer.
+    /// Adds a notice. A repeated text only extends its time.
     pub fn say(&mut self, now: Duration, tone: Tone, text: impl Into<String>) {
         let text = text.into();
         self.all.retain(|notice| notice.text != text);
@@ -52,19 +50,19 @@ impl Notices {
         }
     }
 
-    /// Takes off what has expired; true when something did.
+    /// Removes expired notices; true when there was one.
     pub fn expire(&mut self, now: Duration) -> bool {
         let before = self.all.len();
         self.all.retain(|notice| notice.until > now);
         self.all.len() != before
     }
 
-    /// When the next one leaves.
+    /// When the next notice expires.
     pub fn next_expiry(&self) -> Option<Duration> {
         self.all.iter().map(|notice| notice.until).min()
     }
 
-    /// What is said, oldest first.
+    /// Oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Notice> {
         self.all.iter()
     }
@@ -75,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fourth_notice_pushes_the_first_out_and_all_expire() {
+    fn fourth_notice_removes_the_first_and_all_expire() {
         let mut notices = Notices::default();
         for text in ["a", "b", "b", "c", "d"] {
             notices.say(Duration::ZERO, Tone::Good, text);

@@ -1,4 +1,4 @@
-//! The panes, and where among them the keys go.
+//! The panes, the focus and the scope.
 
 use crate::contract::{LoggerId, ScanId, TargetId, WorkspaceId};
 use crate::dashboard::base::ListKind;
@@ -22,12 +22,11 @@ pub enum Pane {
     Payloads,
 }
 
-/// Where the keys go: a pane, and in it the list or the detail of the selected row.
+/// The focus: a pane, and in it the list or the detail of the selected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
-    /// The pane.
     pub pane: Pane,
-    /// The detail has the keys, not the list.
+    /// The detail has the focus, not the list.
     pub in_detail: bool,
     /// The focused pane (or detail) has the whole screen.
     pub zoomed: bool,
@@ -52,7 +51,6 @@ impl Pane {
         &PANES[self as usize]
     }
 
-    /// Its name for people.
     pub fn title(self) -> &'static str {
         self.spec().title
     }
@@ -82,13 +80,13 @@ impl Pane {
         Self::ALL.into_iter().find(|pane| pane.list_kind() == list).unwrap_or(Self::Findings)
     }
 
-    /// It takes the whole screen, beside no other pane.
+    /// Whether it is never shown beside other panes.
     pub fn is_full_view(self) -> bool {
         self.spec().is_full_view
     }
 }
 
-/// What is fixed about a pane.
+/// The constants of a pane.
 struct PaneSpec {
     title: &'static str,
     /// Captures and Loggers share key 5; the board and the book have keys of their own.
@@ -113,7 +111,7 @@ const fn full_view(
     PaneSpec { title, number, context, list_kind, kind, is_full_view: true }
 }
 
-/// One row a pane, in the order of [`Pane`].
+/// One row per pane, in the order of [`Pane`].
 static PANES: [PaneSpec; Pane::ALL.len()] = [
     pane("Workspaces", 1, Context::Workspaces, ListKind::Workspaces, QueryKind::Workspaces),
     pane("Targets", 2, Context::Targets, ListKind::Targets, QueryKind::Targets),
@@ -128,7 +126,7 @@ static PANES: [PaneSpec; Pane::ALL.len()] = [
     full_view("Payloads", None, Context::Payloads, ListKind::Loggers, QueryKind::Payloads),
 ];
 
-/// What is worked in.
+/// The workspace, target, scan and logger that the lists are limited to.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// The chosen workspace.
@@ -146,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pane_has_its_row_of_the_table() {
+    fn pane_has_its_row_of_the_table() {
         for (row, pane) in Pane::ALL.into_iter().enumerate() {
             assert_eq!(pane as usize, row);
             assert!(pane.context().title().starts_with(pane.title()));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Raised whenever the shown workspace or profile changes; answers of an older one are dropped.
+/// Incremented when the workspace or profile changes; answers for an older one are dropped.
 pub type Generation = u64;
 
 /// The lists of the service.
@@ -46,15 +46,15 @@ impl ListKind {
 pub struct PollPlan {
     /// Copied into every update that answers this plan.
     pub generation: Generation,
-    /// The workspace worked in. While it is unknown only the list of workspaces is read.
+    /// The current workspace. Without it only the list of workspaces is fetched.
     pub workspace: Option<WorkspaceId>,
     /// Lists on the screen, which are kept freshest.
     pub visible: Vec<ListKind>,
-    /// Raised to ask for a list now: by `r`, and after a change made here.
+    /// Incremented to fetch a list now: by `r`, and after a call that changes it.
     pub asked: BTreeMap<ListKind, u32>,
     /// Captures are shown: all loggers' (`Some(None)`), or one's.
     pub captures: Option<Option<LoggerId>>,
-    /// What the archive has of the captures.
+    /// The captures that the archive has.
     pub archived: ArchivedCaptures,
     /// The part of a scan whose detail is open.
     pub scan_part: Option<(ScanId, ScanPart)>,
@@ -66,13 +66,13 @@ pub enum ArchivedCaptures {
     /// None: there is no archive.
     #[default]
     Nothing,
-    /// The archive will tell; none are read before.
+    /// The archive was not read yet; no captures are fetched before.
     Awaited,
     /// Those of each logger up to this one.
     Newest(Arc<BTreeMap<LoggerId, NewestCapture>>),
 }
 
-/// Parts of a scan that are read only while they are looked at.
+/// Parts of a scan that are fetched only while they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScanPart {
     Tests,
@@ -85,13 +85,11 @@ pub enum ScanPart {
 pub struct Update {
     /// Of the plan it answers.
     pub generation: Generation,
-    /// When it was learnt, by this machine's clock.
+    /// When it was received, by the clock of this machine.
     pub at: Stamp,
-    /// What was learnt.
     pub event: PollEvent,
 }
 
-/// What the poller learnt.
 #[derive(Clone, Debug)]
 pub enum PollEvent {
     Link(Link),
@@ -203,7 +201,7 @@ pub enum Link {
         /// Why the last one failed.
         problem: Arc<Problem>,
     },
-    /// Trying again makes no sense before something changes (wrong key); `r` tries once.
+    /// Retries are pointless until something changes (wrong key); `r` tries once.
     Down {
         /// Why.
         problem: Arc<Problem>,
@@ -217,6 +215,6 @@ pub struct PollBudget {
     pub limit: u32,
     /// Left in the present minute.
     pub remaining: u32,
-    /// Until it is full again, where told.
+    /// Until it is full again, where the service sends it.
     pub reset: Option<Duration>,
 }

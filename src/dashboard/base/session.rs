@@ -1,37 +1,37 @@
-//! Which service the dashboard is on, under which name.
+//! The service that the dashboard is connected to.
 
 use crate::contract::Shared;
 use crate::oob::Network;
 
-/// Which service the dashboard is on.
+/// The service that the dashboard is connected to.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     /// For the header: `local`, `demo`, or the profile's name.
     pub name: String,
     /// Base URL, for copies as curl.
     pub base_url: String,
-    /// Actions that leave the machine are off.
+    /// Actions that change the service are off.
     pub read_only: bool,
-    /// A throw-away world: leaving ends it.
+    /// A temporary demo, which ends with the dashboard.
     pub demo: bool,
     /// Opened from a bundle: there is no service.
     pub bundled: bool,
-    /// Where the practice target of the demo can be played with.
+    /// The practice target of the demo.
     pub practice: Option<Playground>,
-    /// What stands for the workspace in fingerprints: set in the profile when a shared file must fit several servers.
+    /// Represents the workspace in fingerprints: set in the profile when several servers share a file of decisions.
     pub alias: Shared,
-    /// Addresses of the analyst's: what comes from there was not sent by a target.
+    /// Addresses of the analyst: requests from there were not sent by a target.
     pub own_addresses: Vec<Network>,
-    /// Name or id of the workspace to work in at first; otherwise it is the first one that has targets.
+    /// Name or id of the first workspace; by default the first one with targets.
     pub workspace: Option<String>,
 }
 
 /// Addresses of the demo's practice target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Playground {
-    /// Where it is mended and broken.
+    /// Where its weaknesses are switched on and off.
     pub control: String,
-    /// Where it requests what it is given.
+    /// Where it requests a given URL.
     pub fetch: String,
     /// A file for `.` in a shell: scripts work on the demo then.
     pub script_file: String,

@@ -1,12 +1,12 @@
-//! What is signalled to the user when a request comes in.
+//! An alert to the user about a captured request.
 
-/// Something to be heard. All its texts passed the door of [`crate::text`].
+/// An alert. All its texts are sanitised by [`crate::text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signal {
     /// In a few words.
     pub title: String,
     /// In one line.
     pub body: String,
-    /// What is known, by name: `token`, `logger`, `from` …
+    /// Facts by name: `token`, `logger`, `from` …
     pub facts: Vec<(&'static str, String)>,
 }

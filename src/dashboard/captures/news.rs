@@ -15,7 +15,6 @@ const DAY: i64 = 24 * 3600;
 impl Model {
     /// The archive tells something. What belongs to a workspace that is no longer shown is dropped: it is kept.
     pub(crate) fn handle_oob(&mut self, news: OobNews, effects: &mut Vec<Effect>) {
-        self.screen.dirty = true;
         match news {
             OobNews::Opened(kept) => {
                 let OobKept { book, writable, problem, forgotten } = *kept;
@@ -88,12 +87,10 @@ impl Model {
         let new = self.data.captures.recall(recalled.captures);
         self.data.captures.older |= recalled.older == Some(true);
         self.filter_captures(|list, asking| list.extend(asking, &new));
-        self.count_since();
     }
 
     fn handle_captures(&mut self, new: Vec<Caught>) {
         let new = self.data.captures.take(new);
         self.filter_captures(|list, asking| list.extend(asking, &new));
-        self.count_since_caught();
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that can happen to the dashboard, and the time it happens at.
+//! Messages: everything that can happen to the dashboard.
 
 use crate::client::Problem;
 use crate::dashboard::base::{CachedList, CallAnswer, CopyFailed, Generation, Session, Size, Ticket, Update};
@@ -7,7 +7,6 @@ use crate::oob::{CaptureRecord, PayloadRequest};
 use crate::triage::Correlated;
 use crossterm::event::KeyEvent;
 
-/// One thing that happened.
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A key was pressed (or repeated; releases are not sent).
@@ -16,16 +15,11 @@ pub enum Msg {
     Paste(String),
     /// The terminal has this size now.
     Resize(Size),
-    /// The poller learnt something.
+    /// An update of the poller.
     Update(Update),
-    /// A call made for a person was answered.
-    Called {
-        /// Of the effect.
-        ticket: Ticket,
-        /// What came of it.
-        result: Result<CallAnswer, Problem>,
-    },
-    /// A copy was made, or not; the sentence says how.
+    /// A call that the user started was answered.
+    Called { ticket: Ticket, result: Result<CallAnswer, Problem> },
+    /// The clipboard was written, with a message about how, or was not.
     Copied(Result<String, CopyFailed>),
     /// The editor was left; the text is the field's new content.
     Edited(Result<String, Problem>),
@@ -38,21 +32,21 @@ pub enum Msg {
         /// The file's full path.
         saved: Result<std::path::PathBuf, Problem>,
     },
-    /// The first-start choice was carried out: the service the dashboard is on now, or why it is not.
+    /// Result of the first-start choice: the connected service, or the problem.
     Connected(Result<Session, Problem>),
     /// The rows of the findings were made.
     Correlated(Generation, Box<Correlated>),
     /// A list as an earlier dashboard read it.
     Cached(CachedList),
-    /// The store of decisions tells something.
+    /// News from the store of decisions.
     Triage(TriageNews),
-    /// The archive of captures and payloads tells something.
+    /// News from the archive of captures and payloads.
     Oob(OobNews),
-    /// Random numbers for payloads that were asked for: more than one each, should some be taken.
+    /// Random numbers for new payloads: several for each, in case a token exists already.
     Drawn(Box<PayloadRequest>, Vec<u64>),
-    /// The command of a signal did not work.
+    /// The command of an alert failed.
     SignalFailed(Problem),
-    /// What was left to be asked of the captures is to be asked on, by a piece.
+    /// The next chunk of captures is to be queried.
     AskOn,
     /// The time [`Model::wake_at`](super::Model::wake_at) named has come.
     Woke,

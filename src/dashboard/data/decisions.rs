@@ -38,6 +38,8 @@ pub struct Triage {
     pub last: Option<Draft>,
     /// The marks that a batch used. Undo restores them.
     pub used_marks: BTreeMap<EventId, Vec<CaseId>>,
+    /// Incremented when the assessment of single rows changes.
+    pub(crate) revision: u64,
     /// The inputs of the rows that were made last or are being made.
     pub(crate) basis: Option<Basis>,
     /// The digest of the last scans.

@@ -14,6 +14,7 @@ pub mod tabs;
 
 pub mod board;
 pub mod payloads;
+pub mod revisions;
 pub mod snapshots;
 pub mod stream;
 pub mod watch;
@@ -26,6 +27,7 @@ pub use board::{BY_NOW, Board, BoardRow};
 pub use decisions::{StoredDecisions, Triage, TriageNews};
 pub use guard::{GUARDED, Guards};
 pub use payloads::Payloads;
+pub use revisions::{Revisions, Segment};
 pub(crate) use signals::{ALERT, LONGEST, OFF, ON, RECENT};
 pub use signals::{Alert, AlertState, Wait};
 pub(crate) use since::{LOOKED, SOON};

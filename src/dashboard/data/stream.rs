@@ -37,6 +37,8 @@ pub struct Stream {
     pub older: bool,
     /// Why the last fetch failed.
     pub problem: Option<Arc<crate::client::Problem>>,
+    /// Raised when captures come in.
+    pub(crate) revision: u64,
     pub(crate) bytes: usize,
     /// The number of captures by source address.
     pub(crate) sources: HashMap<Shared, usize>,
@@ -52,6 +54,7 @@ impl Default for Stream {
             dropped: 0,
             older: false,
             problem: None,
+            revision: 0,
             bytes: 0,
             sources: HashMap::new(),
             most: MOST,
@@ -126,6 +129,7 @@ impl Stream {
 
     /// Inserts captures by time. Those in front get lower numbers, so that no row moves.
     fn insert(&mut self, mut new: Vec<Caught>) -> Vec<u64> {
+        self.revision += 1;
         new.sort_by_key(Caught::id);
         new.dedup_by_key(|caught| caught.id());
         new.retain(|caught| !self.holds(caught.id()));

@@ -29,8 +29,6 @@ pub struct Tabs {
     pub counts: Vec<usize>,
     /// The tab opened last.
     pub at: usize,
-    /// The counts are out of date.
-    pub(crate) stale: bool,
     /// Typed queries by list, the newest last.
     pub(crate) typed: BTreeMap<String, Vec<String>>,
 }
@@ -45,7 +43,7 @@ impl Default for Tabs {
             ("Confirmed", "verdict:confirmed"),
             ("Accepted", "verdict:risk_accepted"),
         ];
-        Self { saved: saved.map(of).into(), counts: Vec::new(), at: 1, stale: true, typed: BTreeMap::new() }
+        Self { saved: saved.map(of).into(), counts: Vec::new(), at: 1, typed: BTreeMap::new() }
     }
 }
 

@@ -128,7 +128,7 @@ pub enum FieldValue {
         /// The chosen one.
         at: usize,
     },
-    /// Only told, never focused.
+    /// Shown only, never focused.
     Info(String),
 }
 
@@ -204,7 +204,7 @@ impl FormField {
         Self::choice(id, label, ["no", "yes"], usize::from(on))
     }
 
-    /// Only told.
+    /// Shown only.
     pub fn info(id: FieldId, label: &'static str, text: impl Into<String>) -> Self {
         Self::with_value(id, label, FieldValue::Info(text.into()))
     }
@@ -215,7 +215,7 @@ impl FormField {
         self
     }
 
-    /// Its text: lines joined by line breaks, the chosen option, or what is told.
+    /// Its text: lines joined by line breaks, the chosen option, or the information.
     pub fn text(&self) -> String {
         match &self.value {
             FieldValue::Text(input) => input.text(),

@@ -1,4 +1,4 @@
-//! Every action there is, with the words that footer, menus, help and README use for it.
+//! All actions, with their texts in footer, menus, help and documents.
 
 use crate::oob::PayloadShape;
 use crate::triage::Verdict;
@@ -7,7 +7,7 @@ use crate::triage::Verdict;
 /// the help.
 macro_rules! actions {
     ($($(#[$doc:meta])+ $actions:ident($area:ident) { $($variant:ident $name:literal $short:literal $help:literal;)+ })+) => {
-        /// What a key can ask for.
+        /// The action of a key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action { $($(#[$doc])+ $area($actions),)+ }
 
@@ -22,7 +22,7 @@ macro_rules! actions {
             /// All of them.
             pub const ALL: &[Action] = &[$($(Action::$area($actions::$variant),)+)+];
 
-            /// Its name in the key table, its short word and its sentence.
+            /// Its name in the key map, its short label and its description.
             fn words(self) -> [&'static str; 3] {
                 match self { $($(Self::$area($actions::$variant) => [$name, $short, $help],)+)+ }
             }
@@ -34,8 +34,8 @@ actions! {
     /// Views and panes: which of them is on the screen and has the keys.
     ViewAction(View) {
         Help "help" "keys" "show every key; type to filter";
-        Back "back" "" "close what is open: one layer";
-        Quit "quit" "leave" "leave this view; at the root, leave scandeck";
+        Back "back" "" "close the top layer";
+        Quit "quit" "leave" "leave this view; at top level, quit scandeck";
         NextPane "next_pane" "pane" "next pane";
         PreviousPane "previous_pane" "" "previous pane";
         Workspaces "workspaces" "" "go to Workspaces";
@@ -45,28 +45,28 @@ actions! {
         Captures "captures" "" "go to Captures";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Word lists";
-        PreviousTab "previous_tab" "" "previous tab of the detail; in the list of findings, the saved query before";
-        NextTab "next_tab" "" "next tab of the detail; in the list of findings, the next saved query";
-        OtherDown "other_down" "" "the other side down: from a list scroll the detail, from a detail walk the list";
-        OtherUp "other_up" "" "the other side up";
-        Zoom "zoom" "zoom" "give the focused pane the whole screen, and back";
-        PreviousView "previous_view" "" "the view before this one";
+        PreviousTab "previous_tab" "" "previous tab of the detail; in the list of findings, previous saved query";
+        NextTab "next_tab" "" "next tab of the detail; in the list of findings, next saved query";
+        OtherDown "other_down" "" "down on the other side: scroll the detail from a list, move in the list from a detail";
+        OtherUp "other_up" "" "up on the other side";
+        Zoom "zoom" "zoom" "maximize the focused pane, or restore it";
+        PreviousView "previous_view" "" "previous view";
     }
     /// The dashboard as a whole, and the first keys of sequences.
     AppAction(App) {
-        Cancel "cancel" "" "cancel what is open or under way; twice in a second: leave at once";
-        Refresh "refresh" "" "read anew from the service now";
-        GoPrefix "go" "go" "go …: a second key says where";
-        CopyPrefix "copy" "copy" "copy …: a second key says what";
-        GroupPrefix "group_prefix" "group" "group …: a second key says by what";
-        Commands "commands" "" "the command line: every view and action by name, with completion";
-        Redraw "redraw" "" "draw the screen anew";
-        Suspend "suspend" "" "hand the terminal back to the shell; `fg` returns";
+        Cancel "cancel" "" "cancel prompts and queued requests; twice within a second: quit";
+        Refresh "refresh" "" "refresh from the service now";
+        GoPrefix "go" "go" "go to …: a second key selects the list";
+        CopyPrefix "copy" "copy" "copy …: a second key selects what";
+        GroupPrefix "group_prefix" "group" "group by …: a second key selects the field";
+        Commands "commands" "" "command line: every view and action by name, with completion";
+        Redraw "redraw" "" "redraw the screen";
+        Suspend "suspend" "" "suspend to the shell; `fg` resumes";
     }
     /// Payloads.
     PayloadAction(Payload) {
-        Plant "payload" "payload" "a new payload of the current logger, copied; e tells afterwards where it went";
-        EditPlace "edit_place" "where it went" "parameter, technique and note of the payload: of this row, or made last";
+        Plant "payload" "payload" "create and copy a payload of the current logger; then e records its placement";
+        EditPlace "edit_place" "where it went" "edit parameter, technique and note of the selected or the latest payload";
     }
     /// `g`, then where to: from a row to what belongs to it.
     GoAction(Go) {
@@ -75,18 +75,18 @@ actions! {
         Scan "go_scan" "scan" "scan of this row, else Scans";
         Findings "go_findings" "findings" "findings of this row, else Findings";
         Logger "go_logger" "logger" "logger of this row, else the loggers";
-        Payloads "go_payloads" "payloads" "the payload book; of this row the payload it carries";
-        Workspace "go_workspace" "workspace" "workspace worked in";
+        Payloads "go_payloads" "payloads" "payload book; from a capture, the payload it contains";
+        Workspace "go_workspace" "workspace" "current workspace";
     }
     /// `y`, then what.
     CopyAction(Copy) {
-        Obvious "copy_obvious" "the obvious" "the obvious one: id, name or URL";
+        Obvious "copy_obvious" "the obvious" "id, name or URL, whichever fits the row";
         Url "copy_url" "URL" "URL";
-        Curl "copy_curl" "curl" "the API call as curl, the key left to $SCANDECK_API_KEY";
+        Curl "copy_curl" "curl" "API call as curl, with the key from $SCANDECK_API_KEY";
         Json "copy_json" "JSON" "JSON";
-        Command "copy_command" "command" "the command that opens this view";
+        Command "copy_command" "command" "command that opens this view";
         File "copy_file" "to a file" "JSON to a file in the current directory";
-        Shapes "copy_payload" "payload" "a payload in a shape: a third key says which";
+        Shapes "copy_payload" "payload" "payload in a shape: a third key selects it";
         Raw "copy_raw" "raw HTTP" "raw HTTP of a captured request";
     }
     /// `y p`, then the shape of the payload.
@@ -102,14 +102,14 @@ actions! {
     }
     /// `b`, then by what.
     GroupAction(Group) {
-        Class "group_class" "class" "by class: one decision for all of a kind";
+        Class "group_class" "class" "by class, to decide all findings of a class at once";
         Target "group_target" "target" "by target";
-        Cve "group_cve" "CVE" "by CVE, the first of each";
+        Cve "group_cve" "CVE" "by first CVE";
         Cwe "group_cwe" "CWE" "by CWE";
         Owasp "group_owasp" "OWASP" "by OWASP category";
         Port "group_port" "port" "by port";
-        Now "group_now" "now" "the board by NOW, each under a head";
-        Payload "group_payload" "payload" "by payload: what each brought in";
+        Now "group_now" "now" "retest board by current status";
+        Payload "group_payload" "payload" "by payload, with the hits of each";
         Source "group_source" "source" "by source address";
         Logger "group_logger" "logger" "by logger";
         None "group_none" "none" "no groups";
@@ -118,8 +118,8 @@ actions! {
     MoveAction(Move) {
         Down "down" "" "down";
         Up "up" "" "up";
-        Top "top" "" "to the first";
-        Bottom "bottom" "" "to the last";
+        Top "top" "" "first row";
+        Bottom "bottom" "" "last row";
         HalfDown "half_down" "" "half a page down";
         HalfUp "half_up" "" "half a page up";
         PageDown "page_down" "" "a page down";
@@ -127,21 +127,21 @@ actions! {
     }
     /// A list: in and out, filter, marks, order.
     ListAction(List) {
-        In "in" "open" "in: work in it, show what belongs to it, or open its detail";
-        Out "out" "out" "out again";
-        Filter "filter" "filter" "filter by words and fields (docs/query.md); the present filter to edit";
-        TakeBack "take_back" "" "take back the last filter or scope step";
-        Mark "mark" "mark" "mark, and down";
-        Range "range" "" "begin a range, and end it";
-        MarkAll "mark_all" "" "mark all shown; again: none";
-        Invert "invert" "" "invert the marks of what is shown";
+        In "in" "open" "open: switch to it, show its contents, or open its detail";
+        Out "out" "out" "back to the parent list";
+        Filter "filter" "filter" "edit the filter: words and fields (docs/query.md)";
+        TakeBack "take_back" "" "undo the last filter or scope change";
+        Mark "mark" "mark" "mark, and move down";
+        Range "range" "" "start or end a range";
+        MarkAll "mark_all" "" "mark all shown rows, or none";
+        Invert "invert" "" "invert the marks of the shown rows";
         Sort "sort" "" "next sort order";
     }
     /// A detail or any other text.
     TextAction(Text) {
-        Shown "shown" "" "next way to show this text: wrapped or long lines; a body decoded, raw or hex";
+        Shown "shown" "" "next display mode: wrapped or long lines; a body decoded, raw or hex";
         MarkThis "mark_this" "" "mark this item";
-        TabLeft "tab_left" "" "previous tab; on the first one out";
+        TabLeft "tab_left" "" "previous tab; on the first tab, close the detail";
         TabRight "tab_right" "" "next tab";
         ScrollLeft "scroll_left" "" "long lines: left";
         ScrollRight "scroll_right" "" "long lines: right";
@@ -151,25 +151,25 @@ actions! {
     }
     /// What is under the cursor, or marked.
     ItemAction(Item) {
-        New "new" "new" "make a new one; of captures or findings a finding of your own";
+        New "new" "new" "create an object; in captures and findings, a manual finding";
         Edit "edit" "edit" "edit";
-        Delete "delete" "delete" "delete, after a prompt that names it and what goes with it";
+        Delete "delete" "delete" "delete, after a prompt that lists what is deleted with it";
         Scan "scan" "scan" "scan this target, or every marked one";
-        Retest "retest" "retest" "retest: start again the scans that found this, or all marked";
-        Compare "compare" "compare" "what changed: two marked scans or captures, one and the one before it, a finding in its last two scans";
-        ScanAgain "scan_again" "again" "the same scan again";
+        Retest "retest" "retest" "retest: repeat the scans that found this, or all marked findings";
+        Compare "compare" "compare" "compare two marked scans or captures, one with the previous one, or a finding across its last two scans";
+        ScanAgain "scan_again" "again" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a prompt";
-        Report "report" "report" "make a report of this, or of all marked";
+        Report "report" "report" "create a report on this row, or on all marked rows";
         Download "download" "download" "download into the current directory; nothing is overwritten";
-        Replay "replay" "send again" "send this captured request again, to a URL that is typed, after a prompt";
-        Pause "pause" "pause" "pause the stream, and go on";
-        Clear "clear" "clear" "clear the logger: the service forgets its requests for good, after a prompt";
+        Replay "replay" "send again" "send this captured request again to a typed URL, after a prompt";
+        Pause "pause" "pause" "pause or resume the stream";
+        Clear "clear" "clear" "clear the logger: the service deletes its requests, after a prompt";
     }
     /// A verdict on findings.
     VerdictAction(Verdict) {
-        Confirm "confirm" "" "confirmed: it is there and matters";
+        Confirm "confirm" "" "confirmed: real and relevant";
         FalsePositive "false_positive" "" "false positive";
-        AcceptRisk "accept_risk" "" "risk accepted, for 90 days unless said";
+        AcceptRisk "accept_risk" "" "risk accepted, for 90 days by default";
         NotApplicable "not_applicable" "" "not applicable";
         Fix "fix" "" "fixed";
         InReview "in_review" "" "in review";
@@ -184,29 +184,29 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        TakeOver "take_over" "" "take over the decisions offered from where it was before its port moved";
+        TakeOver "take_over" "" "reuse the earlier decisions from before its port changed";
         More "decide_more" "more" "decide with details: reason, note, severity, tags, duplicate of, until, scope";
-        Note "note" "" "note: appended, never replaced";
-        Tags "tags" "" "tags: put on, -tag takes off";
+        Note "note" "" "add a note";
+        Tags "tags" "" "add tags; -tag removes one";
         Reason "reason" "" "reason of the verdict";
-        Severity "severity" "" "a severity of one's own, beside the scanner's";
-        DuplicateOf "duplicate_of" "" "what it is a duplicate of";
-        Until "until" "" "last day it holds";
-        Again "decide_again" "again" "the last decision again, and next";
-        PreviousChanged "previous_changed" "" "the row before that a scan changed: new, changed, gone, back, not retested";
-        NextChanged "next_changed" "" "the next row that a scan changed";
-        Rules "rules" "rules" "the list of rules";
-        SwitchRule "switch_rule" "off, on" "switch the rule off, or on again";
-        Undo "undo" "undo" "undo the last decision, and go there";
-        Redo "redo" "" "redo what was undone last";
+        Severity "severity" "" "severity override, beside the severity of the scanner";
+        DuplicateOf "duplicate_of" "" "duplicate of another finding";
+        Until "until" "" "last day of the decision";
+        Again "decide_again" "again" "repeat the last decision, and next";
+        PreviousChanged "previous_changed" "" "previous row that a scan changed: new, changed, absent, reappeared, not retested";
+        NextChanged "next_changed" "" "next row that a scan changed";
+        Rules "rules" "rules" "list of rules";
+        SwitchRule "switch_rule" "off, on" "switch the rule off or on";
+        Undo "undo" "undo" "undo the last decision, and go to its finding";
+        Redo "redo" "" "redo the last undone decision";
     }
     /// A review, card by card.
     ReviewAction(Review) {
-        Open "review" "review" "review what is shown card by card, or go on with the review";
+        Open "review" "review" "review the shown findings card by card, or resume the review";
         Skip "review_skip" "skip" "skip this card";
-        Back "review_back" "back" "the card before";
-        Exclude "review_leave_out" "" "on the tab Where: leave this finding out of the decision, or take it in";
-        End "review_end" "stop" "stop here: to the summary of what was decided";
+        Back "review_back" "back" "previous card";
+        Exclude "review_leave_out" "" "on the tab Where: exclude this finding from the decision, or include it";
+        End "review_end" "stop" "stop, and show the summary of the decisions";
         Close "review_close" "" "on the summary: end the review";
     }
     /// The fields of a form.
@@ -215,8 +215,8 @@ actions! {
         PreviousField "previous_field" "" "previous field";
         FieldDown "field_down" "" "down in a field of several lines, else the next field";
         FieldUp "field_up" "" "up in a field of several lines, else the previous field";
-        Enter "enter" "" "next field; a new line where there are several; on the button: send";
-        Send "send" "send" "send from anywhere";
+        Enter "enter" "" "next field; in a text of several lines, a new line; on the button, send";
+        Send "send" "send" "send the form";
         ChoiceLeft "choice_left" "" "previous choice; in a text: left";
         ChoiceRight "choice_right" "" "next choice; in a text: right";
         ChoiceNext "choice_next" "choose" "next choice; in a text: a space";
@@ -226,10 +226,10 @@ actions! {
     EditAction(Edit) {
         Close "close" "close" "close; a form keeps its draft";
         Yes "yes" "yes" "yes";
-        IncludeHidden "take_hidden" "all" "take the marked rows that the filter hides too";
+        IncludeHidden "take_hidden" "all" "include the marked rows that the filter hides";
         Accept "accept" "done" "done";
-        Complete "complete" "" "complete what is typed: the next of what is offered";
-        CompleteBack "complete_back" "" "the one before of what is offered";
+        Complete "complete" "" "complete the input with the next suggestion";
+        CompleteBack "complete_back" "" "complete the input with the previous suggestion";
         LineDown "line_down" "" "down, while typing; in a filter: a later query";
         LineUp "line_up" "" "up, while typing; in a filter: an earlier query";
         LinePageDown "line_page_down" "" "a page down, while typing";
@@ -237,9 +237,9 @@ actions! {
     }
     /// The first-start question.
     SetupAction(Setup) {
-        Here "here" "here" "run the service on this machine; it goes on when you leave";
-        Hosted "hosted" "hosted" "use a service elsewhere: base URL and API key";
-        Demo "demo" "demo" "a throw-away world on loopback, gone when you leave";
+        Here "here" "here" "run the service on this machine; it keeps running when you quit";
+        Hosted "hosted" "hosted" "use a hosted service: base URL and API key";
+        Demo "demo" "demo" "temporary demo on loopback, deleted when you quit";
     }
 }
 
@@ -254,17 +254,17 @@ impl Action {
         self.words()[0]
     }
 
-    /// One word for footer and menus; empty where it is not shown there.
+    /// Short label of footer and menus; empty where it is not shown there.
     pub fn short(self) -> &'static str {
         self.words()[1]
     }
 
-    /// What it does, for the help.
+    /// Description of the help.
     pub fn describe(self) -> &'static str {
         self.words()[2]
     }
 
-    /// What it asks of what lies over the panes; none where it is of another area.
+    /// The action on the open overlay; none where it is of another area.
     pub fn edit(self) -> Option<EditAction> {
         match self {
             Self::Edit(action) => Some(action),
@@ -272,7 +272,7 @@ impl Action {
         }
     }
 
-    /// It changes something at the service, or makes something for a target: off in a read-only session.
+    /// Whether it changes the service or creates a payload: off in a read-only session.
     pub fn changes(self) -> bool {
         match self {
             Self::Item(action) => action.changes(),
@@ -315,7 +315,7 @@ impl ItemAction {
 }
 
 impl MoveAction {
-    /// By how many rows it moves, where a page has so many.
+    /// The number of rows that it moves, for a page of this size.
     pub fn rows(self, page: isize) -> isize {
         match self {
             Self::Down => 1,
@@ -331,7 +331,7 @@ impl MoveAction {
 }
 
 impl VerdictAction {
-    /// The verdict that this key gives, and whether the cursor goes on to the next row.
+    /// The verdict of this key, and whether the cursor moves to the next row.
     pub fn verdict(self) -> (Verdict, bool) {
         match self {
             Self::Confirm => (Verdict::Confirmed, false),

@@ -1,9 +1,9 @@
-//! Where a key is pressed: the layers of the key table.
+//! Contexts of keys: the layers of the key map.
 
-/// A section of the key table. Several hold at once, the inner before the outer.
+/// A section of the key map. Several are active at once, the inner before the outer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Context {
-    /// Everywhere outside of text.
+    /// Everywhere except in text fields.
     Everywhere,
     /// After `g`.
     Go,
@@ -15,9 +15,9 @@ pub enum Context {
     Group,
     /// After `b` in the captures.
     CaptureGroup,
-    /// A list has the keys.
+    /// A list has the focus.
     Lists,
-    /// The workspaces, list or detail; so the next seven.
+    /// The pane of the workspaces; the next ones are panes too.
     Workspaces,
     /// Targets.
     Targets,
@@ -39,7 +39,7 @@ pub enum Context {
     Board,
     /// A review card.
     Review,
-    /// A detail or any other text has the keys.
+    /// A detail or any other text has the focus.
     Text,
     /// A text in which a search is open.
     Search,
@@ -91,7 +91,7 @@ impl Context {
         Context::Setup,
     ];
 
-    /// Its section in the key table.
+    /// Its section in the key map.
     pub fn name(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
@@ -124,7 +124,7 @@ impl Context {
         }
     }
 
-    /// Its head in help and README.
+    /// Its heading in the help and the documents.
     pub fn title(self) -> &'static str {
         match self {
             Self::Everywhere => "Everywhere",
@@ -162,7 +162,7 @@ impl Context {
         Self::ALL.into_iter().find(|context| context.name() == name)
     }
 
-    /// What of the first key of a sequence is typed before the keys of this context.
+    /// The keys of a sequence before those of this context.
     pub fn prefix(self) -> Option<&'static str> {
         match self {
             Self::Go => Some("g"),

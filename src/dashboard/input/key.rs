@@ -13,7 +13,7 @@ pub struct KeyChord {
     modifiers: KeyModifiers,
 }
 
-/// Names of the keys that are no character, and of those that cannot stand for themselves.
+/// Names of the keys that are not a printable character.
 const NAMED: &[(&str, KeyCode)] = &[
     ("space", KeyCode::Char(' ')),
     ("enter", KeyCode::Enter),
@@ -53,7 +53,7 @@ impl KeyChord {
         self.code
     }
 
-    /// The character that typing this key writes into a text.
+    /// The character that this key types into a text.
     pub fn typed(self) -> Option<char> {
         match self.code {
             KeyCode::Char(letter) if self.modifiers.is_empty() => Some(letter),
@@ -61,7 +61,7 @@ impl KeyChord {
         }
     }
 
-    /// Reads the spelling of a key: a character, a name, `f1`, with `ctrl-` or `alt-` before it. Nothing when it is none.
+    /// Parses a key: a character, a name, `f1`, with `ctrl-` or `alt-` before it. None for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let mut chars = text.chars();
         if let (Some(letter), None) = (chars.next(), chars.next()) {
@@ -95,7 +95,7 @@ impl From<KeyEvent> for KeyChord {
             KeyCode::Tab if event.modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
             code => code,
         };
-        // ctrl-J with Caps Lock is ctrl-j: terminals that tell them apart would lose the key otherwise.
+        // ctrl-J with Caps Lock is ctrl-j: terminals that distinguish them would lose the key otherwise.
         if let (KeyCode::Char(letter), true) = (code, modifiers.contains(KeyModifiers::CONTROL)) {
             return Self { code: KeyCode::Char(letter.to_ascii_lowercase()), modifiers };
         }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_read_back() {
+    fn printed_key_parses_to_itself() {
         for text in ["a", "G", "?", "-", "space", "shift-tab", "ctrl-d", "alt-x", "ctrl--", "f1", "pgdn", "<", "é"] {
             assert_eq!(KeyChord::parse(text).map(|key| key.to_string()).as_deref(), Some(text));
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_is_one_value_however_the_terminal_tells_it() {
+    fn key_has_one_value_in_every_terminal() {
         let event = |code, modifiers| KeyChord::from(KeyEvent::new(code, modifiers));
         for same in [
             event(KeyCode::Char('G'), KeyModifiers::NONE),

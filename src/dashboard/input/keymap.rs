@@ -1,47 +1,42 @@
-//! The key table: read from TOML, looked up by layers, told as footer, help and Markdown.
+//! The key map: read from TOML, looked up by layers, printed as footer, help and Markdown.
 
 use crate::dashboard::input::action::Action;
 use crate::dashboard::input::{Context, KeyChord};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The table the program ships with.
+/// The default key map.
 const BUILTIN: &str = include_str!("../../../assets/keymap.toml");
 
-/// An action with the keys that ask for it, in one context.
+/// An action with its keys in one context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where.
     pub context: Context,
-    /// What.
     pub action: Action,
-    /// By which keys, the first one shown in the footer.
+    /// The first one is shown in the footer.
     pub keys: Vec<KeyChord>,
 }
 
-/// One thing the footer says: a key and a word.
+/// A key of the footer with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHint {
-    /// The key as printed.
     pub key: String,
-    /// What it does, one or two words.
+    /// One or two words.
     pub label: &'static str,
-    /// For asking whether it is off just now.
+    /// To find out whether it is off at the moment.
     pub action: Action,
 }
 
 /// One section of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelpSection {
-    /// Where its keys work.
     pub context: Context,
-    /// Its head.
     pub title: &'static str,
-    /// Keys as printed, and what they do.
+    /// Keys as printed, with descriptions.
     pub lines: Vec<(String, &'static str)>,
 }
 
-/// Why a key table is refused.
+/// Why a key map is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
     #[error("the key table is no TOML: {0}")]
@@ -56,7 +51,7 @@ pub enum KeymapError {
     Twice { place: &'static str, key: String, first: &'static str, second: &'static str },
 }
 
-/// The key table.
+/// The key map.
 #[derive(Debug, Default)]
 pub struct Keymap {
     entries: Vec<Entry>,
@@ -64,7 +59,7 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// The table the program ships with. A test holds that it can be read.
+    /// The default key map. A test holds that it can be read.
     pub fn builtin() -> Arc<Self> {
         Arc::new(Self::parse(BUILTIN).unwrap_or_default())
     }
@@ -72,7 +67,7 @@ impl Keymap {
     /// Reads a table.
     ///
     /// # Errors
-    /// When it is no TOML, names a place, action or key that does not exist, or has a key twice in one place.
+    /// The text is not TOML, names an unknown context, action or key, or has a key twice in one context.
     pub fn parse(text: &str) -> Result<Self, KeymapError> {
         type Raw = HashMap<String, toml::Table>;
         let raw: Raw = toml::from_str(text).map_err(|error| KeymapError::Toml(error.message().to_owned()))?;
@@ -106,7 +101,7 @@ impl Keymap {
         Ok(())
     }
 
-    /// What a key means in the innermost of these contexts that knows it.
+    /// The action of a key in the innermost of these contexts that has it.
     pub fn action(&self, contexts: &[Context], key: KeyChord) -> Option<Action> {
         contexts.iter().find_map(|&context| self.by_key.get(&(context, key)).copied())
     }
@@ -121,8 +116,7 @@ impl Keymap {
         self.entries(context).find(|entry| entry.action == action)?.keys.first().map(KeyChord::to_string)
     }
 
-    /// What a footer says for one context, in the order of the table: actions with a short word, those of later
-    /// versions left out.
+    /// The footer of one context, in the order of the key map: actions with a short label.
     pub fn hints(&self, context: Context) -> Vec<KeyHint> {
         self.entries(context)
             .filter(|entry| !entry.action.short().is_empty())
@@ -133,7 +127,7 @@ impl Keymap {
             .collect()
     }
 
-    /// Everything, for the help: a section a context.
+    /// The help: a section per context.
     pub fn help(&self) -> Vec<HelpSection> {
         Context::ALL
             .into_iter()
@@ -162,7 +156,7 @@ mod tests {
     use crate::dashboard::input::action::MoveAction;
 
     #[test]
-    fn the_built_in_table_can_be_read_and_no_place_has_a_key_twice() {
+    fn default_key_map_is_valid() {
         let keymap = Keymap::parse(BUILTIN).unwrap();
         assert_eq!(
             keymap.action(&[Context::Lists, Context::Everywhere], KeyChord::char('j')),
@@ -171,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_action_has_a_key() {
+    fn action_has_a_key() {
         let keymap = Keymap::builtin();
         for &action in Action::ALL {
             assert!(keymap.entries.iter().any(|entry| entry.action == action), "{action:?}");
@@ -179,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pane_hides_of_the_layers_under_it_is_meant() {
+    fn pane_hides_no_key_of_lower_layers() {
         let keymap = Keymap::builtin();
         let panes = [
             Context::Workspaces,
@@ -202,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_table_is_refused_with_the_place() {
+    fn invalid_key_map_is_refused_with_the_context() {
         for (table, word) in [
             ("[lists]\ndown = ['j']\nup = ['j']", "twice"),
             ("[lists]\ndown = ['hyper-j']", "no key"),
@@ -225,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_table_is_the_order_of_the_footer() {
+    fn footer_has_the_order_of_the_key_map() {
         let hints = Keymap::builtin().hints(Context::Scans);
-        let told: Vec<_> = hints.iter().map(|hint| (hint.key.as_str(), hint.label)).collect();
+        let hints: Vec<_> = hints.iter().map(|hint| (hint.key.as_str(), hint.label)).collect();
         let first = [("s", "again"), ("n", "new"), ("S", "stop"), ("R", "report"), ("D", "delete")];
-        assert_eq!(told[..first.len()], first);
+        assert_eq!(hints[..first.len()], first);
     }
 }

@@ -1,7 +1,7 @@
 //! The state of each pane's list.
 
 use crate::contract::{Logger, Report, Scan, Target, Wordlist, Workspace};
-use crate::dashboard::data::BoardRow;
+use crate::dashboard::data::{BoardRow, Revisions};
 use crate::dashboard::list::{FindingGroups, List, StreamList};
 use crate::oob::Payload;
 use crate::triage::Case;
@@ -19,4 +19,6 @@ pub struct Lists {
     pub wordlists: List<Wordlist>,
     pub payloads: List<Payload>,
     pub board: List<BoardRow>,
+    /// What the rows and everything else that is derived were computed from.
+    pub(crate) shown_revisions: Revisions,
 }

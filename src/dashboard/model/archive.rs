@@ -13,7 +13,6 @@ impl Model {
         self.captures.oob.book.take(payloads.iter().cloned());
         effects.push(Effect::Plant(payloads));
         self.list_payloads();
-        self.screen.dirty = true;
     }
 
     /// Updates the hosts of the targets, and the captures if their filter queries targets.

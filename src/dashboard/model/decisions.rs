@@ -86,12 +86,6 @@ impl Model {
         }
         let touched = std::mem::take(&mut self.findings.triage.touched);
         self.reassess(&touched);
-        self.settings.tabs.stale = true;
-        self.show_rows(Pane::Findings);
-        self.show_rows(Pane::Targets);
-        self.make_board();
-        self.count_since();
-        self.screen.dirty = true;
     }
 
     /// Updates the stances on some findings.
@@ -178,7 +172,6 @@ impl Model {
         self.findings.triage.touched.extend(touched);
         let lists = &mut self.lists;
         lists.finding_groups.count_undecided(&lists.findings, &self.findings.triage.assessments);
-        self.screen.dirty = true;
     }
 
     /// Handles a message of the decision store.
@@ -209,6 +202,5 @@ impl Model {
                 None => self.say_problem("decisions", &problem),
             }
         }
-        self.screen.dirty = true;
     }
 }

@@ -10,7 +10,6 @@ impl Model {
         }
         self.overlay.modals.push(Modal::Form(Box::new(form)));
         self.check_form();
-        self.screen.dirty = true;
     }
 
     /// Checks the form that has the keys; true when it can be sent.

@@ -275,6 +275,11 @@ impl Lists {
         ])
     }
 
+    /// Selects this row of a pane when it arrives, unless the selection is moved before.
+    pub(crate) fn want(&mut self, pane: Pane, id: i64) {
+        registry!(of [pane, T => T::list_mut(self).want(id.into()), captures => {}]);
+    }
+
     /// The selected row of a pane: an item or a group header.
     pub(crate) fn selected_row(&self, pane: Pane) -> Option<RowRef> {
         registry!(of [

@@ -25,6 +25,7 @@ pub mod modal;
 pub mod navigation;
 pub mod payloads;
 pub mod plan;
+pub mod refresh;
 pub mod rows;
 pub mod say;
 pub mod seen;
@@ -110,6 +111,8 @@ pub struct FindingsState {
     pub guards: Guards,
     pub review: Option<Box<Review>>,
     pub board: Option<Board>,
+    /// Raised when it shows something else.
+    pub(crate) board_revision: u64,
     /// The item whose detail is on the screen, and since when: after a second it counts as seen.
     pub(crate) looking: Option<(Pane, i64, Duration)>,
 }
@@ -143,6 +146,8 @@ pub struct ScansState {
 pub struct SettingsState {
     pub tabs: Tabs,
     pub since: Since,
+    /// Raised when tabs or the last visit change.
+    pub(crate) revision: u64,
 }
 
 /// Focus and scope.
@@ -215,7 +220,7 @@ impl Model {
             findings: FindingsState::default(),
             captures: CapturesState::default(),
             scans: ScansState::default(),
-            settings: SettingsState { tabs, since: Since::default() },
+            settings: SettingsState { tabs, since: Since::default(), revision: 0 },
             navigation: Navigation {
                 scope: Scope::default(),
                 focus: Focus { pane: Pane::Findings, in_detail: false, zoomed: false },

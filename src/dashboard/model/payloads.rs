@@ -17,8 +17,6 @@ impl Model {
         let here = self.captures.oob.book.payloads().filter(|payload| payload.workspace == workspace).cloned();
         let table = Arc::new(Table::new(here));
         self.data.payloads.succeed(table, Stamp(self.now.wall));
-        self.show_rows(Pane::Payloads);
-        self.screen.dirty = true;
     }
 
     /// Updates the list after hits or waits changed.

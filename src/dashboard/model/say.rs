@@ -16,7 +16,6 @@ impl Model {
     /// Shows a text over the panes.
     pub(crate) fn show_text(&mut self, title: impl Into<String>, body: impl Into<String>) {
         self.overlay.modals.push(Modal::Text(TextBox { title: title.into(), body: body.into(), scroll: 0 }));
-        self.screen.dirty = true;
     }
 
     /// Says that an action has no effect in the focused pane.

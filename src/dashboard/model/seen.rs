@@ -40,6 +40,5 @@ impl Model {
         self.findings.triage.seen.extend(keys.iter().copied());
         let workspace = self.workspace_name();
         effects.push(Effect::MarkSeen { workspace, keys });
-        self.screen.dirty = true;
     }
 }

@@ -28,7 +28,6 @@ impl Model {
         let workspace = self.workspace_name();
         self.settings.since.last = self.setting(LOOKED, &workspace);
         self.settings.since.what = What::default();
-        self.count_since();
     }
 
     /// Counts the changes since the last view.
@@ -50,17 +49,13 @@ impl Model {
                 false => what.done += 1,
             }
         }
-        self.screen.dirty |= self.settings.since.what != what;
         self.settings.since.what = what;
     }
 
     /// Counts the captures since the last view. The other counts do not change.
     pub(crate) fn count_since_caught(&mut self) {
         let Some(last) = self.settings.since.last else { return };
-        let caught = self.caught_since(last);
-        let what = &mut self.settings.since.what;
-        self.screen.dirty |= caught != (what.captures, what.payloads);
-        (what.captures, what.payloads) = caught;
+        (self.settings.since.what.captures, self.settings.since.what.payloads) = self.caught_since(last);
     }
 
     fn caught_since(&self, last: Stamp) -> (usize, usize) {

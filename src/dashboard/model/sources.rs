@@ -202,7 +202,7 @@ impl Model {
     pub(crate) fn update_decisions(&mut self, rows: &[usize]) {
         let Some(table) = self.data.findings.value().cloned() else { return };
         self.with_cache(&table, |model, _, cache| cache.update_decisions(rows, &model.triaged(&table)));
-        self.settings.tabs.stale = true;
+        self.findings.triage.revision += 1;
     }
 
     /// The lists that queries on a kind depend on.

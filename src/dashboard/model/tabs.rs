@@ -22,7 +22,6 @@ impl Model {
             }
             self.apply_filter(pane);
         }
-        self.screen.dirty = true;
         Ok(())
     }
 
@@ -42,7 +41,6 @@ impl Model {
         }
         self.lists.set_order(pane, keys);
         self.show_rows(pane);
-        self.screen.dirty = true;
         Ok(())
     }
 
@@ -53,7 +51,6 @@ impl Model {
         self.lists.findings.filter = query;
         self.lists.findings.earlier.clear();
         self.apply_filter(Pane::Findings);
-        self.screen.dirty = true;
     }
 
     /// Opens the next or previous tab, around the ends.
@@ -123,8 +120,7 @@ impl Model {
     }
 
     fn tabs_changed(&mut self, effects: &mut Vec<Effect>) {
-        self.settings.tabs.stale = true;
-        self.screen.dirty = true;
+        self.settings.revision += 1;
         let saved = self.settings.tabs.saved.clone();
         self.remember_here(TABS, &saved, effects);
     }
@@ -158,6 +154,7 @@ impl Model {
             self.lists.findings.filter.is_empty() || self.settings.tabs.chosen(&self.lists.findings.filter).is_some();
         let at = tabs.at;
         self.settings.tabs = tabs;
+        self.settings.revision += 1;
         if untouched && !self.lists.findings.held {
             self.open_tab(at);
         }
@@ -168,9 +165,6 @@ impl Model {
 
     /// Counts the findings of the tabs, if the counts are out of date.
     pub(crate) fn count_tabs(&mut self) {
-        if !std::mem::take(&mut self.settings.tabs.stale) {
-            return;
-        }
         let Some(table) = self.data.findings.value().cloned() else {
             self.settings.tabs.counts.clear();
             return;
@@ -181,7 +175,6 @@ impl Model {
             let source = model.triaged(&table);
             queries.iter().map(|query| cache.matches(query, &source).count()).collect()
         });
-        self.screen.dirty |= self.settings.tabs.counts != counts;
         self.settings.tabs.counts = counts;
     }
 }

@@ -1,4 +1,4 @@
-//! What the arguments of a command came to: typed, looked up, ready to be used.
+//! The parsed arguments of a command.
 
 use crate::contract::{LoggerId, ScanId, Shared, TargetId, WorkspaceId};
 use crate::dashboard::palette::Many;
@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // named like their shapes
 pub enum ArgumentValue {
-    /// A query that can be read, as typed.
+    /// A valid query, as typed.
     Query(String),
     Text(String),
     Workspace(WorkspaceId),
@@ -20,23 +20,23 @@ pub enum ArgumentValue {
     Finding(CaseId),
     Payload(Token),
     Many(Many),
-    /// Which of the fixed words.
+    /// One of the fixed words.
     Choice(&'static str),
     Baseline(Option<Baseline>),
-    /// What is said with a verdict.
+    /// Options of a verdict.
     Details(Box<Draft>),
-    /// Put on, and taken off.
+    /// Added and removed tags.
     Tags((Vec<Shared>, Vec<Shared>)),
 }
 
-/// The arguments of a line, in the order of the slots; those left out are missing.
+/// The arguments of a line, in the order of the slots, without omitted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Args {
-    /// With the place in the line of each.
+    /// With the range of each in the line.
     pub values: Vec<(Range<usize>, ArgumentValue)>,
 }
 
-/// Asks for the first argument of a kind.
+/// Functions that return the first argument of a kind.
 macro_rules! getters {
     ($($name:ident $variant:ident $type:ty;)+) => {
         impl Args {
@@ -86,7 +86,7 @@ impl Args {
         })
     }
 
-    /// What is said with a verdict.
+    /// Options of a verdict.
     pub fn details(&self) -> Option<Draft> {
         self.values.iter().find_map(|(_, value)| match value {
             ArgumentValue::Details(draft) => Some((**draft).clone()),

@@ -1,4 +1,4 @@
-//! What can be said with a verdict, in any order: `reason=not_reproducible until=2027-01-31 note="two proxies"`.
+//! Options of a verdict, in any order: `reason=not_reproducible until=2027-01-31 note="two proxies"`.
 
 use crate::contract::{Risk, Shared};
 use crate::dashboard::model::Fault;
@@ -11,22 +11,22 @@ use std::ops::Range;
 /// The verdicts by name, for the table of commands.
 pub const VERDICTS: &[&str] =
     &["open", "in_review", "confirmed", "false_positive", "risk_accepted", "not_applicable", "fixed", "duplicate"];
-/// Those that a rule can give: a duplicate is one of a single finding.
+/// The verdicts of rules: a duplicate refers to a single finding.
 pub const RULED: &[&str] = VERDICTS.split_at(7).0;
 
-/// What can be said, with what it is.
+/// The keys with their descriptions.
 pub const KEYS: [(&str, &str); 5] = [
-    ("reason=", "why; none for no reason"),
+    ("reason=", "reason; none for no reason"),
     ("until=", "the last day it holds; none for no end"),
-    ("note=", "a note; in quotes when it has blanks"),
-    ("severity=", "a severity of one's own; none for the scanner's"),
-    ("tag=", "tags, with commas between them"),
+    ("note=", "note; in quotes when it contains blanks"),
+    ("severity=", "severity override; none for the severity of the scanner"),
+    ("tag=", "tags, separated by commas"),
 ];
 
 /// The risks by name.
 pub const RISKS: [Risk; 5] = [Risk::Critical, Risk::High, Risk::Medium, Risk::Low, Risk::Info];
 
-/// Reads what is said with a verdict.
+/// Parses the options of a verdict.
 pub(crate) fn read(verdict: Option<Verdict>, text: &str, place: Range<usize>) -> Result<Draft, Fault> {
     let mut draft = Draft { verdict, ..Draft::default() };
     for word in slot::words(&text[..place.end], place.start) {
@@ -68,12 +68,12 @@ fn wish<T>(value: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<Draft
 fn reason(verdict: Option<Verdict>, value: &str, at: &Range<usize>) -> Result<Reason, Fault> {
     let fits = verdict.map(Verdict::reasons).unwrap_or_default();
     let words: Vec<&str> = fits.iter().map(|reason| reason.as_str()).collect();
-    let told = match words.as_slice() {
+    let message = match words.as_slice() {
         [] => "this verdict has no reasons".to_owned(),
         words => format!("one of {}", words.join(", ")),
     };
     Reason::named(value).filter(|reason| fits.contains(reason)).ok_or_else(|| {
-        let fault = Fault::new(at.clone(), told);
+        let fault = Fault::new(at.clone(), message);
         nearest(value, words.iter().copied()).map_or(fault.clone(), |near| fault.with_hint(format!("{near}?")))
     })
 }

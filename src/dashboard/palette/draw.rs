@@ -1,5 +1,5 @@
-//! The command line: what is typed in the last row, what could be meant above it, and between them the command's shape
-//! or the reason why the line cannot be run.
+//! Drawing of the command line: the input in the last row, the suggestions above it, and between them the usage of the
+//! command or the reason why the line cannot be run.
 
 use crate::dashboard::input::Context;
 use crate::dashboard::input::action::{Action, EditAction};
@@ -20,10 +20,10 @@ pub(crate) fn draw_command(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, line: &Com
     Clear.render(spot, buf);
     let (head, rest) = take_top(spot, u16::from(spot.height > 2));
     let (rest, input) = take_bottom(rest, 1);
-    let (offers, told) = take_bottom(rest, 1);
+    let (offers, info) = take_bottom(rest, 1);
     draw_head(cx, buf, head);
     draw_offers(cx.theme, buf, offers, line);
-    draw_line(buf, told, &told_line(cx, line, told.width));
+    draw_line(buf, info, &info_line(cx, line, info.width));
     draw_input(cx.theme, buf, input, line);
 }
 
@@ -38,7 +38,7 @@ fn draw_head(cx: &Cx<'_>, buf: &mut Buffer, area: Rect) {
         Hint::new(key(Action::Edit(EditAction::Complete)), "complete"),
         Hint::new(
             format!("{} {}", key(Action::Edit(EditAction::LineUp)), key(Action::Edit(EditAction::LineDown))),
-            "walk, or what was run",
+            "choose, or recall",
         ),
         Hint::new(key(Action::Edit(EditAction::Close)), "close"),
     ];
@@ -60,7 +60,7 @@ fn draw_offers(theme: Theme, buf: &mut Buffer, area: Rect, line: &CommandLine) {
     }
 }
 
-/// Name with its arguments left, what it does or why it is off, its key right.
+/// Name and arguments on the left, description or the reason why it is off, its key on the right.
 fn draw_offer(theme: Theme, buf: &mut Buffer, area: Rect, offer: &CommandOffer, chosen: bool) {
     let bar = if chosen { theme.glyphs.selected } else { " " };
     let mut left = Line::from(Span::styled(bar, theme.key()));
@@ -100,8 +100,8 @@ fn cut(theme: Theme, text: &str, columns: usize) -> String {
     format!("{}{}", kept.trim_end(), theme.glyphs.ellipsis)
 }
 
-/// Why the line cannot be run, else what its command takes and does.
-fn told_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
+/// Why the line cannot be run, else usage and description of its command.
+fn info_line(cx: &Cx<'_>, line: &CommandLine, width: u16) -> Line<'static> {
     let theme = cx.theme;
     if let Some(fault) = &line.fault {
         let words = text::clean(&fault.to_string()).into_owned();

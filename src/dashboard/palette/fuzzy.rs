@@ -1,15 +1,15 @@
-//! Letters in order: `rfr` finds `refresh`, `fp` finds `false positive`.
+//! Fuzzy matching of letters in order: `rfr` finds `refresh`, `fp` finds `false positive`.
 
-/// How well typed letters fit a name, and which letters of it they are.
+/// The score of a match, and the matched letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// More is better.
+    /// Higher is better.
     pub score: i32,
-    /// Places of the letters in the name, counted in characters.
+    /// Positions of the letters in the name, in characters.
     pub letters: Vec<usize>,
 }
 
-/// Fits typed letters into a name, case and blanks apart; nothing when they are not in it in this order.
+/// Matches typed letters with a name, ignoring case and blanks; none when the name does not contain them in this order.
 pub fn fit(typed: &str, name: &str) -> Option<Fit> {
     let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (wanted, name) = (letters(typed), letters(name));
@@ -25,7 +25,7 @@ fn is_gap(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '_' | '-')
 }
 
-/// As early as they come from a start on; where a word begins with a letter, that one is taken.
+/// Matches from a start as early as possible, but prefers letters that begin a word.
 fn fit_from(wanted: &[char], name: &[char], start: usize) -> Option<Fit> {
     let begins = |at: usize| at == 0 || is_gap(name[at - 1]);
     let mut letters = vec![start];
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_beats_beginnings_of_words_and_these_letters_anywhere() {
+    fn prefix_ranks_before_word_starts_and_other_letters() {
         let names = ["take back", "target", "tab rename", "report", "mark"];
         assert_eq!(best("tar", &names), ["target", "tab rename"]);
         assert_eq!(best("tb", &names), ["take back", "tab rename"]);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_do_not_count_and_the_letters_are_told() {
+    fn match_ignores_gaps_and_returns_its_letters() {
         assert_eq!(fit("false_p", "false positive").unwrap().letters, [0, 1, 2, 3, 4, 6]);
         assert_eq!(fit("fp", "false positive").unwrap().letters, [0, 6]);
         assert!(fit("", "anything").unwrap().letters.is_empty());

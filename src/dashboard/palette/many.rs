@@ -1,21 +1,18 @@
-//! `COUNT FILE [shape=SHAPE]`: many payloads at once, a line each of a file.
+//! `COUNT FILE [shape=SHAPE]`: many payloads at once, one per line of a file.
 
 use crate::dashboard::model::Fault;
 use crate::oob::{MOST, PayloadShape};
 use std::ops::Range;
 
-/// What was asked for.
+/// The request for many payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Many {
-    /// How many.
     pub count: usize,
-    /// Into which file.
     pub file: String,
-    /// In which shape.
     pub shape: PayloadShape,
 }
 
-/// Reads it; nothing where the text is a query, because it begins with no number or ends with it.
+/// Parses it; none for a query, which does not begin with a number or has nothing after it.
 pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
     let (number, rest) = typed.split_once(char::is_whitespace)?;
     let count: usize = number.parse().ok()?;
@@ -40,27 +37,27 @@ pub fn read(typed: &str, place: &Range<usize>) -> Option<Result<Many, Fault>> {
 mod tests {
     use super::*;
 
-    fn told(typed: &str) -> Option<Result<(usize, String, PayloadShape), String>> {
+    fn parsed(typed: &str) -> Option<Result<(usize, String, PayloadShape), String>> {
         let read = read(typed, &(0..typed.len()))?;
         Some(read.map(|many| (many.count, many.file, many.shape)).map_err(|fault| fault.reason))
     }
 
     #[test]
-    fn a_number_and_a_file_are_many_payloads_and_anything_else_is_a_query() {
-        assert_eq!(told("200 urls.txt"), Some(Ok((200, "urls.txt".to_owned(), PayloadShape::Plain))));
-        assert_eq!(told("3 my urls.txt shape=xxe"), Some(Ok((3, "my urls.txt".to_owned(), PayloadShape::Xxe))));
-        assert_eq!([told("is:hit"), told("200"), told("q shape"), told("")], [None, None, None, None]);
+    fn number_and_file_are_many_payloads() {
+        assert_eq!(parsed("200 urls.txt"), Some(Ok((200, "urls.txt".to_owned(), PayloadShape::Plain))));
+        assert_eq!(parsed("3 my urls.txt shape=xxe"), Some(Ok((3, "my urls.txt".to_owned(), PayloadShape::Xxe))));
+        assert_eq!([parsed("is:hit"), parsed("200"), parsed("q shape"), parsed("")], [None, None, None, None]);
     }
 
     #[test]
-    fn what_cannot_be_made_is_refused_with_the_reason() {
+    fn invalid_request_is_refused_with_the_reason() {
         for (typed, word) in [
             ("0 f", "1 to"),
             ("10001 f", "1 to"),
             ("5 f shape=round", "unknown shape"),
             ("5 shape=xxe", "file is missing"),
         ] {
-            assert!(matches!(told(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", told(typed));
+            assert!(matches!(parsed(typed), Some(Err(why)) if why.contains(word)), "{typed}: {:?}", parsed(typed));
         }
     }
 }

@@ -35,7 +35,7 @@ pub use crate::dashboard::model::{CommandLine, CommandOffer};
 pub use crate::dashboard::palette::args::{Args, ArgumentValue};
 pub use crate::dashboard::palette::slot::{ArgumentShape, ArgumentSlot};
 
-/// Carries a command out; an error is said to the person.
+/// Runs a command; an error is shown to the user.
 pub type Run = fn(&mut Model, &Args, &mut Vec<Effect>) -> Result<(), String>;
 
 /// One command.
@@ -43,22 +43,21 @@ pub type Run = fn(&mut Model, &Args, &mut Vec<Effect>) -> Result<(), String>;
 pub struct Command {
     /// Its name: words in lower case. `_` and `-` can be typed between them too.
     pub name: Cow<'static, str>,
-    /// What follows the name.
+    /// Its arguments.
     pub slots: &'static [ArgumentSlot],
-    /// What it does.
     pub words: &'static str,
-    /// A line with it that can be run.
+    /// A valid line with it.
     pub example: &'static str,
-    /// What the name alone asks for: its key stands beside the command.
+    /// The action of the name alone; its key is shown beside the command.
     pub action: Option<Action>,
-    /// What its arguments ask for.
+    /// Runs it with its arguments.
     pub run: Option<Run>,
-    /// Why it is off just now, apart from what holds for its action.
+    /// Why it is off at the moment, beside the reasons of its action.
     pub off: fn(&Model) -> Option<String>,
 }
 
 impl Command {
-    /// A command that is carried out by a function.
+    /// A command that runs a function.
     pub const fn new(
         name: &'static str,
         slots: &'static [ArgumentSlot],
@@ -69,7 +68,7 @@ impl Command {
         Self { name: Cow::Borrowed(name), slots, words, example, action: None, run: Some(run), off: |_| None }
     }
 
-    /// An action under another name than that of the key table.
+    /// An action under another name than in the key map.
     pub const fn act(name: &'static str, action: Action, words: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -82,14 +81,14 @@ impl Command {
         }
     }
 
-    /// The same; its name alone asks for an action.
+    /// Without arguments it runs an action.
     #[must_use]
     pub const fn or(mut self, action: Action) -> Self {
         self.action = Some(action);
         self
     }
 
-    /// The same, off for a reason.
+    /// Adds a reason why it is off.
     #[must_use]
     pub const fn off_when(mut self, off: fn(&Model) -> Option<String>) -> Self {
         self.off = off;
@@ -115,7 +114,7 @@ impl Command {
     }
 }
 
-/// The places in which an action has a key, apart from those where something is typed or answered.
+/// The contexts in which an action has a key, except those of text fields and prompts.
 pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
     let typed = [Context::Form, Context::Decide, Context::Alerts, Context::Prompt, Context::Line, Context::Setup];
     let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
@@ -130,7 +129,7 @@ pub(crate) fn trimmed(text: &str, part: Range<usize>) -> Range<usize> {
 }
 
 impl Model {
-    /// Why a command is off just now; nothing when it is not.
+    /// Why a command is off at the moment, if it is.
     pub fn command_off(&self, command: &Command) -> Option<String> {
         if let Some(why) = (command.off)(self) {
             return Some(why);
@@ -149,7 +148,7 @@ impl Model {
         Some(format!("not here: in {}", names.join(", ")))
     }
 
-    /// The key that does the same as a command, as printed; of a sequence both keys.
+    /// The key of the same action, as printed; of a sequence, both keys.
     pub fn command_key(&self, command: &Command) -> Option<String> {
         let action = command.action?;
         let here = self.pane_contexts();

@@ -1,4 +1,4 @@
-//! The arguments of commands: what they are called, how they are read, and what the model knows of them.
+//! The arguments of commands: their names, and how they are parsed and looked up in the model.
 
 use crate::contract::{FindingId, ScanId, Shared};
 use crate::dashboard::model::{Fault, Model};
@@ -15,15 +15,13 @@ use std::ops::Range;
 /// One argument of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgumentSlot {
-    /// A word before it: `to` of `to FILE`.
+    /// A keyword before it: `to` of `to FILE`.
     pub lead: &'static str,
-    /// What it is.
     pub shape: ArgumentShape,
-    /// It can be left out.
     pub optional: bool,
 }
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum ArgumentShape {
     /// A query for a list.
@@ -34,7 +32,7 @@ pub enum ArgumentShape {
     Order,
     /// A saved query of the findings.
     Tab,
-    /// Any text; how it is called.
+    /// Any text, with its name in the usage.
     Text(&'static str),
     /// Name or id of a workspace.
     Workspace,
@@ -52,11 +50,11 @@ pub enum ArgumentShape {
     PayloadBook,
     /// A query for the findings, as [`ArgumentShape::Query`].
     Findings,
-    /// What can be said with a verdict.
+    /// Options of a verdict.
     Details,
-    /// Tags put on and taken off: `+x -y`.
+    /// Added and removed tags: `+x -y`.
     Tags,
-    /// One of a few words, and how it is called.
+    /// One of a few words, with its name in the usage.
     Choice(&'static [&'static str], &'static str),
     /// A day, ids of scans, or `none`.
     Baseline,
@@ -114,13 +112,13 @@ impl fmt::Display for ArgumentShape {
 }
 
 impl ArgumentShape {
-    /// It is one word; the others take what is left.
+    /// Whether it is one word; the others take the rest of the line.
     fn is_word(self) -> bool {
         matches!(self, Self::Choice(..) | Self::Scan)
     }
 }
 
-/// Which part of a line belongs to which slot, in the order of the line. A part may be empty.
+/// The parts of a line with their slots, in the order of the line. A part may be empty.
 pub fn parts(slots: &[ArgumentSlot], text: &str, from: usize) -> Vec<(usize, Range<usize>)> {
     let mut leads: Vec<(usize, Range<usize>)> = Vec::new();
     for (nth, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.lead.is_empty()) {
@@ -165,7 +163,7 @@ fn plain_parts(
     parts
 }
 
-/// The words of a text from a place on; what stands in quotes is one.
+/// The words of a text from a position on; a quoted text is one word.
 pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let (mut start, mut quoted) = (None, false);
@@ -184,7 +182,7 @@ pub(crate) fn words(text: &str, from: usize) -> Vec<Range<usize>> {
     words
 }
 
-/// Reads the arguments of a line.
+/// Parses the arguments of a line.
 pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: usize) -> Result<Args, Fault> {
     let mut args = Args::default();
     let parts = parts(slots, text, from);
@@ -201,7 +199,7 @@ pub(crate) fn read_all(model: &Model, slots: &[ArgumentSlot], text: &str, from: 
         }
     }
     if slots.is_empty() && !text[from..].trim().is_empty() {
-        return Err(Fault::new(trimmed(text, from..text.len()), "this command takes nothing more"));
+        return Err(Fault::new(trimmed(text, from..text.len()), "this command takes no more arguments"));
     }
     let given = |nth: &usize| parts.iter().any(|(slot, _)| slot == nth);
     match (0..slots.len()).find(|nth| !slots[*nth].optional && !given(nth)) {
@@ -279,7 +277,7 @@ fn query(kind: QueryKind, typed: &str, place: &Range<usize>) -> Result<ArgumentV
     Query::parse(typed, kind).map(|_| ArgumentValue::Query(typed.to_owned())).map_err(|fault| moved(fault, place.start))
 }
 
-/// The fault of a part of the line that begins there.
+/// The fault of a part of the line, moved to the start of that part.
 fn moved(mut fault: Fault, start: usize) -> Fault {
     fault.at = (start + fault.at.start)..(start + fault.at.end);
     fault

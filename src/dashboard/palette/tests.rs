@@ -9,7 +9,7 @@ fn model() -> Model {
 }
 
 #[test]
-fn the_longest_name_at_the_beginning_is_the_command() {
+fn longest_name_at_the_start_is_the_command() {
     for (line, name, rest) in [
         ("findings risk>=high", "findings", " risk>=high"),
         (":findings", "findings", ""),
@@ -29,7 +29,7 @@ fn the_longest_name_at_the_beginning_is_the_command() {
 }
 
 #[test]
-fn every_name_is_there_once_and_says_what_it_does() {
+fn command_has_a_unique_name_and_a_description() {
     let mut names: Vec<_> = all().iter().map(|command| command.name.as_ref()).collect();
     let count = names.len();
     names.sort_unstable();
@@ -43,7 +43,7 @@ fn every_name_is_there_once_and_says_what_it_does() {
 }
 
 #[test]
-fn every_action_but_those_of_a_cursor_has_a_command() {
+fn action_without_cursor_has_a_command() {
     for name in ["help", "refresh", "zoom", "report", "copy_curl", "mark_all", "sort", "quit", "go_target"] {
         let action = Action::named(name).unwrap();
         assert!(all().iter().any(|command| command.action == Some(action)), "{name}");
@@ -54,7 +54,7 @@ fn every_action_but_those_of_a_cursor_has_a_command() {
 }
 
 #[test]
-fn a_fault_names_the_place_and_the_reason() {
+fn fault_has_position_and_reason() {
     let model = model();
     for (line, at, reason) in [
         ("findings risk>=hihg", "hihg", "high"),
@@ -62,7 +62,7 @@ fn a_fault_names_the_place_and_the_reason() {
         ("scan 9", "9", "no scan 9 here"),
         ("scan", "", "ID is missing"),
         ("baseline soon", "soon", "a day such as"),
-        ("zoom in", "in", "takes nothing more"),
+        ("zoom in", "in", "takes no more arguments"),
         ("fnidings", "fnidings", "findings?"),
     ] {
         let fault = read(&model, line).map(|_| ()).unwrap_err();
@@ -72,7 +72,7 @@ fn a_fault_names_the_place_and_the_reason() {
 }
 
 #[test]
-fn arguments_are_typed() {
+fn arguments_have_types() {
     let model = model();
     let args = |line: &str| read(&model, line).unwrap().args;
     assert_eq!(args("findings").values, []);
@@ -85,9 +85,9 @@ fn arguments_are_typed() {
 }
 
 proptest::proptest! {
-    /// Whatever is typed is read or refused with a place inside it; nothing panics.
+    /// Any text is parsed, or refused with a position inside it.
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC{0,40}", name in 0usize..60) {
+    fn any_text_is_parsed_or_refused(text in "\\PC{0,40}", name in 0usize..60) {
         let model = model();
         let command = &all()[name % all().len()].name;
         for line in [text.clone(), format!("{command} {text}"), format!("{command}{text}")] {

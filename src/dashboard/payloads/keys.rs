@@ -187,7 +187,7 @@ pub(crate) fn hear_of_sheet(model: &mut Model, path: &std::path::Path, effects: 
         change(model, &tokens, |payload| payload.batch = name.as_str().into(), effects);
     }
     let label = model.captures.oob.book.get(*tokens.first()?).map(|payload| payload.label.clone()).unwrap_or_default();
-    Some(format!("{} of logger {label} written", plural(tokens.len(), "payload")))
+    Some(format!("{} of logger {label} saved to", plural(tokens.len(), "payload")))
 }
 
 /// Whether a name is the wished one, or that with a number because it was taken.

@@ -211,7 +211,7 @@ fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
         desk.model.captures.oob.book.payloads().map(|payload| payload.batch.to_string()).collect()
     };
     desk.send(Msg::Saved(Ok("/tmp/urls-old.txt".into())));
-    assert!(desk.notices().contains("written: /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
+    assert!(desk.notices().contains("saved to /tmp/urls-old.txt") && batches(&desk).contains("urls.txt"));
     desk.send(Msg::Saved(Ok("/tmp/out/urls-3.txt".into())));
     assert_eq!(batches(&desk).into_iter().collect::<Vec<_>>(), ["urls-3.txt"]);
     assert!(desk.notices().contains("2 payloads of logger"), "{}", desk.notices());
@@ -219,7 +219,7 @@ fn the_file_of_many_payloads_is_told_from_others_that_are_written_meanwhile() {
     desk.keys("3 : 'payloads 2 none/more.txt' enter");
     desk.send(Msg::Saved(Err(Problem::local("no such directory"))));
     desk.send(Msg::Saved(Ok("/tmp/more.txt".into())));
-    assert!(desk.notices().contains("written: /tmp/more.txt"), "{}", desk.notices());
+    assert!(desk.notices().contains("saved to /tmp/more.txt"), "{}", desk.notices());
 }
 
 #[test]

@@ -27,15 +27,14 @@ const HELD: Duration = Duration::from_millis(600);
 pub struct Prompt {
     /// The question, naming the object: `Delete target shop.acme.test?`
     pub question: String,
-    /// What goes with it, and what does not; a line each.
+    /// Consequences; a line each.
     pub lines: Vec<String>,
-    /// How it is answered.
     pub answer: PromptAnswer,
-    /// What is done on yes.
+    /// The action on yes.
     pub then: Then,
-    /// The same question with the marked rows that the filter hides; `a` takes it.
+    /// The same question with the marked rows that the filter hides, for the key `a`.
     pub wider: Option<Box<Prompt>>,
-    /// Since when it is up.
+    /// When it was opened.
     pub opened: Duration,
     /// The key that opened it, and when it was pressed last.
     opener: Option<(KeyChord, Duration)>,
@@ -47,32 +46,31 @@ pub struct Prompt {
 pub enum PromptAnswer {
     /// By `y`; anything else is no.
     Yes,
-    /// By enter, for what can be undone; anything else is no.
+    /// By enter, for actions that can be undone; anything else is no.
     Enter,
-    /// By typing this word and enter: a workspace's name, or the number of things.
+    /// By typing this word and enter: the name of a workspace, or the number of objects.
     Type {
         /// The word.
         word: String,
-        /// What it is, for the question: `its name`, `the number`.
+        /// The meaning of the word: `its name`, `the number`.
         what: &'static str,
         /// What is typed.
         input: TextInput,
     },
 }
 
-/// What a yes does.
+/// The action of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {
     /// Makes these calls.
     Call {
-        /// What is being done, for the notices: `delete`.
+        /// The verb of the notices: `delete`.
         verb: &'static str,
-        /// The calls with what each is about.
         jobs: Vec<Job>,
     },
-    /// Starts scans again for what they found.
+    /// Repeats scans, to retest their findings.
     Retest(Box<Plan>),
-    /// Records what changes beside the service: one batch.
+    /// Records changes in the store of decisions: one batch.
     Record(Vec<(Subject, Change)>),
     /// Leaves the dashboard.
     Quit,
@@ -89,10 +87,10 @@ pub enum Then {
     },
 }
 
-/// What a prompt makes of a key.
+/// The effect of a key on a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptReply {
-    /// Nothing: too early, or the key that opened it.
+    /// Ignored: too early, or the key that opened it.
     Deaf,
     /// The word is being typed.
     Typing,
@@ -118,7 +116,7 @@ impl Prompt {
         }
     }
 
-    /// With a line about what goes with it.
+    /// Adds a line about a consequence.
     pub fn with_line(mut self, line: impl Into<String>) -> Self {
         self.lines.push(line.into());
         self
@@ -148,7 +146,7 @@ impl Prompt {
         now < self.opened + DEAF
     }
 
-    /// Takes a key that is no esc.
+    /// Handles a key other than esc.
     pub fn handle_key(
         &mut self,
         now: Duration,
@@ -187,25 +185,22 @@ impl Prompt {
     }
 }
 
-/// A draft with the findings it is about, captured when the key was pressed.
+/// A draft with its findings, captured when the key was pressed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deed {
-    /// What to say.
     pub draft: Draft,
-    /// About which.
     pub ids: Vec<CaseId>,
-    /// The cursor goes on to the next row.
+    /// The cursor moves to the next row.
     pub next: bool,
 }
 
-/// A retest that waits for its yes: the scans to start, with what asked for each.
+/// A retest that waits for confirmation, with the scans to start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What is looked for again.
     pub retest: Retest,
-    /// One a scan, in its order.
+    /// One per scan, in the order of the retest.
     pub jobs: Vec<Job>,
-    /// The board opens by itself.
+    /// The board opens after the confirmation.
     pub opens: bool,
 }
 
@@ -224,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lower_case_y_after_200_ms_is_yes() {
+    fn lower_case_y_after_200_ms_is_yes() {
         assert_eq!(press(&mut prompt('D'), 199, 'y'), PromptReply::Deaf);
         assert_eq!(press(&mut prompt('D'), 200, 'y'), PromptReply::Yes);
         for letter in ['Y', 'n', ' ', 'j', 'x'] {
@@ -233,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_that_opened_it_never_answers() {
+    fn opening_key_never_answers() {
         for ms in [1, 199, 200, 5_000] {
             assert_eq!(press(&mut prompt('D'), ms, 'D'), PromptReply::Deaf);
             assert_eq!(press(&mut prompt('y'), ms, 'y'), PromptReply::Deaf);
@@ -241,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_word_counts_only_when_it_is_the_word() {
+    fn typed_word_must_match() {
         let mut prompt = prompt('D').with_word("Dev", "its name");
         assert_eq!(press(&mut prompt, 500, 'D'), PromptReply::Deaf, "still held");
         for (ms, letter) in [(1_200, 'D'), (1_300, 'e')] {

@@ -1,5 +1,4 @@
-//! Commands that open a form with what was typed in it: a report, a finding of one's own. The form shows what will
-//! happen, and nothing is made before it is sent.
+//! Commands that open a form with typed input: a report, a manual finding. Nothing is created before the form is sent.
 
 use crate::contract::{ReportFormat, ReportSource, Risk};
 use crate::dashboard::base::Effect;
@@ -15,7 +14,7 @@ use crate::dashboard::reports;
 
 /// The formats by name.
 const FORMATS: &[&str] = &["pdf", "html", "json", "csv", "xlsx", "docx"];
-/// Who makes a report: with the decisions only scandeck does.
+/// The authors of a report; only scandeck includes decisions.
 const MAKERS: &[&str] = &["service", "scandeck"];
 /// The risks by name, the worst first.
 const RISKS: &[&str] = &["critical", "high", "medium", "low", "info"];
@@ -29,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("by", ArgumentShape::Choice(MAKERS, "service|scandeck")),
             ArgumentSlot::after("on", ArgumentShape::Findings),
         ],
-        "the form of a report in this format, about what the query takes, else what is chosen; by scandeck with decisions",
+        "open the form of a report in this format, on the findings of the query or the chosen rows; by scandeck it includes decisions",
         "report html by scandeck on risk>=high",
         report,
     )
@@ -41,9 +40,9 @@ pub(crate) static COMMANDS: &[Command] = &[
             ArgumentSlot::after("risk", ArgumentShape::Choice(RISKS, "RISK")),
             ArgumentSlot::after("on", ArgumentShape::Target),
         ],
-        "the form of a finding of one's own, with its name, risk and target; a name with “on” in it in quotes",
+        "open the form of a manual finding with name, risk and target; quote a name that contains “on”",
         "own Stored XSS in the guest book risk high on t1.acme.test",
-        of_ones_own,
+        manual_finding,
     )
     .off_when(Model::cannot_decide),
 ];
@@ -72,7 +71,7 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
     Ok(())
 }
 
-fn of_ones_own(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
+fn manual_finding(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     manual::open_new(model);
     let target = args.target().and_then(|id| model.target_name(id).cloned());
     let risk = args.choice().and_then(|risk| Risk::DOWN.iter().position(|known| known.as_str() == risk));

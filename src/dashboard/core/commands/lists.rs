@@ -11,7 +11,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "sort",
         &[ArgumentSlot::needed(ArgumentShape::Order)],
-        "order the list by these fields, one within the other; - turns one round",
+        "sort the list by these fields; - reverses one",
         "sort risk,-age",
         sort,
     )
@@ -19,7 +19,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "mark",
         &[ArgumentSlot::needed(ArgumentShape::Here)],
-        "mark the shown rows that the query takes, beside those marked already",
+        "mark the shown rows that match the query, and keep other marks",
         "mark risk>=high",
         |model, args, _| mark(model, args, true),
     )
@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "unmark",
         &[ArgumentSlot::optional(ArgumentShape::Here)],
-        "take the marks off the rows that the query takes; without one, all of them",
+        "unmark the rows that match the query; without a query, all rows",
         "unmark risk:info",
         |model, args, _| mark(model, args, false),
     ),
@@ -42,7 +42,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "tab save",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
-        "save the filter of the findings as a tab; a tab of this name gets the query",
+        "save the filter of the findings as a tab, or update the tab of this name",
         "tab save Worth a look",
         |model, args, effects| {
             model.save_tab(&args.text().unwrap_or_default(), effects)?;
@@ -56,21 +56,15 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "tab rename",
         &[ArgumentSlot::needed(ArgumentShape::Text("NAME"))],
-        "rename the tab opened last",
+        "rename the current tab",
         "tab rename Later",
         |model, args, effects| model.rename_tab(&args.text().unwrap_or_default(), effects),
     ),
-    Command::new(
-        "tab delete",
-        &[],
-        "delete the tab opened last; the filter stays",
-        "tab delete",
-        |model, _, effects| {
-            let gone = model.delete_tab(effects)?;
-            model.say(Tone::Good, format!("the tab {} is gone; it was {}", gone.name, gone.query));
-            Ok(())
-        },
-    ),
+    Command::new("tab delete", &[], "delete the current tab; the filter remains", "tab delete", |model, _, effects| {
+        let gone = model.delete_tab(effects)?;
+        model.say(Tone::Good, format!("the tab {} is gone; it was {}", gone.name, gone.query));
+        Ok(())
+    }),
 ];
 
 fn unmarkable(model: &Model) -> Option<String> {

@@ -66,7 +66,7 @@ fn type_in(model: &mut Model, event: KeyEvent) {
     if line.input.type_key(event) {
         line.recall = Recall::default();
     }
-    think(model);
+    parse(model);
 }
 
 /// Offers that page up and down go over.
@@ -76,7 +76,7 @@ const PAGE: isize = 8;
 pub(crate) fn handle_typed(model: &mut Model) {
     if let Some(line) = line(model) {
         line.recall = Recall::default();
-        think(model);
+        parse(model);
     }
 }
 
@@ -87,15 +87,15 @@ fn line(model: &mut Model) -> Option<&mut CommandLine> {
     }
 }
 
-/// Reads a line that was opened and not read yet.
+/// Parses a line that was just opened.
 pub(crate) fn settle(model: &mut Model) {
     if matches!(model.overlay.modals.last(), Some(Modal::Command(line)) if !line.is_read) {
-        think(model);
+        parse(model);
     }
 }
 
-/// Says anew what could be meant, and why the line cannot be run.
-fn think(model: &mut Model) {
+/// Updates the suggestions, and the reason why the line cannot be run.
+fn parse(model: &mut Model) {
     let Some(Modal::Command(mut line)) = model.overlay.modals.pop() else { return };
     let text = line.input.text();
     line.is_read = true;
@@ -109,7 +109,6 @@ fn think(model: &mut Model) {
     let fault = table::read(model, &text).err();
     line.fault = fault.filter(|_| line.command.is_some() || line.offers.all.is_empty());
     model.overlay.modals.push(Modal::Command(line));
-    model.screen.dirty = true;
 }
 
 /// tab: the offer that was walked to, or the first, stands in the line.
@@ -119,7 +118,7 @@ fn complete(model: &mut Model) {
         let text = line.with(offer);
         line.input.set(&text);
     }
-    think(model);
+    parse(model);
 }
 
 /// up and down: in an empty line, up brings back what was run; otherwise the offers are walked.
@@ -132,7 +131,7 @@ fn walk(model: &mut Model, by: isize) {
     }
     let text = line.recall.walk(&run, "", -by);
     line.input.set(&text);
-    think(model);
+    parse(model);
 }
 
 fn walk_offers(model: &mut Model, by: isize) {
@@ -155,7 +154,7 @@ fn accept(model: &mut Model, effects: &mut Vec<Effect>) {
             if let Some(line) = crate::dashboard::core::commands::line(model) {
                 line.input.set(&text);
             }
-            think(model);
+            parse(model);
         }
     }
 }

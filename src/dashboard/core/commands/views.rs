@@ -40,21 +40,21 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "workspace",
         &[ArgumentSlot::needed(ArgumentShape::Workspace)],
-        "work in this workspace",
+        "switch to this workspace",
         "workspace Acme",
         workspace,
     ),
     Command::new(
         "target",
         &[ArgumentSlot::needed(ArgumentShape::Target)],
-        "show what was found on this target: its chip, as enter on it",
+        "limit the findings to this target, like enter on it",
         "target t1.acme.test",
         target,
     ),
     Command::new(
         "logger",
         &[ArgumentSlot::needed(ArgumentShape::Logger)],
-        "show what this logger captured: its chip, as enter on it",
+        "limit the captures to this logger, like enter on it",
         "logger probe",
         logger,
     ),
@@ -62,7 +62,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "finding",
         &[ArgumentSlot::needed(ArgumentShape::Finding)],
-        "open the finding of this id, or the first one with these words in its name",
+        "open the finding with this id, or the first one with these words in its name",
         "finding private key",
         finding,
     ),

@@ -170,7 +170,7 @@ fn everywhere(cx: &Cx<'_>, action: Action) -> Hint {
     Hint::new(crate::dashboard::ui::labels::key(cx, Context::Everywhere, action), action.short())
 }
 
-/// While an option is typed, the keys of that; the menu tells its own letters.
+/// The keys of the option that is typed; the menu shows its own letters.
 fn decide_hints(cx: &Cx<'_>, menu: &DecideMenu) -> (Vec<Hint>, Vec<Hint>) {
     let key = |context, action| cx.model.keyboard.keymap.key_of(context, action).unwrap_or_default();
     let hint = |context, action, does: &str| Hint::new(key(context, action), does);

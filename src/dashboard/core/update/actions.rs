@@ -1,4 +1,4 @@
-//! What an action asks for where the keys are: a review comes first, then each area has its function.
+//! Routing of actions: an open review comes first, then each area has its function.
 
 use crate::dashboard::base::{Effect, Pane, Tab, Tone};
 use crate::dashboard::core::commands;
@@ -20,7 +20,7 @@ pub(crate) fn handle_action(model: &mut Model, action: Action, effects: &mut Vec
     }
 }
 
-/// What means something else on a review; the rest means what it means in the panes.
+/// Actions that differ in a review; all others do the same as in the panes.
 fn on_review(model: &mut Model, action: Action, on_summary: bool, on_where: bool, effects: &mut Vec<Effect>) {
     match action {
         Action::View(ViewAction::Back) if model.detail.search.is_some() => in_panes(model, action, effects),
@@ -58,7 +58,7 @@ fn in_panes(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
         Action::Verdict(action) => decide::handle_verdict(model, action, effects),
         Action::Decide(action) => decide::handle_decide(model, action, effects),
         Action::Review(ReviewAction::Open) => review::handle_review(model, ReviewAction::Open, effects),
-        // Those of a card, of forms and lines, and of the first-start question.
+        // Actions of a review card, of forms and lines, and of the first-start question.
         Action::Review(
             ReviewAction::Skip | ReviewAction::Back | ReviewAction::Exclude | ReviewAction::End | ReviewAction::Close,
         )
@@ -75,12 +75,12 @@ fn handle_app(model: &mut Model, action: AppAction) {
         AppAction::CopyPrefix => model.keyboard.pending = Some(Prefix::Copy),
         AppAction::GroupPrefix => model.keyboard.pending = Some(Prefix::Group),
         AppAction::Commands => commands::open(model),
-        // Their keys are taken before they come here.
+        // `keys` handles them before.
         AppAction::Cancel | AppAction::Redraw | AppAction::Suspend => model.say_no_use(Action::App(action)),
     }
 }
 
-/// Reads what is on the screen anew.
+/// Refreshes the lists on the screen, and applies all filters again.
 fn refresh(model: &mut Model) {
     for list in model.visible() {
         model.ask(list);

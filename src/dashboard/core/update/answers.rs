@@ -1,4 +1,4 @@
-//! What came of the effects: calls, copies, files, the editor, the first-start choice.
+//! Results of effects: calls, copies, files, the editor, the first-start choice.
 
 use crate::client::Problem;
 use crate::dashboard::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
@@ -12,7 +12,6 @@ pub(crate) fn handle_called(
     result: Result<CallAnswer, Problem>,
     effects: &mut Vec<Effect>,
 ) {
-    model.screen.dirty = true;
     let Some(at) = model.calls.batches.iter().position(|batch| batch.holds(ticket)) else { return };
     let mut batch = model.calls.batches.remove(at);
     batch.answer(ticket, result);
@@ -25,7 +24,7 @@ pub(crate) fn handle_called(
     }
 }
 
-/// A copy was made, or not.
+/// A text was copied, or not.
 pub(crate) fn handle_copied(model: &mut Model, result: Result<String, CopyFailed>) {
     match result {
         Ok(how) => model.say(Tone::Good, how),
@@ -38,29 +37,27 @@ pub(crate) fn handle_saved(model: &mut Model, result: Result<PathBuf, Problem>, 
     match result {
         Ok(path) => {
             let what = crate::dashboard::payloads::keys::hear_of_sheet(model, &path, effects)
-                .unwrap_or_else(|| "written".to_owned());
-            model.say(Tone::Good, format!("{what}: {}", path.display()));
+                .unwrap_or_else(|| "saved to".to_owned());
+            model.say(Tone::Good, format!("{what} {}", path.display()));
         }
         Err(problem) => {
-            // What is written next is another file.
+            // The next file is not this sheet.
             model.captures.payloads.sheet = None;
-            model.say_problem("not written", &problem);
+            model.say_problem("file not saved", &problem);
         }
     }
 }
 
-/// The editor was left.
+/// $EDITOR was closed.
 pub(crate) fn handle_edited(model: &mut Model, result: Result<String, Problem>) {
-    model.screen.dirty = true;
     match result {
         Ok(text) => crate::dashboard::core::update::keys::handle_edited(model, &text),
-        Err(problem) => model.say_problem("the editor", &problem),
+        Err(problem) => model.say_problem("editor failed", &problem),
     }
 }
 
-/// The first-start choice was carried out.
+/// The first-start choice was executed.
 pub(crate) fn handle_connected(model: &mut Model, result: Result<Session, Problem>) {
-    model.screen.dirty = true;
     match result {
         Ok(session) => {
             model.session = session;

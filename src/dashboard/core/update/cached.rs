@@ -1,8 +1,8 @@
-//! Lists of an earlier dashboard, taken into the model as stale: what the service told meanwhile is never replaced.
+//! Cached lists of an earlier run, shown as stale. They never replace data of the service.
 
 use crate::contract::{Logger, Scan, Stamp, Workspace, WorkspaceId};
+use crate::dashboard::base::CachedList;
 use crate::dashboard::base::plan::Snapshot;
-use crate::dashboard::base::{CachedList, Pane};
 use crate::dashboard::core::update::news;
 use crate::dashboard::model::Model;
 use crate::table::Table;
@@ -14,15 +14,9 @@ pub(crate) fn handle_cached(model: &mut Model, cached: CachedList) {
     if generation != model.connection.generation && !matches!(snapshot, Snapshot::Workspaces(_)) {
         return;
     }
-    model.screen.dirty = true;
     match snapshot {
         Snapshot::Workspaces(table) => recall_workspaces(model, table, at, worked_in),
-        Snapshot::Targets(table) => {
-            if model.data.targets.recall(table, at) {
-                model.learn_hosts();
-                model.show_rows(Pane::Targets);
-            }
-        }
+        Snapshot::Targets(table) => _ = model.data.targets.recall(table, at),
         Snapshot::Scans(table) => recall_scans(model, table, at),
         // The rows follow when they are made.
         Snapshot::Findings(table) => _ = model.data.occurrences.recall(table, at),
@@ -37,26 +31,23 @@ fn recall_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp,
         return;
     }
     let next = match &model.session.workspace {
-        // One that is not known here may have been made since: the service's answer decides.
+        // An unknown workspace may be newer than the cache: the list of the service decides.
         Some(asked) => table.items().iter().find(|it| it.is_called(asked)).map(|it| it.id),
         None => worked_in.filter(|&id| table.get(id).is_some()).or_else(|| news::workspace_to_work_in(model, &table)),
     };
     if let (Some(id), None) = (next, model.navigation.scope.workspace) {
         model.work_in(id);
     }
-    model.show_rows(Pane::Workspaces);
 }
 
-/// Failures that were known are old news, what failed since then is not.
+/// Failures in the cached list are not reported as new.
 fn recall_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
     if model.data.scans.recall(Arc::clone(&table), at) {
         model.scans.watch.take(model.now.mono, &table);
-        model.show_rows(Pane::Scans);
-        model.make_board();
     }
 }
 
-/// Requests that were recorded since then are news.
+/// Requests that were recorded after the cached list count as new.
 fn recall_loggers(model: &mut Model, table: Arc<Table<Logger>>, at: Stamp) {
     if model.data.loggers.value().is_some() {
         return;
@@ -65,5 +56,4 @@ fn recall_loggers(model: &mut Model, table: Arc<Table<Logger>>, at: Stamp) {
     news::hear_of_loggers(model, &table);
     model.data.loggers.recall(table, at);
     news::count_unseen(model);
-    model.show_rows(Pane::Loggers);
 }

@@ -1,10 +1,12 @@
-//! What follows when all calls of a wish are answered: lists are read anew, the form closes or says what was refused.
+//! The end of a batch: changed lists are fetched, and the form closes or shows the refusals.
 
 use crate::client::Problem;
-use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Scope, Tone};
+use crate::dashboard::base::{Batch, Call, CallAnswer, FormTag, Job, JobState, ListKind, Pane, Tone};
 use crate::dashboard::forms::Form;
+use crate::dashboard::model::navigation::set_scope;
 use crate::dashboard::model::{Modal, Model};
 use crate::oob::ClearedRequests;
+use crate::text::plural;
 
 impl Model {
     /// A batch is over.
@@ -15,7 +17,7 @@ impl Model {
                 lists.extend(changed_by(&job.call));
                 self.take_answer(job, answer);
                 if batch.jobs.len() == 1 {
-                    self.select_when_there(job, answer);
+                    self.select_created(job, answer);
                 }
             }
         }
@@ -26,67 +28,51 @@ impl Model {
         if let Some(tag) = batch.form {
             self.conclude_form(tag, batch);
         }
-        self.screen.dirty = true;
     }
 
-    /// What one answer changes beyond the lists.
+    /// Removes a deleted object from the scope, and shows a text that was fetched.
     fn take_answer(&mut self, job: &Job, answer: &CallAnswer) {
+        let mut scope = self.navigation.scope.clone();
         match (&job.call, answer) {
-            // What it recorded stays, here and in the archive.
-            (Call::DeleteLogger { logger, .. }, _) if self.navigation.scope.logger == Some(*logger) => {
-                crate::dashboard::model::navigation::set_scope(
-                    self,
-                    Scope { logger: None, ..self.navigation.scope.clone() },
-                );
-            }
-            (Call::DeleteTarget(id), _) if self.navigation.scope.target == Some(*id) => {
-                crate::dashboard::model::navigation::set_scope(
-                    self,
-                    Scope { target: None, ..self.navigation.scope.clone() },
-                );
-            }
-            (Call::DeleteScan(id), _) if self.navigation.scope.scan == Some(*id) => {
-                crate::dashboard::model::navigation::set_scope(
-                    self,
-                    Scope { scan: None, ..self.navigation.scope.clone() },
-                );
-            }
-            (_, CallAnswer::Text(text)) => self.show_text(job.about.clone(), text.as_str()),
-            _ => {}
+            (Call::DeleteLogger { logger, .. }, _) if scope.logger == Some(*logger) => scope.logger = None,
+            (Call::DeleteTarget(id), _) if scope.target == Some(*id) => scope.target = None,
+            (Call::DeleteScan(id), _) if scope.scan == Some(*id) => scope.scan = None,
+            (_, CallAnswer::Text(text)) => return self.show_text(job.about.clone(), text.as_str()),
+            _ => return,
         }
+        set_scope(self, scope);
     }
 
-    /// The one thing that was made becomes the selection as soon as its list tells of it.
-    fn select_when_there(&mut self, job: &Job, answer: &CallAnswer) {
-        match (&job.call, answer) {
-            (Call::CreateWorkspace(_), CallAnswer::Created(id)) => self.lists.workspaces.want((*id).into()),
-            (Call::CreateTarget(_), CallAnswer::Created(id)) => self.lists.targets.want((*id).into()),
-            (Call::CreateLogger { .. }, CallAnswer::Created(id)) => self.lists.loggers.want((*id).into()),
-            (Call::CreateReport(_), CallAnswer::Report(id)) => self.lists.reports.want(*id),
-            (Call::StartScan(_), CallAnswer::Scan(scan)) => {
-                if let Some(id) = scan.created_id {
-                    self.lists.scans.want(id);
-                }
-            }
-            _ => {}
-        }
+    /// Selects the one object that was created as soon as its list contains it.
+    fn select_created(&mut self, job: &Job, answer: &CallAnswer) {
+        let (pane, id) = match (&job.call, answer) {
+            (Call::CreateWorkspace(_), CallAnswer::Created(id)) => (Pane::Workspaces, *id),
+            (Call::CreateTarget(_), CallAnswer::Created(id)) => (Pane::Targets, *id),
+            (Call::CreateLogger { .. }, CallAnswer::Created(id)) => (Pane::Loggers, *id),
+            (Call::CreateReport(_), CallAnswer::Report(id)) => (Pane::Reports, id.0),
+            (Call::StartScan(_), CallAnswer::Scan(scan)) => match scan.created_id {
+                Some(id) => (Pane::Scans, id.0),
+                None => return,
+            },
+            _ => return,
+        };
+        self.lists.want(pane, id);
+        // Its list may have been fetched before this answer.
+        self.show_rows(pane);
     }
 
-    /// One sentence about what was done, and one about what was not.
+    /// Shows one notice about the finished jobs, and one about the refused ones.
     fn tell(&mut self, batch: &Batch) {
+        let past = past(batch.verb);
         let mut done = batch.jobs.iter().filter_map(|(job, state)| match state {
             JobState::Done(answer) => Some((job, answer)),
             _ => None,
         });
-        let count = batch.progress().done;
-        match (done.next(), count) {
-            (Some((job, answer)), 1) => self.tell_one(batch.verb, job, answer),
-            (Some((job, _)), count) if matches!(job.call, Call::StartScan(_)) => {
-                self.say(Tone::Good, format!("{}: {count} scans started", batch.verb));
-            }
-            (Some(_), count) => {
+        match (done.next(), batch.progress().done) {
+            (Some((job, answer)), 1) => self.tell_one(past, job, answer),
+            (Some((job, _)), count) => {
                 let emptied = emptied(batch).map(|emptied| format!("; {emptied}")).unwrap_or_default();
-                self.say(Tone::Good, format!("{}: {count} done{emptied}", batch.verb));
+                self.say(Tone::Good, format!("{} {past}{emptied}", plural(count, noun(&job.call))));
             }
             (None, _) => {}
         }
@@ -102,33 +88,30 @@ impl Model {
         match refused.first() {
             Some((job, problem)) if !form_is_open || refused.len() > 1 => {
                 let more = if refused.len() > 1 { format!(" (and {} more)", refused.len() - 1) } else { String::new() };
-                self.say_problem(&format!("{} {}{more}", batch.verb, job.about), problem);
+                self.say_problem(&format!("{}{more} not {past}", job.about), problem);
             }
             _ => {}
         }
     }
 
-    fn tell_one(&mut self, verb: &str, job: &Job, answer: &CallAnswer) {
+    fn tell_one(&mut self, past: &str, job: &Job, answer: &CallAnswer) {
         match answer {
             CallAnswer::Text(_) => {}
-            CallAnswer::Saved(path) => self.say(Tone::Good, format!("written: {}", path.display())),
-            CallAnswer::NotReady => {
-                self.say(Tone::Plain, format!("{} is not made yet: try again in a moment", job.about))
-            }
-            CallAnswer::NoData => self.say(Tone::Bad, format!("{}: the service has no data for it", job.about)),
+            CallAnswer::Saved(path) => self.say(Tone::Good, format!("saved to {}", path.display())),
+            CallAnswer::NotReady => self.say(Tone::Plain, format!("{} is not ready yet", job.about)),
+            CallAnswer::NoData => self.say(Tone::Bad, format!("{}: no data on the service", job.about)),
             CallAnswer::Report(id) => {
-                self.say(Tone::Good, format!("report {id} is being made; 6 shows it, d downloads it"))
+                self.say(Tone::Good, format!("report {id} requested; 6 shows it, d downloads it"))
             }
             CallAnswer::Created(id) if matches!(job.call, Call::CreateLogger { .. }) => {
-                self.say(Tone::Good, format!("{} is there (id {id}); y u copies its URL", job.about));
+                self.say(Tone::Good, format!("{} created (id {id}); y u copies its URL", job.about));
             }
-            CallAnswer::Status(status) => self.say(Tone::Good, format!("{}: answered {status}", job.about)),
+            CallAnswer::Status(status) => self.say(Tone::Good, format!("{} sent: status {status}", job.about)),
             CallAnswer::Emptied(emptied) => {
-                let done = if matches!(job.call, Call::ClearLogger { .. }) { "cleared" } else { "deleted" };
-                self.say(Tone::Good, format!("{done} {}: {emptied}", job.about));
+                self.say(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
             CallAnswer::Done | CallAnswer::Created(_) | CallAnswer::Scan(_) => {
-                self.say(Tone::Good, format!("{verb}: {}", job.about));
+                self.say(Tone::Good, format!("{} {past}", job.about));
             }
         }
     }
@@ -141,7 +124,7 @@ impl Model {
         })
     }
 
-    /// The form closes when everything was taken; otherwise it stays with what was refused, and why.
+    /// Closes the form when all jobs are done; otherwise it keeps the refused input and the reasons.
     fn conclude_form(&mut self, tag: FormTag, batch: Batch) {
         let all_done = batch.progress().done == batch.jobs.len();
         if all_done {
@@ -162,7 +145,7 @@ impl Model {
         self.check_form();
     }
 
-    /// What was acted on needs its marks no more.
+    /// Clears the marks of the rows that the form was about.
     fn clear_used_marks(&mut self, tag: FormTag) {
         match tag {
             FormTag::NewScan => self.lists.targets.marks.clear(),
@@ -175,7 +158,7 @@ impl Model {
     }
 }
 
-/// What was archived before the service forgot it, of all jobs.
+/// Sum of the requests that were archived before the service deleted them.
 fn emptied(batch: &Batch) -> Option<ClearedRequests> {
     let emptied = batch.jobs.iter().filter_map(|(_, state)| match state {
         JobState::Done(CallAnswer::Emptied(emptied)) => Some(*emptied),
@@ -185,6 +168,35 @@ fn emptied(batch: &Batch) -> Option<ClearedRequests> {
         sum += more;
         sum
     })
+}
+
+/// The participle of a verb, for notices.
+fn past(verb: &str) -> &str {
+    match verb {
+        "add" => "added",
+        "clear" => "cleared",
+        "create" => "created",
+        "delete" => "deleted",
+        "download" => "downloaded",
+        "retest" | "start" => "started",
+        "save" => "saved",
+        "send again" => "sent",
+        "stop" => "stopped",
+        other => other,
+    }
+}
+
+/// The kind of object that a call is about, for notices.
+fn noun(call: &Call) -> &'static str {
+    match call {
+        Call::CreateWorkspace(_) | Call::EditWorkspace(..) | Call::DeleteWorkspace(_) => "workspace",
+        Call::CreateTarget(_) | Call::DeleteTarget(_) => "target",
+        Call::StartScan(_) | Call::StopScan(_) | Call::DeleteScan(_) => "scan",
+        Call::CreateLogger { .. } | Call::DeleteLogger { .. } | Call::ClearLogger { .. } => "logger",
+        Call::CreateReport(_) | Call::DeleteReport(_) | Call::DownloadReport(..) => "report",
+        Call::DeleteWordlist(_) | Call::WordlistContents(_) | Call::DownloadWordlist(..) => "word list",
+        Call::Replay(_) => "request",
+    }
 }
 
 /// The lists that a call changes.

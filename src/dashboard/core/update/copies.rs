@@ -1,7 +1,6 @@
-//! `y`, then what: texts for the clipboard, made of the rows under the cursor or marked.
+//! `y`, then what: copies of the selected or marked rows.
 //!
-//! Text from outside passes the door of [`crate::text`] before it leaves: nothing in it acts on a shell or terminal
-//! that it is pasted into.
+//! Copied text is sanitised by [`crate::text`], so that it cannot act on the shell or terminal that it is pasted into.
 
 use crate::client::Problem;
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
@@ -16,9 +15,9 @@ use crate::text::quoted;
 use crate::triage::CaseId;
 use std::path::PathBuf;
 
-const NOTHING: &str = "this row has nothing of that kind to copy";
+const NOTHING: &str = "nothing to copy from this row";
 
-/// Copies something of the present row, or of what is marked.
+/// Copies a text of the selected row, or of the marked rows.
 pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut Vec<Effect>) {
     let of_captures = model.navigation.focus.pane == Pane::Captures;
     let of_many = matches!(action, CopyAction::Json | CopyAction::Raw | CopyAction::File);
@@ -48,7 +47,7 @@ fn save_json(model: &mut Model, effects: &mut Vec<Effect>) {
             let name = text::file_name(&format!("{what}.json"));
             effects.push(Effect::Save { name, content: text.into_bytes().into() });
         }
-        None => model.say(Tone::Plain, "nothing is selected here"),
+        None => model.say(Tone::Plain, "nothing selected"),
     }
 }
 
@@ -56,7 +55,7 @@ fn copy(what: impl Into<String>, text: &str) -> Effect {
     Effect::Copy { what: what.into(), text: text::clean_text(text).into_owned() }
 }
 
-/// What one copies most: the URL of a logger or capture, the name of what has one, else the id.
+/// The text that is copied most: the URL of a logger or capture, the name of a target, else the id.
 fn obvious(model: &Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
     match pane {
@@ -69,7 +68,7 @@ fn obvious(model: &Model) -> Option<(String, String)> {
     }
 }
 
-/// The URL of what is selected: its own where it is one, else that of the API.
+/// The URL of the selected row: its own, else that of the API.
 fn url(model: &Model) -> Option<String> {
     match model.navigation.focus.pane {
         Pane::Loggers => {
@@ -79,7 +78,7 @@ fn url(model: &Model) -> Option<String> {
         Pane::Payloads => model.payload_at_hand().map(|payload| payload.url.to_string()),
         Pane::Captures => match model.lists.captures.current(&model.data.captures) {
             Some(caught) => Some(model.record_of(caught).went().url),
-            // Nothing was caught yet: what is wanted is the URL to send something to.
+            // Without captures, the URL to send requests to is useful.
             None => {
                 let loggers = model.data.loggers.value()?;
                 let logger = model.navigation.scope.logger.and_then(|id| loggers.get(id));
@@ -103,29 +102,29 @@ fn api_path(model: &Model) -> Option<String> {
     Some(format!("/{noun}/{}", model.service_id(pane, model.selected_id(pane)?)))
 }
 
-/// What a pane lists, as the API and the commands without a screen name it.
+/// The noun of a pane in the API and in headless commands.
 fn noun(pane: Pane) -> String {
     pane.kind().as_str().replace(' ', "")
 }
 
-/// The API call that reads what is selected, the key left to the environment.
+/// The API call that reads the selected row, with the key from the environment.
 fn curl(model: &Model) -> Option<String> {
     let url = format!("{}{}", model.session.base_url.trim_end_matches('/'), api_path(model)?);
     let url = quoted(&url);
     Some(format!("curl -H 'accept: application/json' -H \"authorization: Bearer $SCANDECK_API_KEY\" {url}"))
 }
 
-/// A captured request as curl; a body that is no plain text goes into a file first, whose name the command then has.
+/// A captured request as curl. A body that is not plain text is saved first, and the command names its file.
 fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(sent) = model.selected_capture().map(|caught| model.record_of(caught)) else {
         return model.say(Tone::Plain, NOTHING);
     };
     let marked = model.lists.captures.marks().len();
     if marked > 1 {
-        model.say(Tone::Plain, format!("of the {marked} marked the one under the cursor: a command sends one request"));
+        model.say(Tone::Plain, format!("{marked} marked; curl command copied for the selected request only"));
     }
     if !sent.went().path_known {
-        model.say(Tone::Plain, "the service does not tell the path: that of the logger stands for it");
+        model.say(Tone::Plain, "path not reported by the service; copied with the path of the logger");
     }
     effects.push(match out::body_file(&sent) {
         Some(name) => Effect::SaveBody { name, sent: Box::new(sent) },
@@ -133,7 +132,7 @@ fn copy_captured(model: &mut Model, effects: &mut Vec<Effect>) {
     });
 }
 
-/// The body of a captured request was written, or not: without it the command would send something else.
+/// The body of a captured request was saved, or not: without it the command would send another request.
 pub(crate) fn handle_body_saved(
     model: &mut Model,
     sent: &CaptureRecord,
@@ -144,13 +143,13 @@ pub(crate) fn handle_body_saved(
         Ok(path) => {
             let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
             effects.push(copy("curl", &out::curl(sent, file.as_deref())));
-            model.say(Tone::Good, format!("its body is in {}", path.display()));
+            model.say(Tone::Good, format!("body saved to {}", path.display()));
         }
-        Err(problem) => model.say_problem("not written", &problem),
+        Err(problem) => model.say_problem("file not saved", &problem),
     }
 }
 
-/// Captured requests as they may have gone over the wire: the marked ones, else the selected one.
+/// Captured requests as raw HTTP: the marked ones, else the selected one.
 fn raw(model: &Model) -> Option<String> {
     if model.navigation.focus.pane != Pane::Captures {
         return None;
@@ -159,7 +158,7 @@ fn raw(model: &Model) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// What is chosen as JSON: one object, or an array of the marked; with words for it.
+/// The chosen rows as JSON: an object or an array, with a name for it.
 fn json(model: &mut Model) -> Option<(String, String)> {
     let pane = model.navigation.focus.pane;
     if pane == Pane::Captures {
@@ -205,7 +204,7 @@ fn value(model: &Model, pane: Pane, id: i64) -> Option<serde_json::Value> {
     value.ok()
 }
 
-/// The command that shows the present view: without a screen where there is one for it, else the dashboard here.
+/// The command that shows this view: a headless one where it exists, else the dashboard.
 fn command(model: &mut Model) -> String {
     let mut words = vec!["scandeck".to_owned()];
     let headless = headless(model);
@@ -222,7 +221,7 @@ fn command(model: &mut Model) -> String {
     words.join(" ")
 }
 
-/// The command without a screen that lists what is shown here, and the query for it.
+/// The headless command that lists the shown rows, and its query.
 fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
     let pane = model.navigation.focus.pane;
     if matches!(pane, Pane::Captures | Pane::Board) {
@@ -245,7 +244,7 @@ fn headless(model: &mut Model) -> Option<(Vec<String>, String)> {
         let clauses: Vec<String> = chips.into_iter().flatten().chain(Some(filter)).collect();
         return Some((command("list"), clauses.join(" ").trim_end().to_owned()));
     }
-    // The other lists take no query there.
+    // Headless commands of the other lists take no query.
     let whole = filter.is_empty() && (pane != Pane::Scans || model.navigation.scope.target.is_none());
     whole.then(|| (command("list"), String::new()))
 }

@@ -1,5 +1,5 @@
-//! The questions before what cannot be undone. Each names the object and what goes with it, and holds the calls as
-//! they were when the key was pressed.
+//! Confirmations before calls that cannot be undone. Each names the object and what is deleted with it, and holds the
+//! calls as of the key press.
 
 use crate::contract::{LoggerId, ReportId, ScanId, TargetId, WordlistId, WorkspaceId};
 use crate::dashboard::base::{Call, Job, Pane, Tone};
@@ -7,21 +7,20 @@ use crate::dashboard::model::Model;
 use crate::dashboard::prompts::{Prompt, Then};
 use crate::text::plural;
 
-/// More things than this are not deleted by a `y`: their number is typed.
+/// To delete more objects than this, their number has to be typed.
 const BY_NUMBER: usize = 20;
 
-/// Names in a question before "… and N more".
+/// Names in a question; "N more" stands for the others.
 const NAMED: usize = 4;
 
-/// What becomes of captures that the service is told to forget.
-const ARCHIVED: &str = "All of it is archived here first, also what was not read yet.";
+const ARCHIVED: &str = "All requests are archived on this machine first.";
 
-/// What a question is about.
+/// The subject of a confirmation.
 #[derive(Default)]
 struct Matter {
     /// The calls, each about one thing.
     jobs: Vec<Job>,
-    /// What goes with them.
+    /// What is deleted with them.
     lines: Vec<String>,
     /// A word to type instead of `y`.
     word: Option<(String, &'static str)>,
@@ -38,7 +37,7 @@ pub(crate) fn ask_delete(model: &mut Model) {
         Pane::Wordlists => wordlists,
         Pane::Findings => return crate::dashboard::findings::manual::ask_off(model),
         Pane::Captures | Pane::Board | Pane::Payloads => {
-            return model.say(Tone::Plain, "these cannot be deleted one by one");
+            return model.say(Tone::Plain, "rows of this list cannot be deleted");
         }
     };
     let pane = model.navigation.focus.pane;
@@ -54,14 +53,14 @@ pub(crate) fn ask_stop(model: &mut Model) {
 pub(crate) fn ask_clear(model: &mut Model) {
     let selected = model.lists.captures.selected.map(|id| id.logger);
     let Some(id) = model.navigation.scope.logger.or(selected) else {
-        return model.say(Tone::Plain, "no logger is selected here");
+        return model.say(Tone::Plain, "no logger selected");
     };
     let logger = model.data.loggers.value().and_then(|all| all.get(id));
     let label = logger.map_or_else(|| format!("logger {id}"), |logger| format!("logger {}", logger.label));
     let jobs = vec![Job::new(label.clone(), Call::ClearLogger { logger: id, workspace: model.workspace_name() })];
-    let known = logger.map(|logger| format!(": {} when it was asked last", logger.num_requests.max(0)));
+    let known = logger.map(|logger| format!(" ({} at the last refresh)", logger.num_requests.max(0)));
     let prompt = Prompt::new(format!("Clear {label}{}?", place(model)), Then::Call { verb: "clear", jobs })
-        .with_line(format!("The service forgets its requests for good{}.", known.unwrap_or_default()))
+        .with_line(format!("The service deletes its requests{}.", known.unwrap_or_default()))
         .with_line(ARCHIVED);
     model.open_prompt(prompt);
 }
@@ -69,33 +68,33 @@ pub(crate) fn ask_clear(model: &mut Model) {
 /// Starts scans again.
 pub(crate) fn ask_start(model: &mut Model, jobs: Vec<Job>) {
     if jobs.is_empty() {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     }
     let matter = Matter { jobs, ..Matter::default() };
-    let prompt = question(model, "Start again", "start", matter);
+    let prompt = question(model, "Repeat", "start", matter);
     model.open_prompt(prompt);
 }
 
-/// Asks about what is chosen; the marked rows that the filter hides are in the wider question.
+/// Asks about the chosen rows; the wider question includes marked rows that the filter hides.
 fn ask(model: &mut Model, pane: Pane, verb_of_question: &str, verb: &'static str, of: fn(&Model, &[i64]) -> Matter) {
     let chosen = model.chosen(pane);
     if chosen.ids.is_empty() && chosen.hidden.is_empty() {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     }
     if chosen.ids.is_empty() {
         let count = chosen.hidden.len();
-        return model.say(Tone::Plain, format!("{count} marked, none of them shown: backspace takes the filter off"));
+        return model.say(Tone::Plain, format!("{count} marked, none shown; backspace removes the filter"));
     }
     let matter = of(model, &chosen.ids);
     if matter.jobs.is_empty() && chosen.hidden.is_empty() {
-        let why = matter.lines.first().cloned().unwrap_or_else(|| "nothing is selected here".to_owned());
+        let why = matter.lines.first().cloned().unwrap_or_else(|| "nothing selected".to_owned());
         return model.say(Tone::Plain, why);
     }
     let mut prompt = question(model, verb_of_question, verb, matter);
     if !chosen.hidden.is_empty() {
         let all = [chosen.ids, chosen.hidden.clone()].concat();
         let wider = question(model, verb_of_question, verb, of(model, &all));
-        prompt = prompt.with_line(format!("{} marked but not shown; a takes them too.", chosen.hidden.len()));
+        prompt = prompt.with_line(format!("{} marked but not shown; a includes them.", chosen.hidden.len()));
         prompt.wider = Some(Box::new(wider));
     }
     model.open_prompt(prompt);
@@ -110,9 +109,9 @@ fn question(model: &Model, verb_of_question: &str, verb: &'static str, matter: M
     }
     let what = match jobs.len() {
         1 => named.join(""),
-        count => format!("{count} things: {}", named.join("; ")),
+        count => format!("{count} objects: {}", named.join("; ")),
     };
-    let number = (jobs.len() > BY_NUMBER).then(|| (jobs.len().to_string(), "their number"));
+    let number = (jobs.len() > BY_NUMBER).then(|| (jobs.len().to_string(), "the number"));
     let mut prompt = Prompt::new(format!("{verb_of_question} {what}{}?", place(model)), Then::Call { verb, jobs });
     for line in lines {
         prompt = prompt.with_line(line);
@@ -134,7 +133,7 @@ fn place(model: &Model) -> String {
 /// One workspace at a time: its name is typed.
 fn workspaces(model: &Model, ids: &[i64]) -> Matter {
     if ids.len() > 1 {
-        return Matter { lines: vec!["workspaces are deleted one at a time".to_owned()], ..Matter::default() };
+        return Matter { lines: vec!["workspaces can only be deleted one at a time".to_owned()], ..Matter::default() };
     }
     let Some(id) = ids.first().map(|&id| WorkspaceId(id)) else { return Matter::default() };
     let name = model.workspace_words(id);
@@ -144,11 +143,14 @@ fn workspaces(model: &Model, ids: &[i64]) -> Matter {
             plural(workspace.target_count.max(0) as usize, "target"),
             plural(workspace.scan_count.max(0) as usize, "scan"),
         );
-        format!("With it go {targets}, {scans}, their findings, and its loggers with what they recorded.")
+        format!("Also deletes {targets}, {scans}, their findings, and its loggers with their requests.")
     });
     Matter {
         jobs: vec![Job::new(format!("workspace {name}"), Call::DeleteWorkspace(id))],
-        lines: with.into_iter().chain(["What its loggers recorded is archived here first.".to_owned()]).collect(),
+        lines: with
+            .into_iter()
+            .chain(["Requests of its loggers are archived on this machine first.".to_owned()])
+            .collect(),
         word: Some((name, "its name")),
     }
 }
@@ -159,12 +161,11 @@ fn targets(model: &Model, ids: &[i64]) -> Matter {
     let scans: usize = ids.iter().filter_map(of).map(|of| of.positions.len()).sum();
     let found = |id: &TargetId| model.data.findings.value().and_then(|findings| findings.of_target(*id));
     let findings: usize = ids.iter().filter_map(found).map(|of| of.positions.len()).sum();
-    let with = if ids.len() == 1 { "it" } else { "them" };
-    let mut lines = vec![format!("With {with} go {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
+    let mut lines = vec![format!("Also deletes {} and {}.", plural(scans, "scan"), plural(findings, "finding"))];
     let active = active_scans(model, |target| ids.contains(&target));
     if active > 0 {
         lines.push(format!(
-            "{} still active: the service refuses until they have ended.",
+            "{} still active: the service refuses until they end.",
             plural(active.max(0) as usize, "scan")
         ));
     }
@@ -180,7 +181,7 @@ fn active_scans(model: &Model, of: impl Fn(TargetId) -> bool) -> i64 {
     scans.iter().filter(|scan| scan.is_active() && of(scan.target_id)).count() as i64
 }
 
-/// Scans that are active stay: the service would refuse them.
+/// Excludes active scans: the service refuses to delete them.
 fn scans(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.scans.value() else { return Matter::default() };
     let chosen = ids.iter().filter_map(|&id| all.get(ScanId(id)));
@@ -192,11 +193,10 @@ fn scans(model: &Model, ids: &[i64]) -> Matter {
     let findings: usize = ended.iter().map(|scan| found(scan.id)).sum();
     let mut lines = Vec::new();
     if !ended.is_empty() {
-        let with = if ended.len() == 1 { "it goes its" } else { "them go their" };
-        lines.push(format!("With {with} output and {}.", plural(findings, "finding")));
+        lines.push(format!("Also deletes the output and {}.", plural(findings, "finding")));
     }
     if !active.is_empty() {
-        lines.push(format!("{} still active and left out: stop first (S).", plural(active.len(), "scan")));
+        lines.push(format!("{} still active and excluded; stop first (S).", plural(active.len(), "scan")));
     }
     let jobs = ended.iter().map(|scan| Job::new(model.scan_words(scan.id), Call::DeleteScan(scan.id))).collect();
     Matter { jobs, lines, word: None }
@@ -207,9 +207,9 @@ fn stops(model: &Model, ids: &[i64]) -> Matter {
     let active = ids.iter().filter_map(|&id| all.get(ScanId(id))).filter(|scan| !scan.has_ended());
     let jobs: Vec<Job> = active.map(|scan| Job::new(model.scan_words(scan.id), Call::StopScan(scan.id))).collect();
     let line = if jobs.is_empty() {
-        "this scan has ended: there is nothing to stop"
+        "the scan has ended already"
     } else {
-        "A stopped scan cannot go on. What it has found so far stays."
+        "A stopped scan cannot be resumed. Its findings remain."
     };
     Matter { jobs, lines: vec![line.to_owned()], word: None }
 }
@@ -218,12 +218,8 @@ fn loggers(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.loggers.value() else { return Matter::default() };
     let chosen: Vec<_> = ids.iter().filter_map(|&id| all.get(LoggerId(id))).collect();
     let requests: i64 = chosen.iter().map(|logger| logger.num_requests).sum();
-    let line = match chosen.len() {
-        1 => format!("With it go {}; its URL answers no more.", plural(requests.max(0) as usize, "recorded request")),
-        _ => {
-            format!("With them go {}; their URLs answer no more.", plural(requests.max(0) as usize, "recorded request"))
-        }
-    };
+    let requests = plural(requests.max(0) as usize, "recorded request");
+    let line = format!("Also deletes {requests} and stops recording.");
     let jobs = chosen
         .iter()
         .map(|logger| {
@@ -242,10 +238,10 @@ fn reports(model: &Model, ids: &[i64]) -> Matter {
             if report.download_name.is_empty() { report.id.to_string() } else { report.download_name.to_string() };
         Job::new(format!("report {name}"), Call::DeleteReport(report.id))
     });
-    Matter { jobs: jobs.collect(), lines: vec!["Files that were downloaded stay.".to_owned()], word: None }
+    Matter { jobs: jobs.collect(), lines: vec!["Downloaded files remain.".to_owned()], word: None }
 }
 
-/// Predefined ones stay: the service never gives them up.
+/// Excludes predefined word lists: the service refuses to delete them.
 fn wordlists(model: &Model, ids: &[i64]) -> Matter {
     let Some(all) = model.data.wordlists.value() else { return Matter::default() };
     let chosen = ids.iter().filter_map(|&id| all.get(WordlistId(id)));

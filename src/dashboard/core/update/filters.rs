@@ -1,5 +1,4 @@
-//! The filter line of a list: every key shows its result at once, as long as the text is a query; with completion of
-//! what can be written there, and the queries typed before.
+//! The filter line of a list: every valid text is applied at once; with completion, and recall of earlier queries.
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::model::{Line, Modal, Model, QueryHelp};
@@ -7,13 +6,13 @@ use crate::dashboard::text::{Ends, Offers};
 use crate::query::complete::complete;
 use crate::query::{Completion, Evaluator, Query};
 
-/// The text of the line was changed by hand.
+/// The text of the line was changed by a key.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     let help = QueryHelp { offers: Offers::new(offers(model, pane, &text)), ..QueryHelp::default() };
     show(model, pane, text, help);
 }
 
-/// Shows what a text takes. One that is no query changes nothing but the line.
+/// Applies a text. An invalid query changes only the line.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     help.error = Query::parse(&text, pane.kind()).err();
     if help.error.is_none() {
@@ -24,7 +23,7 @@ fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     }
 }
 
-/// Filters a pane by a text that is known to be a query.
+/// Filters a pane by a valid query.
 pub(crate) fn set(model: &mut Model, pane: Pane, text: String) {
     let before = std::mem::replace(model.cursor(pane).filter().0, text.clone());
     if before != text {
@@ -39,11 +38,11 @@ fn line(model: &mut Model) -> Option<&mut Line> {
     }
 }
 
-/// enter: the filter stays, and backspace brings the one before back. A text that is no query stays open.
+/// enter: keeps the filter, and backspace restores the previous one. An invalid query keeps the line open.
 pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
     let Some(line) = line(model) else { return };
     if let Some(error) = line.help.error.clone() {
-        return model.say(Tone::Bad, format!("no query: {error}"));
+        return model.say(Tone::Bad, format!("invalid query: {error}"));
     }
     let (before, text) = (line.before.clone(), line.input.text());
     model.overlay.modals.pop();
@@ -56,7 +55,7 @@ pub(crate) fn accept(model: &mut Model, pane: Pane, effects: &mut Vec<Effect>) {
     }
 }
 
-/// What can be written where the cursor is.
+/// The completions at the cursor.
 fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
     let cursor = line(model).map_or(0, |line| line.input.row_before_cursor().len());
     model
@@ -64,7 +63,7 @@ fn offers(model: &mut Model, pane: Pane, text: &str) -> Vec<Completion> {
         .unwrap_or_default()
 }
 
-/// tab: the next of what can be written stands in the line.
+/// tab: puts the next completion into the line.
 pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
     let Some(line) = line(model) else { return };
     let mut help = std::mem::take(&mut line.help);
@@ -74,7 +73,7 @@ pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
     help.offers.walk(by, Ends::Around);
     let Some(offer) = help.offers.selected() else {
         line.help = help;
-        return model.say(Tone::Plain, "nothing to complete here");
+        return model.say(Tone::Plain, "nothing to complete");
     };
     let (before, after) = (&help.completed[..offer.at.start], &help.completed[offer.at.end..]);
     line.input.set_around_cursor(&[before, &offer.text].concat(), after);
@@ -82,7 +81,7 @@ pub(crate) fn walk_offers(model: &mut Model, pane: Pane, by: isize) {
     show(model, pane, text, help);
 }
 
-/// up and down: the queries typed before.
+/// up and down: recall earlier queries.
 pub(crate) fn recall(model: &mut Model, pane: Pane, by: isize) {
     let typed = model.settings.tabs.typed(pane).to_vec();
     let Some(line) = line(model) else { return };

@@ -134,7 +134,7 @@ fn sixty_pasted_lines_are_sixty_targets_four_at_a_time() {
     }
     assert_eq!(made, lines);
     assert!(desk.model.overlay.modals.is_empty());
-    assert!(desk.notices().contains("60 done"), "{}", desk.notices());
+    assert!(desk.notices().contains("60 targets added"), "{}", desk.notices());
 }
 
 #[test]

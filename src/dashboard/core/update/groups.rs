@@ -1,4 +1,4 @@
-//! `b`, then by what: findings and captures in groups, folding and unfolding them.
+//! `b`, then by what: groups of findings and captures.
 
 use crate::dashboard::base::{Pane, Tone};
 use crate::dashboard::data::BY_NOW;
@@ -6,7 +6,7 @@ use crate::dashboard::input::action::GroupAction;
 use crate::dashboard::list::{CaptureGroupBy, FindingGroupBy};
 use crate::dashboard::model::Model;
 
-/// Groups the findings or the captures, or no more; the board has an order instead.
+/// Groups or ungroups the findings or captures; the board has a sort order instead.
 pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
     match action {
         GroupAction::Class => group(model, Some(FindingGroupBy::Class)),
@@ -30,7 +30,7 @@ pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
 fn order_by_now(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Board => order_board(model, BY_NOW),
-        _ => model.say(Tone::Plain, "NOW stands on the board of a retest: s on findings opens it"),
+        _ => model.say(Tone::Plain, "only the retest board has a current status; s on findings opens it"),
     }
 }
 
@@ -39,7 +39,7 @@ fn order_board(model: &mut Model, sort: usize) {
     model.show_rows(Pane::Board);
 }
 
-/// Groups the captures, or no more. The cursor stays on its capture, or goes to the head that holds it.
+/// Groups or ungroups the captures. The cursor stays on its capture, or moves to its group header.
 fn group_captures(model: &mut Model, by: Option<CaptureGroupBy>) {
     model.navigation.focus.pane = Pane::Captures;
     model.navigation.focus.in_detail = false;
@@ -47,8 +47,8 @@ fn group_captures(model: &mut Model, by: Option<CaptureGroupBy>) {
     model.show_rows(Pane::Captures);
 }
 
-/// Groups the findings, or no more. The cursor stays on its finding, or goes to the head that holds it; from a head
-/// it goes by the first member.
+/// Groups or ungroups the findings. The cursor stays on its finding, or moves to its group header; from a group header it
+/// follows the first row of the group.
 pub(crate) fn group(model: &mut Model, by: Option<FindingGroupBy>) {
     model.lists.finding_groups.by = by;
     let Some(table) = model.data.findings.value() else { return };

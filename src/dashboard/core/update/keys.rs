@@ -1,4 +1,4 @@
-//! From a key to what it asks for: who has the keys, what the key means there, who carries it out.
+//! From a key to its action: the layer that has the keys, the meaning of the key there, the function that handles it.
 
 use crate::dashboard::base::{Effect, Tone};
 use crate::dashboard::core::commands;
@@ -10,16 +10,16 @@ use crate::dashboard::input::{Context, KeyChord, KeyEvent};
 use crate::dashboard::model::{Modal, Model};
 use crate::dashboard::payloads::keys as payloads;
 use crate::dashboard::settings::alerts;
+use crate::text::plural;
 
-/// ctrl-c a second time within this long leaves at once.
+/// ctrl-c twice within this time quits.
 const TWICE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// A key was pressed.
 pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<Effect>) {
     let key = KeyChord::from(event);
-    model.screen.dirty = true;
     model.keyboard.key = Some(key);
-    // Before and after: the pane that had the keys, and the one that has them now.
+    // Both the pane that had the keys and the one that has them now.
     model.hold(model.navigation.focus.pane);
     route(model, key, event, effects);
     model.hold(model.navigation.focus.pane);
@@ -27,14 +27,40 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
 
 fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Effect>) {
     let action = model.keyboard.keymap.action(&model.contexts(), key);
-    // Also while something is typed, but never a key that types.
+    // These also work while something is typed, unless their key types a character.
     let anywhere = model.keyboard.keymap.action(&[Context::Everywhere], key).filter(|_| key.typed().is_none());
+    let anywhere = if key == KeyChord::ctrl('c') { Some(Action::App(AppAction::Cancel)) } else { anywhere };
     match anywhere {
-        _ if key == KeyChord::ctrl('c') => return cancel(model, effects),
         Some(Action::App(AppAction::Cancel)) => return cancel(model, effects),
         Some(Action::App(AppAction::Suspend)) => return effects.push(Effect::Suspend),
         Some(Action::App(AppAction::Redraw)) => return effects.push(Effect::Redraw),
-        _ => {}
+        // All others depend on what has the keys.
+        Some(
+            Action::App(
+                AppAction::Refresh
+                | AppAction::GoPrefix
+                | AppAction::CopyPrefix
+                | AppAction::GroupPrefix
+                | AppAction::Commands,
+            )
+            | Action::View(_)
+            | Action::Payload(_)
+            | Action::Go(_)
+            | Action::Copy(_)
+            | Action::Shape(_)
+            | Action::Group(_)
+            | Action::Move(_)
+            | Action::List(_)
+            | Action::Text(_)
+            | Action::Item(_)
+            | Action::Verdict(_)
+            | Action::Decide(_)
+            | Action::Review(_)
+            | Action::Form(_)
+            | Action::Edit(_)
+            | Action::Setup(_),
+        )
+        | None => {}
     }
     let edit = action.and_then(Action::edit);
     match model.overlay.modals.last_mut() {
@@ -51,9 +77,8 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
     }
 }
 
-/// Text was pasted: it goes where text is typed, and never runs keys.
+/// Text was pasted: it goes into the open text field, and never runs keys.
 pub(crate) fn handle_paste(model: &mut Model, text: &str) {
-    model.screen.dirty = true;
     let modal = model.overlay.modals.last_mut();
     let in_form = matches!(modal, Some(Modal::Form(_)));
     match modal.and_then(Modal::input) {
@@ -62,11 +87,11 @@ pub(crate) fn handle_paste(model: &mut Model, text: &str) {
             handle_typed(model);
         }
         None if in_form => {}
-        None => model.say(Tone::Plain, "pasted text goes nowhere here: open a form or a filter first"),
+        None => model.say(Tone::Plain, "no text field here; open a form or a filter to paste"),
     }
 }
 
-/// The editor was left with this text.
+/// $EDITOR returned this text.
 pub(crate) fn handle_edited(model: &mut Model, text: &str) {
     if let Some(input) = model.overlay.modals.last_mut().and_then(Modal::input) {
         input.set_edited(text);
@@ -74,7 +99,7 @@ pub(crate) fn handle_edited(model: &mut Model, text: &str) {
     }
 }
 
-/// What is typed is another text, but not by a key.
+/// The text of the open field changed without a key.
 fn handle_typed(model: &mut Model) {
     match model.overlay.modals.last() {
         Some(Modal::Form(_)) => forms::handle_typed(model),
@@ -104,7 +129,7 @@ fn handle_pane_key(model: &mut Model, key: KeyChord, action: Option<Action>, eff
     }
 }
 
-/// ctrl-c: cancels what is open or under way; twice in a second leaves at once.
+/// ctrl-c: closes the top layer, or cancels queued requests; twice within a second quits.
 fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     let now = model.now.mono;
     if model.keyboard.cancelled.replace(now).is_some_and(|last| now < last + TWICE) {
@@ -116,7 +141,7 @@ fn cancel(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     let waiting: usize = model.calls.batches.iter_mut().map(crate::dashboard::base::Batch::cancel).sum();
     match waiting {
-        0 => model.say(Tone::Plain, "nothing is under way; ctrl-c again leaves"),
-        _ => model.say(Tone::Plain, format!("{waiting} not sent; what was sent goes on; ctrl-c again leaves")),
+        0 => model.say(Tone::Plain, "nothing to cancel; ctrl-c again quits"),
+        _ => model.say(Tone::Plain, format!("{} cancelled; ctrl-c again quits", plural(waiting, "queued request"))),
     }
 }

@@ -62,7 +62,7 @@ fn esc_closes_search_range_zoom_and_detail_one_at_a_time() {
         assert_eq!(state(&desk), expected);
     }
     desk.keys("esc");
-    assert!(desk.notices().contains("q leaves"));
+    assert!(desk.notices().contains("q quits"));
     assert_eq!(desk.model.cursor(Pane::Findings).marked().0, 1, "marks stay");
 }
 
@@ -122,7 +122,7 @@ fn the_keys_belong_to_what_lies_on_top() {
 fn pasted_text_never_runs_keys() {
     let mut desk = Desk::new();
     desk.send(Msg::Paste("q\nDy".into()));
-    assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("nowhere"));
+    assert!(desk.model.overlay.modals.is_empty() && desk.notices().contains("no text field here"));
     desk.keys("/");
     desk.send(Msg::Paste("git\nrepository".into()));
     assert_eq!(desk.shown(Pane::Findings), [2]);
@@ -146,7 +146,7 @@ fn q_leaves_the_detail_then_scandeck_and_the_demo_asks_first() {
     let mut desk = Desk::new();
     desk.model.session.demo = true;
     assert_eq!(desk.keys("q"), []);
-    assert!(desk.prompt().lines[0].contains("demo ends"));
+    assert!(desk.prompt().lines[0].contains("deletes the demo"));
     assert_eq!(desk.keys("y"), [Effect::Quit]);
 }
 

@@ -1,4 +1,4 @@
-//! Lines that are typed over the panes (filter, search, the filter of the help), and texts that are read there.
+//! Lines typed over the panes (filter, search, filter of the help), and text boxes.
 
 use crate::dashboard::base::Effect;
 use crate::dashboard::core::update::filters;
@@ -83,7 +83,7 @@ pub(crate) fn apply(model: &mut Model) {
     }
 }
 
-/// Closes the topmost layer; what a line changed is taken back. False when nothing was open.
+/// Closes the top layer, and undoes the changes of a line. False when nothing was open.
 pub(crate) fn close(model: &mut Model) -> bool {
     match model.overlay.modals.pop() {
         None => false,
@@ -95,7 +95,7 @@ pub(crate) fn close(model: &mut Model) -> bool {
             model.detail.search = None;
             true
         }
-        // The first-start question cannot be put away: without an answer there is nothing behind it.
+        // The first-start question cannot be closed: without an answer there is no service.
         Some(setup @ Modal::Setup(_)) => {
             model.overlay.modals.push(setup);
             false

@@ -1,4 +1,4 @@
-//! `g`, then where to: from a row to what belongs to it.
+//! `g`, then where to: from a row to related rows.
 
 use crate::contract::{LoggerId, ScanId, TargetId};
 use crate::dashboard::base::{Pane, Scope};
@@ -8,7 +8,7 @@ pub(crate) use crate::dashboard::model::navigation::reveal;
 use crate::dashboard::model::{Model, navigation};
 use crate::triage::CaseId;
 
-/// Goes to what belongs to the present row.
+/// Goes to the rows that belong to the selected row.
 pub(crate) fn handle_go(model: &mut Model, action: GoAction) {
     match action {
         GoAction::Top => steps::handle_move(model, MoveAction::Top),
@@ -29,7 +29,7 @@ fn to_target(model: &mut Model) {
     }
 }
 
-/// From a finding its scan, from a target its newest one.
+/// From a finding to its scan, from a target to its newest scan.
 fn to_scan(model: &mut Model) {
     let scan = match model.navigation.focus.pane {
         Pane::Findings | Pane::Board => {
@@ -52,7 +52,7 @@ fn newest_scan(model: &Model, target: Option<TargetId>) -> Option<ScanId> {
     of.positions.iter().map(|&position| scans.items()[position as usize].id).max()
 }
 
-/// From a target or a scan its findings, by a chip.
+/// From a target or a scan to its findings, by the scope.
 fn to_findings(model: &mut Model) {
     let scope = match model.navigation.focus.pane {
         Pane::Targets => Scope { target: model.lists.targets.selected, scan: None, ..model.navigation.scope.clone() },
@@ -83,7 +83,7 @@ fn to_workspace(model: &mut Model) {
     }
 }
 
-/// From a capture the payload it carries; from elsewhere the one made last.
+/// From a capture to its payload; from elsewhere to the latest payload.
 fn to_payloads(model: &mut Model) {
     let payload = model.payload_at_hand().map(|payload| payload.token);
     navigation::go(model, Pane::Payloads);

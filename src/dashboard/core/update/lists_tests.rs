@@ -226,7 +226,7 @@ fn a_workspace_asked_for_that_is_not_there_is_told() {
     let lab = Workspace { id: WorkspaceId(2), name: "Lab".into(), ..Workspace::default() };
     desk.feed(Snapshot::Workspaces(table([lab])));
     assert_eq!(desk.model.navigation.scope.workspace, Some(WorkspaceId(2)));
-    assert!(desk.notices().contains("no workspace Prod"), "{}", desk.notices());
+    assert!(desk.notices().contains("workspace Prod not found"), "{}", desk.notices());
 }
 
 #[test]

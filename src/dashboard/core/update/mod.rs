@@ -52,9 +52,10 @@ use crate::dashboard::list::StreamList;
 use crate::dashboard::model::{Modal, Model, SEEN_AFTER};
 use std::time::Duration;
 
-/// Takes a message: changes the model, says what is wanted from the outside.
+/// Handles a message: changes the model and returns the requests to the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
+    model.screen.dirty = true;
     let mut effects = Vec::new();
     let by_hand = matches!(msg, Msg::Key(_) | Msg::Paste(_));
     let rows = crate::dashboard::findings::decide::keys::rows(model);
@@ -62,10 +63,7 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(event) => keys::handle_key(model, event, &mut effects),
         Msg::Paste(text) => keys::handle_paste(model, &text),
-        Msg::Resize(size) => {
-            model.screen.size = size;
-            model.screen.dirty = true;
-        }
+        Msg::Resize(size) => model.screen.size = size,
         Msg::Update(update) => news::handle_update(model, update),
         Msg::Cached(cached) => cached::handle_cached(model, cached),
         Msg::Called { ticket, result } => answers::handle_called(model, ticket, result, &mut effects),
@@ -83,25 +81,24 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::SignalFailed(problem) => model.say_problem("signal command", &problem),
         Msg::AskOn => {
             model.captures.is_chunk_requested = false;
-            model.screen.dirty = true;
             match model.lists.captures.pending() {
                 0 => model.gather(&mut effects),
                 _ => model.filter_captures(StreamList::next_chunk),
             }
         }
-        Msg::Woke => model.screen.dirty = true,
+        Msg::Woke => {}
     }
+    model.refresh();
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
     commands::settle(model);
     settle(model);
     model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
-    model.count_tabs();
     model.correlate(&mut effects);
     model.remember_looked(workspace, &mut effects);
     model.next_chunk(&mut effects);
     if effects.contains(&Effect::Quit) {
-        // Nothing is asked on after it.
+        // No chunk is queried after it.
         let mut files = Vec::new();
         while !model.captures.exports.is_empty() {
             model.gather(&mut files);
@@ -111,15 +108,14 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// What holds after every message: expired notices leave, the scroll position belongs to the shown detail, what was
-/// looked at counts as seen.
+/// The end of every message: removes expired notices, resets the scroll position of another detail, and marks shown rows
+/// as seen.
 fn settle(model: &mut Model) {
     let now = model.now.mono;
-    model.screen.dirty |= model.overlay.notices.expire(now);
+    model.overlay.notices.expire(now);
     let shown = model.shown_detail();
     if model.navigation.focus.in_detail && shown.is_none() {
         model.navigation.focus.in_detail = false;
-        model.screen.dirty = true;
     }
     model.detail.belong_to(shown);
     crate::dashboard::findings::review::settle(model);
@@ -135,22 +131,13 @@ fn settle(model: &mut Model) {
         },
         None => model.findings.looking = None,
     }
-    if let Some(scans) = model.data.scans.value() {
-        let tally = model.scans.watch.tally(now, scans);
-        let before = std::mem::replace(&mut model.scans.tally, tally);
-        model.screen.dirty |= tally != before;
-        if tally.stalled != before.stalled {
-            // Nothing new came of a scan that stalls: its place in the order of need is another all the same.
-            model.show_rows(Pane::Scans);
-        }
-    }
     if !covered {
         see_captures(model);
     }
     model.see_hits();
 }
 
-/// What comes into a stream that is on the screen and follows its end is seen as it comes.
+/// New captures are seen at once while their list is on the screen and follows its end.
 fn see_captures(model: &mut Model) {
     if model.captures.new_captures == 0
         || !model.lists.captures.is_following()
@@ -166,13 +153,12 @@ fn see_captures(model: &mut Model) {
 }
 
 impl Model {
-    /// Says something at the edge of the screen.
+    /// Shows a notice.
     pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
         self.overlay.notices.say(self.now.mono, tone, text);
-        self.screen.dirty = true;
     }
 
-    /// When looking at the present detail begins to count, if that is still to come.
+    /// When the shown detail will count as seen, if it does not yet.
     pub(crate) fn seen_at(&self) -> Option<Duration> {
         if let Some((_, at)) = self.unread_on_screen() {
             return Some(at).filter(|&at| at > self.now.mono);

@@ -7,7 +7,7 @@ use crate::dashboard::input::action::ViewAction;
 use crate::dashboard::model::navigation::{go, set_scope};
 use crate::dashboard::model::{Help, Modal, Model};
 
-/// Carries out an action on views and panes.
+/// Handles an action on views and panes.
 pub(crate) fn handle_view(model: &mut Model, action: ViewAction, effects: &mut Vec<Effect>) {
     match action {
         ViewAction::Help => model.overlay.modals.push(Modal::Help(Help::default())),
@@ -43,7 +43,7 @@ fn beside(model: &Model, by: isize) -> Pane {
 
 fn previous_view(model: &mut Model) {
     let Some((focus, scope)) = model.navigation.previous.take() else {
-        return model.say(Tone::Plain, "there is no view before this one");
+        return model.say(Tone::Plain, "no previous view");
     };
     let now = (model.navigation.focus, model.navigation.scope.clone());
     model.navigation.previous = Some(now);
@@ -53,7 +53,7 @@ fn previous_view(model: &mut Model) {
     }
 }
 
-/// Leaves this view; at the root, the dashboard.
+/// Leaves this view; at top level, quits the dashboard.
 fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
@@ -66,7 +66,7 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// esc: search, range, zoom, detail, in this order. Never marks, never a filter.
+/// esc: closes search, range, zoom and detail, in this order. It keeps marks and filters.
 fn back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     if model.detail.search.take().is_some() {
@@ -79,24 +79,24 @@ fn back(model: &mut Model) {
     } else if model.navigation.focus.in_detail {
         model.navigation.focus.in_detail = false;
     } else if model.settings.since.dismiss() {
-        // The line is away: that was all.
+        // esc only closed the line.
     } else if pane.is_full_view() {
         go(model, Pane::Findings);
     } else if crate::dashboard::payloads::keys::came_from_book(model) {
         crate::dashboard::payloads::keys::back_to_book(model);
     } else {
-        model.say(Tone::Plain, "nothing is open here; q leaves");
+        model.say(Tone::Plain, "nothing to close; q quits");
     }
 }
 
-/// In the list of the findings the saved queries, else the tabs of the detail.
+/// Walks the saved queries in the list of findings, else the tabs of the detail.
 pub(crate) fn walk_tabs(model: &mut Model, by: isize) {
     if model.navigation.focus.pane == Pane::Findings && !model.navigation.focus.in_detail {
         return model.walk_saved(by);
     }
     let pane = model.detail_pane();
     if Tab::of(pane).len() < 2 {
-        return model.say(Tone::Plain, "this has no tabs");
+        return model.say(Tone::Plain, "no tabs here");
     }
     model.detail.walk_tabs(pane, by);
 }
@@ -108,21 +108,21 @@ pub(crate) fn tab_left(model: &mut Model) {
     }
 }
 
-/// J and K: from a list the detail beside it scrolls, from a detail the list walks.
+/// J and K: scroll the detail from a list, move in the list from a detail.
 fn other(model: &mut Model, by: isize) {
     if model.navigation.focus.in_detail {
         steps::step(model, by);
     } else if model.shown_detail().is_some() {
         steps::scroll(model, by as i64);
     } else {
-        model.say(Tone::Plain, "no detail is on the screen; enter opens it");
+        model.say(Tone::Plain, "no detail shown; enter opens it");
     }
 }
 
 pub(crate) fn go_in(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let Some(id) = model.selected_id(pane) else {
-        return model.say(Tone::Plain, "nothing is selected here");
+        return model.say(Tone::Plain, "nothing selected");
     };
     match pane {
         Pane::Workspaces => {
@@ -153,6 +153,6 @@ pub(crate) fn go_out(model: &mut Model) {
         Pane::Targets => go(model, Pane::Workspaces),
         Pane::Reports | Pane::Wordlists | Pane::Board => go(model, Pane::Findings),
         Pane::Payloads => go(model, Pane::Captures),
-        Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "this is the outermost list; q leaves"),
+        Pane::Workspaces | Pane::Loggers => model.say(Tone::Plain, "top level; q quits"),
     }
 }

@@ -1,7 +1,7 @@
-//! What the poller learnt, taken into the model. Every list keeps its selection by id.
+//! Updates of the poller. Every list keeps its selection by id.
 
 use crate::client::Problem;
-use crate::contract::{Logger, Report, ReportStatus, Scan, ScanId, Stamp, Workspace, WorkspaceId};
+use crate::contract::{Logger, Report, ReportStatus, ScanId, Stamp, Workspace, WorkspaceId};
 use crate::dashboard::base::plan::Snapshot;
 use crate::dashboard::base::{Link, Pane, PartData, PollEvent, ScanPart, Tone, Update};
 use crate::dashboard::data::ScanParts;
@@ -15,7 +15,6 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
     if generation != model.connection.generation && is_of_a_workspace(&event) {
         return;
     }
-    model.screen.dirty = true;
     match event {
         PollEvent::Link(link) => handle_link(model, link),
         PollEvent::Budget(budget) => model.connection.budget = budget,
@@ -41,13 +40,11 @@ fn is_of_a_workspace(event: &PollEvent) -> bool {
 fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
     match snapshot {
         Snapshot::Workspaces(table) => handle_workspaces(model, table, at),
-        Snapshot::Targets(table) => {
-            model.data.targets.succeed(table, at);
-            drop_lost_chips(model);
-            model.learn_hosts();
-            model.show_rows(Pane::Targets);
+        Snapshot::Targets(table) => model.data.targets.succeed(table, at),
+        Snapshot::Scans(table) => {
+            model.scans.watch.take(model.now.mono, &table);
+            model.data.scans.succeed(table, at);
         }
-        Snapshot::Scans(table) => handle_scans(model, table, at),
         // The rows follow when they are made.
         Snapshot::Findings(table) => model.data.occurrences.succeed(table, at),
         Snapshot::Loggers(table) => {
@@ -56,22 +53,17 @@ fn handle_snapshot(model: &mut Model, snapshot: Snapshot, at: Stamp) {
             hear_of_loggers(model, &table);
             model.data.loggers.succeed(table, at);
             count_unseen(model);
-            drop_lost_chips(model);
-            model.show_rows(Pane::Loggers);
         }
         Snapshot::Reports(table) => handle_reports(model, table, at),
-        Snapshot::Wordlists(table) => {
-            model.data.wordlists.succeed(table, at);
-            model.show_rows(Pane::Wordlists);
-        }
+        Snapshot::Wordlists(table) => model.data.wordlists.succeed(table, at),
     }
 }
 
-/// The link changed. It is said when it breaks and when it is back; the header shows it all the time.
+/// The link changed. A notice is shown when it breaks and when it recovers; the header always shows it.
 fn handle_link(model: &mut Model, link: Link) {
     let was_broken = matches!(model.connection.link, Link::Retrying { .. } | Link::Down { .. });
     match &link {
-        Link::Live { .. } if was_broken => model.say(Tone::Good, "the service answers again"),
+        Link::Live { .. } if was_broken => model.say(Tone::Good, "connected again"),
         Link::Down { problem } if model.connection.link != link => {
             let problem = Arc::clone(problem);
             model.say_problem("not connected", &problem);
@@ -89,20 +81,19 @@ fn handle_workspaces(model: &mut Model, table: Arc<Table<Workspace>>, at: Stamp)
     if let (true, Some(asked), false) = (first, &model.session.workspace, table.is_empty())
         && !table.items().iter().any(|workspace| workspace.is_called(asked))
     {
-        let words = format!("there is no workspace {asked}: this is another one");
+        let words = format!("workspace {asked} not found; showing another one");
         model.say(Tone::Bad, words);
     }
     model.data.workspaces.succeed(table, at);
     if let Some(id) = next {
         model.work_in(id);
         if !first {
-            model.say(Tone::Bad, "the workspace worked in does not exist any more: this is another one");
+            model.say(Tone::Bad, "workspace deleted on the service; showing another one");
         }
     }
-    model.show_rows(Pane::Workspaces);
 }
 
-/// The one that was asked for, else the first that has targets, else the first.
+/// The requested workspace, else the first one with targets, else the first one.
 pub(crate) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> Option<WorkspaceId> {
     let named = |asked: &String| {
         table.items().iter().find(|workspace| workspace.is_called(asked)).map(|workspace| workspace.id)
@@ -116,16 +107,7 @@ pub(crate) fn workspace_to_work_in(model: &Model, table: &Table<Workspace>) -> O
     asked.or_else(by_id)
 }
 
-fn handle_scans(model: &mut Model, table: Arc<Table<Scan>>, at: Stamp) {
-    model.scans.watch.take(model.now.mono, &table);
-    model.data.scans.succeed(table, at);
-    drop_lost_chips(model);
-    model.show_rows(Pane::Scans);
-    model.make_board();
-    model.count_since();
-}
-
-/// A report that was being made and is no longer is worth a word, wherever one is.
+/// A notice is shown when a report is finished or failed.
 fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
     let before = model.data.reports.value().cloned();
     let waited = |report: &&Arc<Report>| {
@@ -137,40 +119,14 @@ fn handle_reports(model: &mut Model, table: Arc<Table<Report>>, at: Stamp) {
             ReportStatus::Finished => {
                 model.say(Tone::Good, format!("report {} is ready; 6 shows it, d downloads it", report.download_name));
             }
-            ReportStatus::Failed => model.say(Tone::Bad, format!("report {} could not be made", report.download_name)),
+            ReportStatus::Failed => model.say(Tone::Bad, format!("report {} failed", report.download_name)),
             _ => {}
         }
     }
     model.data.reports.succeed(table, at);
-    model.show_rows(Pane::Reports);
 }
 
-/// A chip whose target or logger has gone would hide everything for ever.
-fn drop_lost_chips(model: &mut Model) {
-    let mut scope = model.navigation.scope.clone();
-    let gone = |known: Option<bool>| known == Some(false);
-    if let Some(id) = scope.target
-        && gone(model.data.targets.value().map(|all| all.get(id).is_some()))
-    {
-        scope.target = None;
-        model.say(Tone::Plain, "the target of the chip does not exist any more");
-    }
-    if let Some(id) = scope.scan
-        && gone(model.data.scans.value().map(|all| all.get(id).is_some()))
-    {
-        scope.scan = None;
-        model.say(Tone::Plain, "the scan of the chip does not exist any more");
-    }
-    if let Some(id) = scope.logger
-        && gone(model.data.loggers.value().map(|all| all.get(id).is_some()))
-    {
-        scope.logger = None;
-        model.say(Tone::Plain, "the logger of the chip does not exist any more");
-    }
-    crate::dashboard::model::navigation::set_scope(model, scope);
-}
-
-/// Pane 5 shows the loggers as long as there is none, unless a person is there.
+/// Pane 5 shows the loggers while there is no logger, unless it has the focus.
 pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
     let was_empty = model.data.loggers.value().is_none_or(|before| before.is_empty());
     if matches!(model.navigation.focus.pane, Pane::Captures | Pane::Loggers) || !was_empty && !no_logger {
@@ -179,20 +135,19 @@ pub(crate) fn show_fitting_fifth(model: &mut Model, no_logger: bool) {
     model.navigation.fifth = if no_logger { Pane::Loggers } else { Pane::Captures };
 }
 
-/// What the loggers recorded since the stream was looked at last. Their list tells it, also while no capture is read;
-/// what a logger holds when it is first heard of is no news.
+/// Notes how many requests of each logger were seen. Requests of a logger that appears for the first time are not new.
 pub(crate) fn hear_of_loggers(model: &mut Model, table: &Table<Logger>) {
     let first = model.data.loggers.value().is_none();
     model.captures.seen_requests.retain(|id, _| table.get(*id).is_some());
     for logger in table.items() {
         let there = if first { logger.num_requests } else { 0 };
         let seen = model.captures.seen_requests.entry(logger.id).or_insert(there);
-        // A cleared logger begins anew.
+        // A cleared logger restarts its count.
         *seen = (*seen).min(logger.num_requests);
     }
 }
 
-/// Requests that the loggers tell of and nobody has seen.
+/// Counts the requests that were not seen yet.
 pub(crate) fn count_unseen(model: &mut Model) {
     let loggers = model.data.loggers.value().map(|table| table.items()).unwrap_or_default();
     let new =

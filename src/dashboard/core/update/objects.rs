@@ -1,5 +1,5 @@
-//! Making, changing, starting, stopping, deleting: what a key asks for is captured here as ids and calls, before any
-//! form or prompt is up.
+//! Actions on objects: create, edit, scan, retest, stop, delete, report, download. The ids are captured before a form or
+//! prompt opens.
 
 use crate::contract::{ReportId, ReportSource, ScanId, Shared, TargetId, WordlistId};
 use crate::dashboard::base::{Batch, Call, Effect, Job, Pane, Tone};
@@ -47,16 +47,16 @@ fn compare(model: &mut Model) {
     }
 }
 
-/// `s` on a capture: where to it is sent again is always typed.
+/// `s` on a capture: the URL that it is sent to is always typed.
 fn replay(model: &mut Model) {
     match model.navigation.focus.pane {
-        Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing is selected here"),
+        Pane::Captures if model.selected_capture().is_none() => model.say(Tone::Plain, "nothing selected"),
         Pane::Captures => model.open_command_line("replay "),
-        _ => model.say(Tone::Plain, "a captured request can be sent again: 5 shows them"),
+        _ => model.say(Tone::Plain, "only captured requests can be sent again; 5 shows them"),
     }
 }
 
-/// `n`: what the pane lists.
+/// `n`: opens the form for a new object of the pane.
 fn open_new(model: &mut Model) {
     match model.navigation.focus.pane {
         Pane::Workspaces => model.open_form(workspaces::form::create()),
@@ -70,12 +70,12 @@ fn open_new(model: &mut Model) {
         Pane::Reports => report(model),
         Pane::Findings => crate::dashboard::findings::manual::open(model),
         Pane::Captures => crate::dashboard::findings::manual::open_from_captures(model),
-        pane => model.say(Tone::Plain, format!("{} cannot be made by hand", pane.title())),
+        pane => model.say(Tone::Plain, format!("{} cannot be created here", pane.title())),
     }
 }
 
 fn no_workspace(model: &mut Model) {
-    model.say(Tone::Plain, "no workspace is known yet: make one first (1, then n)");
+    model.say(Tone::Plain, "no workspace yet; create one (1, then n)");
 }
 
 fn edit_workspace(model: &mut Model) {
@@ -84,7 +84,7 @@ fn edit_workspace(model: &mut Model) {
     let form = workspace.map(|workspace| workspaces::form::edit(workspace));
     match form {
         Some(form) => model.open_form(form),
-        None => model.say(Tone::Plain, "nothing is selected here"),
+        None => model.say(Tone::Plain, "nothing selected"),
     }
 }
 
@@ -115,13 +115,13 @@ fn scan_targets(model: &mut Model) {
     }
     if !chosen.hidden.is_empty() {
         let all = named(&[&chosen.ids[..], &chosen.hidden[..]].concat());
-        let words = format!("all {} marked, {} of them not shown", all.len(), chosen.hidden.len());
+        let words = format!("all {} marked, {} not shown", all.len(), chosen.hidden.len());
         sets.push((words, all));
     }
     model.open_form(scans::form::open(sets, workspace));
 }
 
-/// The same scans once more: tool, target and parameters as the service echoed them, after a look at the form.
+/// Repeats the chosen scans with their tool, target and parameters, after a prompt.
 fn scan_again(model: &mut Model) {
     let Some(scans) = model.data.scans.value().cloned() else { return };
     let chosen = model.chosen(Pane::Scans);
@@ -129,7 +129,7 @@ fn scan_again(model: &mut Model) {
     let mut jobs = Vec::new();
     for scan in chosen.iter().filter_map(|&id| scans.get(id)) {
         let Some(call) = retest::same_again(model, scan) else {
-            model.say(Tone::Bad, "this scan signed in: its secret is not known here; start it by n with the secret");
+            model.say(Tone::Bad, "scan not repeated: it used a login secret; start it with n");
             return;
         };
         jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
@@ -137,13 +137,13 @@ fn scan_again(model: &mut Model) {
     deletions::ask_start(model, jobs);
 }
 
-/// A report about what is marked, selected or shown.
+/// Opens the form of a report on marked, selected or shown rows.
 fn report(model: &mut Model) {
     let sets = report_sets(model);
     model.open_form(reports::form::open(sets));
 }
 
-/// What a report can be about from here, what is meant most likely first.
+/// The sets of rows that a report can cover, the most likely one first.
 pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
     let mut sets = Vec::new();
     let panes = [(Pane::Findings, ReportSource::Findings), (Pane::Scans, ReportSource::Scans)];
@@ -169,18 +169,18 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
             put(words, ids);
         }
         if !chosen.hidden.is_empty() {
-            put("marked, those not shown too", [chosen.ids, chosen.hidden].concat());
+            put("marked, also not shown", [chosen.ids, chosen.hidden].concat());
         }
     }
-    let told = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
-    let mut sets: Vec<IdSet> = sets.into_iter().map(told).collect();
+    let id_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| self::id_set(model, &words, source, ids);
+    let mut sets: Vec<IdSet> = sets.into_iter().map(id_set).collect();
     if model.navigation.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
     }
     sets
 }
 
-/// Rows as a set that a report can be about. Ids of our own are negative: the service does not know them.
+/// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the service.
 pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
     let pane = if source == ReportSource::Findings { Pane::Findings } else { Pane::Scans };
     let cases = if pane == Pane::Findings { ids.iter().map(|&id| CaseId(id)).collect() } else { Vec::new() };
@@ -213,12 +213,12 @@ fn download(model: &mut Model, effects: &mut Vec<Effect>) {
         _ => {}
     }
     match jobs.is_empty() {
-        true => model.say(Tone::Plain, "nothing is selected here"),
+        true => model.say(Tone::Plain, "nothing selected"),
         false => model.begin(Batch::new("download", None, jobs), effects),
     }
 }
 
-/// enter on a word list: its words are read.
+/// enter on a word list: fetches its words.
 pub(crate) fn look_at_words(model: &mut Model, effects: &mut Vec<Effect>) {
     let selected = model.lists.wordlists.selected;
     let list = selected.and_then(|id| model.data.wordlists.value()?.get(id));

@@ -1,4 +1,4 @@
-//! Questions before what cannot be undone: opening, answering, and what is asked before leaving.
+//! Answers to prompts, and the prompt before quitting.
 
 use crate::dashboard::base::{Batch, Effect, Tone};
 use crate::dashboard::findings::review;
@@ -28,7 +28,7 @@ pub(crate) fn handle_key(
             let picks = key == KeyChord::char(' ') && matches!(prompt.then, Then::Decide(_));
             model.overlay.modals.pop();
             if !(picks && review::pick(model)) {
-                model.say(Tone::Plain, "left as it is");
+                model.say(Tone::Plain, "cancelled");
             }
         }
         PromptReply::Wider => {
@@ -56,28 +56,28 @@ fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
         Then::Turn { batch, undo } => model.turn(batch, undo, effects),
         Then::Record(drafts) => match model.record(drafts, effects) {
             Some(batch) => {
-                let told = format!("{}; {} undoes", model.described(batch), model.undo_key());
-                model.say(Tone::Good, told);
+                let done = format!("{}; {} undoes", model.described(batch), model.undo_key());
+                model.say(Tone::Good, done);
             }
-            None => model.say(Tone::Bad, "this cannot be kept"),
+            None => model.say(Tone::Bad, "not saved: the store of decisions is not open"),
         },
         Then::Retest(plan) => model.begin_retest(*plan, effects),
         Then::Call { verb, jobs } => model.begin(Batch::new(verb, None, jobs), effects),
     }
 }
 
-/// What must be asked before the dashboard is left, if anything.
+/// The prompt before quitting, if one is needed.
 pub(crate) fn before_leaving(model: &Model) -> Option<Prompt> {
     let waiting: usize = model.calls.batches.iter().map(|batch| batch.progress().waiting).sum();
     if !model.session.demo && waiting == 0 {
         return None;
     }
-    let mut prompt = Prompt::new("Leave scandeck?", Then::Quit);
+    let mut prompt = Prompt::new("Quit scandeck?", Then::Quit);
     if waiting > 0 {
-        prompt = prompt.with_line(format!("Not sent yet, and then never: {}.", plural(waiting, "call")));
+        prompt = prompt.with_line(format!("Cancels {}.", plural(waiting, "queued request")));
     }
     if model.session.demo {
-        prompt = prompt.with_line("The demo ends with it: its service, scans, captures and practice target.");
+        prompt = prompt.with_line("Also deletes the demo: service, scans, captures and practice target.");
     }
     Some(prompt)
 }

@@ -25,7 +25,7 @@ fn a_text_that_is_no_query_changes_nothing_but_the_line_which_says_why() {
     assert_eq!(line(&desk).1.as_deref(), Some("findings have no field risc (risk?)"));
     assert_eq!(desk.shown(Pane::Findings), [1, 2]);
     desk.keys("enter");
-    assert!(desk.notices().contains("no query: findings have no field risc"), "{}", desk.notices());
+    assert!(desk.notices().contains("invalid query: findings have no field risc"), "{}", desk.notices());
     desk.keys("backspace backspace backspace backspace backspace backspace enter");
     assert_eq!((desk.model.overlay.modals.len(), desk.shown(Pane::Findings)), (0, vec![1, 2]));
 }

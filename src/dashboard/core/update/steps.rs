@@ -1,4 +1,4 @@
-//! Steps in a list or a detail: the cursor, marks and ranges, sort orders, taking back a filter; scrolling, matches.
+//! Keys in a list or a detail: cursor, marks, ranges, sort orders, undo of filters; scrolling, matches.
 
 use crate::dashboard::base::{Effect, Pane, Tone};
 use crate::dashboard::core::update::{lines, navigation, objects};
@@ -6,7 +6,7 @@ use crate::dashboard::input::action::{Action, ListAction, MoveAction, TextAction
 use crate::dashboard::model::Model;
 use crate::dashboard::model::navigation::set_scope;
 
-/// Carries out a step: in a detail the text scrolls, in a list the cursor moves.
+/// Moves the cursor of a list, or scrolls a detail.
 pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
     if model.navigation.focus.in_detail {
         return scroll(model, action.rows(isize::from(model.screen.measures.detail_rows.max(2) as i16)) as i64);
@@ -23,7 +23,7 @@ pub(crate) fn handle_move(model: &mut Model, action: MoveAction) {
     }
 }
 
-/// Carries out an action of lists. A detail has no marks and no order.
+/// Handles an action of lists. A detail has no marks and no order.
 pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut Vec<Effect>) {
     let in_detail = model.navigation.focus.in_detail;
     match action {
@@ -60,7 +60,7 @@ pub(crate) fn handle_list(model: &mut Model, action: ListAction, effects: &mut V
     }
 }
 
-/// Carries out an action of texts. Most of them need a detail.
+/// Handles an action of texts. Most of them need a detail.
 pub(crate) fn handle_text(model: &mut Model, action: TextAction) {
     match action {
         TextAction::TabLeft => navigation::tab_left(model),
@@ -100,10 +100,10 @@ fn mark_this(model: &mut Model) {
     let on = !cursor.is_marked(at);
     cursor.mark(at, on);
     drop(cursor);
-    model.say(Tone::Plain, if on { "marked" } else { "mark taken off" });
+    model.say(Tone::Plain, if on { "marked" } else { "unmarked" });
 }
 
-/// Moves the selection by some rows, to the ends at the most. From a detail it walks past the heads of groups.
+/// Moves the selection by some rows, within the list. From a detail it skips group headers.
 pub(crate) fn step(model: &mut Model, by: isize) {
     let in_detail = model.navigation.focus.in_detail;
     let mut cursor = model.cursor(model.navigation.focus.pane);
@@ -125,7 +125,7 @@ fn select(model: &mut Model, at: usize) {
     model.cursor(model.navigation.focus.pane).select(at);
 }
 
-/// Scrolls the shown detail, within what the last frame measured.
+/// Scrolls the shown detail, within the measures of the last frame.
 pub(crate) fn scroll(model: &mut Model, by: i64) {
     let most = i64::from(model.screen.measures.detail_lines) - i64::from(model.screen.measures.detail_rows);
     let following = model.detail.search.as_mut().map(|search| std::mem::replace(&mut search.follow, false));
@@ -161,7 +161,7 @@ fn mark(model: &mut Model) {
     cursor.select(at + 1);
 }
 
-/// `v` begins a range; a second one marks what is between.
+/// `v` starts a range; the second `v` marks its rows.
 fn range(model: &mut Model) {
     let begun = model.cursor(model.navigation.focus.pane).range().is_some();
     if begun && model.must_wait(model.navigation.focus.pane) {
@@ -208,7 +208,7 @@ fn sort(model: &mut Model) {
     model.say(Tone::Plain, format!("sorted by {name}"));
 }
 
-/// backspace: the last filter first, then the chips; the query of a tab, as long as nothing was added, after these.
+/// backspace: undoes the last filter, then the scope; the unchanged query of a tab comes after the scope.
 fn take_back(model: &mut Model) {
     let pane = model.navigation.focus.pane;
     let scoped = match pane {
@@ -232,7 +232,7 @@ fn take_back(model: &mut Model) {
         Pane::Findings if scope.scan.is_some() => scope.scan = None,
         Pane::Findings | Pane::Scans if scope.target.is_some() => scope.target = None,
         Pane::Captures if scope.logger.is_some() => scope.logger = None,
-        _ => return model.say(Tone::Plain, "no filter or scope to take back"),
+        _ => return model.say(Tone::Plain, "no filter or scope to undo"),
     }
     set_scope(model, scope);
 }
@@ -242,7 +242,7 @@ pub(crate) fn pause(model: &mut Model) {
     list.paused = !list.paused;
     if list.paused {
         list.follow = false;
-        model.say(Tone::Plain, "paused: what comes is counted; = or G goes on");
+        model.say(Tone::Plain, "paused; = or G resumes");
     } else {
         list.select_at(&model.data.captures, usize::MAX);
     }

@@ -241,12 +241,11 @@ impl Model {
             None => retest,
         };
         self.remember(KEPT_AS, &workspace, &retest, effects);
-        self.findings.board = Some(Board::Retest(retest));
+        self.set_board(Board::Retest(retest));
         if opens && self.navigation.focus.pane != Pane::Board {
             self.lists.findings.marks.clear();
             self.open_board();
         }
-        self.make_board();
         self.begin(Batch { retest: of, workspace, ..Batch::new("retest", None, jobs) }, effects);
     }
 
@@ -273,14 +272,19 @@ impl Model {
         self.remember(KEPT_AS, &batch.workspace, &retest, effects);
         let is_here = self.workspace().is_none_or(|here| here.name == batch.workspace);
         if is_here && matches!(self.findings.board, Some(Board::Retest(_))) {
-            self.findings.board = Some(Board::Retest(retest));
-            self.make_board();
+            self.set_board(Board::Retest(retest));
         }
+    }
+
+    fn set_board(&mut self, board: Board) {
+        self.findings.board = Some(board);
+        self.findings.board_revision += 1;
     }
 
     /// Shows the board. Its first row accepts a verdict only after it was seen.
     fn open_board(&mut self) {
         navigation::go(self, Pane::Board);
+        // The guard has to know the first row before the next key.
         self.make_board();
         self.came_to(Pane::Board);
     }
@@ -292,14 +296,14 @@ impl Model {
             let Some(retest) = self.retest_of(&workspace) else {
                 return self.say(Tone::Plain, "no retest in this workspace yet");
             };
-            self.findings.board = Some(Board::Retest(retest));
+            self.set_board(Board::Retest(retest));
         }
         self.open_board();
     }
 
     /// `d`, `:compare A B`: compares two scans, the earlier one first.
     pub fn open_compare(&mut self, before: ScanId, after: ScanId) {
-        self.findings.board = Some(Board::Compare(before, after));
+        self.set_board(Board::Compare(before, after));
         self.lists.board = Default::default();
         self.lists.board.sort = BY_NOW;
         self.open_board();

@@ -239,7 +239,6 @@ fn refresh(model: &mut Model) {
     if !review.facts.fit(review.progress.at, table, &model.findings.triage.state) {
         review.facts = Arc::new(ReviewFacts::of(review, table, &model.findings.triage));
         review.row = review.row.min(review.facts.cases.len().saturating_sub(1));
-        model.screen.dirty = true;
     }
 }
 

@@ -16,7 +16,6 @@ pub(crate) fn pause(model: &mut Model) {
     let is_on_card = model.navigation.focus.pane == Pane::Findings && model.navigation.focus.in_detail;
     model.navigation.focus =
         if is_on_card { before } else { Focus { zoomed: before.zoomed, ..model.navigation.focus } };
-    model.screen.dirty = true;
 }
 
 /// Removes the review from memory. The saved one can be resumed.

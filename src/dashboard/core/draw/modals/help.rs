@@ -70,8 +70,8 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
 fn command_lines(theme: Theme, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     const TITLE: &str = "Commands: these, and every action above by its name";
     let commands = table::all().iter().filter(|command| command.run.is_some());
-    let told = commands.map(|command| (crate::dashboard::core::commands::docs::typed(command), command.words));
-    let shown: Vec<_> = told.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
+    let commands = commands.map(|command| (crate::dashboard::core::commands::docs::typed(command), command.words));
+    let shown: Vec<_> = commands.filter(|(typed, does)| has_all(wanted, &format!("{TITLE} {typed} {does}"))).collect();
     if shown.is_empty() {
         return Vec::new();
     }
@@ -100,13 +100,16 @@ fn has_all(wanted: &[String], text: &str) -> bool {
     wanted.iter().all(|word| text.contains(word))
 }
 
-/// Where the demo's practice target is mended and broken, and where it requests what it is given.
+/// Addresses of the demo: control and fetch address of the practice target, and the file for scripts.
 fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'static>> {
     let Some(practice) = &cx.model.session.practice else { return Vec::new() };
-    let told = [
+    let entries = [
         (
             "Control address of the demo's practice target",
-            format!("mend and break its weaknesses at {}, in a browser or with curl", text::clean(&practice.control)),
+            format!(
+                "switch its weaknesses on and off at {}, in a browser or with curl",
+                text::clean(&practice.control)
+            ),
         ),
         (
             "Addresses to be requested by the demo's practice target",
@@ -121,9 +124,9 @@ fn practice_lines(cx: &Cx<'_>, wanted: &[String], width: u16) -> Vec<Line<'stati
         ),
     ];
     let mut lines = Vec::new();
-    for (title, told) in told.into_iter().filter(|(title, told)| has_all(wanted, &format!("{title} {told}"))) {
+    for (title, text) in entries.into_iter().filter(|(title, text)| has_all(wanted, &format!("{title} {text}"))) {
         lines.extend([Line::default(), words(title, cx.theme.strong())]);
-        lines.extend(wrap(vec![words(told, cx.theme.text())], width));
+        lines.extend(wrap(vec![words(text, cx.theme.text())], width));
     }
     lines
 }

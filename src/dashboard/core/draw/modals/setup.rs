@@ -18,7 +18,7 @@ use ratatui::widgets::{Clear, Widget};
 const CHOICES: [(Action, &str); 3] = [
     (Action::Setup(SetupAction::Here), "run the service on this machine; it keeps running when you leave"),
     (Action::Setup(SetupAction::Hosted), "I have a base URL and an API key"),
-    (Action::Setup(SetupAction::Demo), "a throw-away world on loopback, gone when you quit"),
+    (Action::Setup(SetupAction::Demo), "temporary demo on loopback, deleted when you quit"),
 ];
 
 const FIRST_KEYS: [(Context, Action, &str); 5] = [
@@ -38,7 +38,7 @@ pub(crate) fn draw_setup(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, setup: &Setu
         buf,
         row_of(body, u16::from(body.height > 12)),
         &words("scandeck", theme.title(true)),
-        &words("nothing set up yet ", theme.dim()),
+        &words("first start ", theme.dim()),
     );
     let lines = wrap(setup_lines(cx, setup), body.width);
     let top = if body.height > 12 { 3 } else { 1 };

@@ -1,0 +1,121 @@
+//! Derived data, computed again at the end of an update: rows of the lists, the board, counts.
+//!
+//! ```text
+//!   tables, decisions, settings ─► Revisions ─► differ from those of the last update? ─► rows, board, counts
+//! ```
+//!
+//! A message changes data and no more; here is the only place that knows what depends on it. Keys that change filter,
+//! order, scope or groups show the rows of their list at once (`show_rows`), because they go on with the new cursor.
+
+use crate::dashboard::base::{Pane, Scope, Tone};
+use crate::dashboard::data::{Revisions, Segment};
+use crate::dashboard::model::{Model, navigation};
+use crate::table::{Item, Remote, Table};
+use std::sync::Arc;
+
+impl Model {
+    /// Computes again what depends on the segments that changed since the last call.
+    pub(crate) fn refresh(&mut self) {
+        self.tally_scans();
+        let now = self.revisions();
+        let before = std::mem::replace(&mut self.lists.shown_revisions, now);
+        if now == before {
+            return;
+        }
+        let changed = |segments: &[Segment]| now.differ(&before, segments);
+        if changed(&[Segment::Targets]) {
+            self.learn_hosts();
+        }
+        if changed(&[Segment::Targets, Segment::Scans, Segment::Loggers]) {
+            self.drop_lost_scope();
+        }
+        for pane in Pane::ALL {
+            if changed(inputs(pane)) {
+                self.show_rows(pane);
+            }
+        }
+        if changed(&[Segment::Findings, Segment::Scans, Segment::Board]) {
+            self.make_board();
+        }
+        if changed(&[Segment::Findings, Segment::Scans, Segment::Settings]) {
+            self.count_since();
+        } else if changed(&[Segment::Captures]) {
+            self.count_since_caught();
+        }
+        if changed(&[Segment::Findings, Segment::Decisions, Segment::Settings]) {
+            self.count_tabs();
+        }
+    }
+
+    fn revisions(&self) -> Revisions {
+        let data = &self.data;
+        let mut revisions = Revisions::default();
+        for (segment, revision) in [
+            (Segment::Workspaces, revision(&data.workspaces)),
+            (Segment::Targets, revision(&data.targets)),
+            (Segment::Scans, revision(&data.scans)),
+            (Segment::Stalled, self.scans.tally.stalled as u64),
+            (Segment::Findings, revision(&data.findings)),
+            (Segment::Decisions, self.findings.triage.revision),
+            (Segment::Board, self.findings.board_revision),
+            (Segment::Loggers, revision(&data.loggers)),
+            (Segment::Captures, data.captures.revision),
+            (Segment::Reports, revision(&data.reports)),
+            (Segment::Wordlists, revision(&data.wordlists)),
+            (Segment::Payloads, revision(&data.payloads)),
+            (Segment::Settings, self.settings.revision),
+        ] {
+            revisions.set(segment, revision);
+        }
+        revisions
+    }
+
+    /// Counts the scans by state, as of now: a scan stalls when nothing is reported about it.
+    fn tally_scans(&mut self) {
+        if let Some(scans) = self.data.scans.value() {
+            self.scans.tally = self.scans.watch.tally(self.now.mono, scans);
+        }
+    }
+
+    /// Removes targets, scans and loggers that no longer exist from the scope: they would hide all rows.
+    fn drop_lost_scope(&mut self) {
+        fn is_lost<T: Item>(id: Option<T::Id>, remote: &Remote<Arc<Table<T>>>) -> bool {
+            id.zip(remote.value()).is_some_and(|(id, table)| table.get(id).is_none())
+        }
+        let (data, scope) = (&self.data, &self.navigation.scope);
+        let lost_target = is_lost(scope.target, &data.targets);
+        let lost_scan = is_lost(scope.scan, &data.scans);
+        let lost_logger = is_lost(scope.logger, &data.loggers);
+        let scope = Scope {
+            workspace: scope.workspace,
+            target: scope.target.filter(|_| !lost_target),
+            scan: scope.scan.filter(|_| !lost_scan),
+            logger: scope.logger.filter(|_| !lost_logger),
+        };
+        for (noun, is_lost) in [("target", lost_target), ("scan", lost_scan), ("logger", lost_logger)] {
+            if is_lost {
+                self.say(Tone::Plain, format!("{noun} deleted; the list is no longer limited to it"));
+            }
+        }
+        navigation::set_scope(self, scope);
+    }
+}
+
+/// The segments that the rows of a pane are computed from. The board and the captures have functions of their own.
+fn inputs(pane: Pane) -> &'static [Segment] {
+    match pane {
+        Pane::Workspaces => &[Segment::Workspaces],
+        Pane::Targets => &[Segment::Targets, Segment::Findings],
+        Pane::Findings => &[Segment::Findings],
+        Pane::Scans => &[Segment::Scans, Segment::Stalled],
+        Pane::Loggers => &[Segment::Loggers],
+        Pane::Reports => &[Segment::Reports],
+        Pane::Wordlists => &[Segment::Wordlists],
+        Pane::Payloads => &[Segment::Payloads],
+        Pane::Board | Pane::Captures => &[],
+    }
+}
+
+fn revision<T: Item>(remote: &Remote<Arc<Table<T>>>) -> u64 {
+    remote.value().map_or(0, |table| table.revision())
+}
