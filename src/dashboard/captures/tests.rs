@@ -133,7 +133,7 @@ fn a_request_is_sent_again_only_to_what_was_typed_and_after_a_prompt() {
         other => panic!("{other:?}"),
     }
     desk.answer(&sent, |_| Ok(CallAnswer::Status(403)));
-    assert!(desk.notices().contains("POST to https://shop.acme.test/x: answered 403"), "{}", desk.notices());
+    assert!(desk.notices().contains("POST to https://shop.acme.test/x sent: status 403"), "{}", desk.notices());
     let sent = desk.calls(": 'replay 127.0.0.1:9/' enter y");
     desk.answer(&sent, |_| Err(Problem::local("cannot connect")));
     assert!(!desk.notices().contains("s3cret") && desk.notices().contains("cannot connect"), "{}", desk.notices());
@@ -150,7 +150,7 @@ fn a_body_that_is_no_text_is_written_beside_its_curl_command() {
     let effects = desk.keys("5 G y c");
     let [Effect::SaveBody { name, sent }] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(name.starts_with("capture-1-9-") && name.ends_with(".bin"), "{name}");
-    assert!(desk.notices().contains("does not tell the path"), "{}", desk.notices());
+    assert!(desk.notices().contains("path not reported"), "{}", desk.notices());
     let problem = Err(Problem::local("the disk is full"));
     assert_eq!(desk.send(Msg::BodySaved { sent: sent.clone(), saved: problem }), [], "the command would have no body");
     let saved = Ok("/tmp/taken-2.bin".into());
@@ -221,7 +221,7 @@ fn marked_captures_are_copied_raw_together_and_unmarked_by_a_command() {
     let raw = copied(desk.keys("y r")).unwrap();
     assert_eq!(raw.matches("GET ").count(), 2, "{raw}");
     desk.keys("y c");
-    assert!(desk.notices().contains("of the 2 marked"), "{}", desk.notices());
+    assert!(desk.notices().contains("2 marked; curl"), "{}", desk.notices());
     desk.keys(": 'unmark method:GET' enter");
     assert!(desk.notices().contains("by hand"), "{}", desk.notices());
     desk.keys("esc : 'unmark' enter");

@@ -16,7 +16,6 @@ use std::sync::Arc;
 impl Model {
     /// Computes again what depends on the segments that changed since the last call.
     pub(crate) fn refresh(&mut self) {
-        self.tally_scans();
         let now = self.revisions();
         let before = std::mem::replace(&mut self.lists.shown_revisions, now);
         if now == before {
@@ -71,7 +70,7 @@ impl Model {
     }
 
     /// Counts the scans by state, as of now: a scan stalls when nothing is reported about it.
-    fn tally_scans(&mut self) {
+    pub(crate) fn tally_scans(&mut self) {
         if let Some(scans) = self.data.scans.value() {
             self.scans.tally = self.scans.watch.tally(self.now.mono, scans);
         }

@@ -93,8 +93,8 @@ fn clearing_a_logger_says_that_the_service_forgets_and_how_much_is_archived() {
     assert_eq!(
         desk.prompt().lines,
         [
-            "The service forgets its requests for good: 3 when it was asked last.",
-            "All of it is archived here first, also what was not read yet."
+            "The service deletes its requests (3 at the last refresh).",
+            "All requests are archived on this machine first."
         ]
     );
     let sent = desk.calls("y");

@@ -92,6 +92,8 @@ pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     crate::dashboard::findings::decide::keys::guard(model, rows, by_hand);
     commands::settle(model);
     settle(model);
+    // A scan may be stalled by now.
+    model.refresh();
     model.tend_signals(&mut effects);
     model.see_finding(&mut effects);
     model.correlate(&mut effects);
@@ -131,6 +133,7 @@ fn settle(model: &mut Model) {
         },
         None => model.findings.looking = None,
     }
+    model.tally_scans();
     if !covered {
         see_captures(model);
     }

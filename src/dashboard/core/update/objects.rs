@@ -172,8 +172,8 @@ pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
             put("marked, also not shown", [chosen.ids, chosen.hidden].concat());
         }
     }
-    let id_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| self::id_set(model, &words, source, ids);
-    let mut sets: Vec<IdSet> = sets.into_iter().map(id_set).collect();
+    let to_set = |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
+    let mut sets: Vec<IdSet> = sets.into_iter().map(to_set).collect();
     if model.navigation.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
     }
