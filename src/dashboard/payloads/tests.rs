@@ -179,7 +179,7 @@ fn enter_in_the_book_tells_of_what_is_not_in_memory_and_esc_leads_back_to_it() {
     // Whoever came another way, or shows others since, is at the root.
     desk.keys("3 5 esc");
     assert!(
-        desk.model.navigation.focus.pane == Pane::Captures && desk.notices().contains("nothing is open"),
+        desk.model.navigation.focus.pane == Pane::Captures && desk.notices().contains("nothing to close"),
         "{}",
         desk.notices()
     );

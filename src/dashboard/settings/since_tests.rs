@@ -59,7 +59,7 @@ fn findings_by_risk_and_ended_scans_since_one_looked_are_told_until_esc() {
     desk.keys("3 esc");
     assert!(!desk.model.settings.since.is_shown() && desk.notices().is_empty(), "{}", desk.notices());
     desk.keys("esc");
-    assert!(desk.notices().contains("nothing is open"), "{}", desk.notices());
+    assert!(desk.notices().contains("nothing to close"), "{}", desk.notices());
 }
 
 #[test]
